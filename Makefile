@@ -1,0 +1,55 @@
+# Every target sets up what it needs. PYTHON chooses the interpreter that makes the virtual environment.
+# TORCH is what the tests install as torch: a CPU build by default, e.g. make test TORCH='torch==2.13.0'.
+PYTHON ?= python3
+VENV ?= .venv
+TORCH ?= torch
+BIN := $(VENV)/bin
+export HF_HUB_OFFLINE ?= 1
+export TOKENIZERS_PARALLELISM = false
+
+.PHONY: help demo test lint types unit quick bench wheel clean
+
+help: ## What can be made
+	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
+
+$(VENV)/base: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+$(VENV)/dev: $(VENV)/base
+	$(BIN)/python -m pip install --quiet "$(TORCH)"
+	$(BIN)/python -m pip install --quiet --editable '.[dev,hf,api]'
+	@touch $@
+
+$(VENV)/tilse: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet --editable '.[dev,hf,api,tilse]'
+	@touch $@
+
+demo: $(VENV)/base ## Install, and run a task with the baseline that needs no weights
+	$(BIN)/lm_eval --tasks tls_crisis --model tls_datewise
+
+test: lint types unit ## Lint, types and every test
+
+lint: $(VENV)/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/dev
+	$(BIN)/mypy
+
+unit: $(VENV)/dev
+	$(BIN)/python -m pytest
+
+quick: $(VENV)/dev ## The tests that take no time: without harness runs, models and wheels
+	$(BIN)/python -m pytest -m "not slow"
+
+bench: $(VENV)/tilse ## Side by side with tilse, in one run; see benchmarks/
+	$(BIN)/python benchmarks/alignment_rouge.py
+
+wheel: $(VENV)/dev ## Build the wheel and the source archive into dist/
+	$(BIN)/python -m build
+
+clean: ## Remove the virtual environment and everything that was built
+	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

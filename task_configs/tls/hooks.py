@@ -1,0 +1,23 @@
+"""What the YAML files here name by ``!function``; releases of lm-eval before 0.4.12 find functions only beside the YAML."""
+
+from typing import Any
+
+from tls_tasks.datasets import load_timeline_task
+from tls_tasks.datasets.documents import closed_book_prompt, prompt
+from tls_tasks.harness.aggregations import f_of_means, mean_f_by_topic, total
+from tls_tasks.harness.timelines import process_timeline
+
+__all__ = [
+    "closed_book_prompt",
+    "f_of_means",
+    "load_timelines",
+    "mean_f_by_topic",
+    "process_timeline",
+    "prompt",
+    "total",
+]
+
+
+def load_timelines(*, tls_data_set: str, **options: Any) -> Any:
+    """Load a task's documents; the harness passes the task's metadata, ``--metadata`` and ``--model_args`` as options."""
+    return load_timeline_task(tls_data_set, **options)

@@ -1,0 +1,52 @@
+"""What all tests share: timelines to try, the oracles, no network, a Hub cache of the run's own."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+
+from tls_tasks.types import Timeline
+
+ROOT = Path(__file__).parent.parent
+ORACLES = Path(__file__).parent / "oracles"
+SHARED = ROOT.parent / "shared"
+
+# The same examples on every machine and every run: a red test must be a change's doing.
+settings.register_profile("project", derandomize=True, deadline=None, max_examples=80)
+settings.load_profile("project")
+
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+
+def timeline_of(rows):
+    """``[[iso date, [sentence, …]], …]``, as the oracles write timelines."""
+    return Timeline.of([(datetime.date.fromisoformat(day), sentences) for day, sentences in rows])
+
+
+def read_jsonl(path):
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+WORDS = (
+    "police protest protests protesters clash army city cities men women child children day days president resigns "
+    "the of and in . , -- U.S. 9,000 Cairo cairo egypt x^y café 25"
+).split()
+
+SENTENCES = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
+DAYS = st.dates(datetime.date(2011, 1, 20), datetime.date(2011, 2, 20))
+TIMELINES = st.dictionaries(DAYS, st.lists(SENTENCES, max_size=2), max_size=5).map(Timeline.of)
+
+
+@pytest.fixture
+def shared():
+    """The folder of real data and oracles beside the checkout; tests that need it skip where it is absent."""
+    if not SHARED.is_dir():
+        pytest.skip("no folder shared/ beside the checkout")
+    return SHARED

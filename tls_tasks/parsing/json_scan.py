@@ -1,0 +1,285 @@
+"""A reader of JSON containers that stands in text: one pass, no recursion, and it says what it kept of a damaged one.
+
+:mod:`json` can't do this part: it raises RecursionError on ``[[[[…``, computes a line number for each of a million failed
+attempts (which makes a scan quadratic), and keeps nothing of a list that a token limit cut off.
+
+Beyond strict JSON it takes what can be read in one way only, and notes it as ``repaired_json``: trailing commas, a missing
+comma between two containers, line breaks in strings, needless backslashes, ``None``, ``True`` and ``False``.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+from tls_tasks.parsing.result import Problem
+
+MAX_DEPTH = 64
+"""Containers nested deeper are given up: no model means them, and what walks them later may recurse."""
+
+MAX_CUTS = 8
+"""Levels to which an unfinished object is cut."""
+
+MAX_BROKEN = 10_000
+"""Damaged containers in one text after which it is given up: a model in a loop."""
+
+MAX_DIGITS = 640
+"""Digits of an integer: the lowest limit that Python may be set to, so that ``int`` can't refuse it."""
+
+DETAIL_LENGTH = 80
+"""Characters of model text kept in a problem's detail."""
+
+Notes = dict[Problem, None]
+"""What was noted while reading, each thing once, in order."""
+
+
+def problem(kind: str, text: str) -> Problem:
+    """A problem with its text shortened and made safe to write (a lone surrogate can't be encoded).
+
+    Example:
+        >>> problem("invalid_date", " " + "soon " * 100).detail[-9:]
+        'oon soon…'
+    """
+    detail = text[: 4 * DETAIL_LENGTH].strip()
+    if len(detail) > DETAIL_LENGTH:
+        detail = detail[: DETAIL_LENGTH - 1] + "…"
+    return Problem(kind, detail.encode("utf-8", "replace").decode("utf-8"))
+
+
+class RepeatedKeys(dict[str, Any]):
+    """An object in which a key occurs more than once: as a dict the last value counts, ``pairs`` has them all."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+
+def object_of(pairs: list[tuple[str, Any]], notes: Notes) -> dict[str, Any]:
+    """The object with these keys and values; repeated keys are noted."""
+    found = dict(pairs)
+    if len(found) == len(pairs):
+        return found
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            notes[problem("duplicate_key", key)] = None
+        seen.add(key)
+    return RepeatedKeys(pairs)
+
+
+def number_of(token: str, notes: Notes) -> int | float:
+    """The number; one that no finite float holds is noted, and so are NaN and Infinity."""
+    if token.lstrip("-").isdigit() and len(token) <= MAX_DIGITS:
+        return int(token)
+    value = float(token)
+    if value - value != 0:  # infinite or NaN
+        notes[problem("non_finite", token)] = None
+    return value
+
+
+class Found(NamedTuple):
+    """One container of a text.
+
+    Attributes:
+        state: ``whole``; ``unfinished``: the text ends in it; ``broken``: something in it can't be read.
+        cuts: What may be used: the whole value; or else the part before the trouble without its unfinished item, then, as
+            long as it is an object whose value is unfinished, the same with that value cut in the same way.
+        notes: What was noted in it.
+        start: Where it begins.
+        end: Where reading stopped.
+    """
+
+    state: Literal["whole", "unfinished", "broken"]
+    cuts: tuple[Any, ...]
+    notes: Notes
+    start: int
+    end: int
+
+
+@dataclass(slots=True)
+class _Open:
+    """A container that has not ended yet, and what is allowed next in it."""
+
+    is_object: bool
+    expect: Literal["item", "key", "colon", "value", "comma"]
+    items: list[Any] = field(default_factory=list)  # (key, value) pairs of an object
+    key: str = ""
+
+    def put(self, value: Any) -> None:
+        """Add a finished item."""
+        self.items.append((self.key, value) if self.is_object else value)
+        self.expect = "comma"
+
+    def finished(self, notes: Notes) -> Any:
+        """The container as Python has it."""
+        return object_of(self.items, notes) if self.is_object else self.items
+
+
+# A list of numbers in prose is a citation, so it is no beginning; nor is a bracket before a word.
+_BEGINNING = re.compile(r"\{\s*\"|\[\s*[\[{\"]")
+_BLANKS = " \t\r\n\u00a0"
+_TO_QUOTE = re.compile(r"[^\"\\]*(?:\\.[^\"\\]*)*", re.DOTALL)  # nothing follows, so there is nothing to go back for
+_CONTROL = re.compile(r"[\x00-\x1f]")
+_SCALAR = re.compile(r"-?(?:[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,9})?|Infinity)|[A-Za-z]+")
+_BRACKETS = re.compile(r"[\[{\s]*")
+_ESCAPE = re.compile(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(.?))", re.DOTALL)
+_WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
+_NUMBER_WORDS = ("NaN", "Infinity", "-Infinity")
+
+
+def scan(text: str) -> Iterator[Found]:
+    """The JSON lists and objects of a text, outermost ones, from left to right.
+
+    Time is linear in the text: reading goes on where it stopped, also after a broken container.
+
+    Example:
+        >>> for found in scan('See [1]: [{"a": 1},] and {"b": {"c": [2], "d": [3, 4'):
+        ...     print(found.state, found.cuts)
+        whole ([{'a': 1}],)
+        unfinished ({}, {'b': {'c': [2]}}, {'b': {'c': [2], 'd': [3]}})
+    """
+    position = broken = 0
+    while broken < MAX_BROKEN and (beginning := _BEGINNING.search(text, position)):
+        found = _Reading(text, beginning.start()).read()
+        yield found
+        position = found.end
+        broken += found.state == "broken"
+
+
+class _Reading:
+    """The reading of one container that begins at ``start``."""
+
+    __slots__ = ("notes", "open", "position", "start", "text", "value")
+
+    def __init__(self, text: str, start: int) -> None:
+        self.text, self.start, self.position = text, start, start
+        self.notes: Notes = {}
+        self.open: list[_Open] = []
+        self.value: Any = None
+
+    def read(self) -> Found:
+        """Read until the container ends, the text ends, or something can't be read."""
+        text, length = self.text, len(self.text)
+        while self.position < length:
+            char = text[self.position]
+            if char in _BLANKS:
+                self.position += 1
+            elif not self._token(char):
+                break
+            elif not self.open:
+                return Found("whole", (self.value,), self.notes, self.start, self.position)
+        # A string without its end has moved the position to the end of the text.
+        state: Literal["unfinished", "broken"] = "unfinished" if self.position == length else "broken"
+        return Found(state, self._cuts(), self.notes, self.start, self.position)
+
+    def _token(self, char: str) -> bool:
+        """Take the token that begins with ``char``; False if it has no place here."""
+        if char in "[{":
+            return self._begin(char)
+        top = self.open[-1]
+        if char in "]}":
+            return self._end(char, top)
+        if char == "," and top.expect == "comma":
+            top.expect = "key" if top.is_object else "item"
+        elif char == ":" and top.expect == "colon":
+            top.expect = "value"
+        elif char == '"' and top.expect in ("item", "key", "value"):
+            return self._string(top)
+        elif char not in ',:"' and top.expect in ("item", "value"):
+            return self._scalar(top)
+        else:
+            return False
+        self.position += 1
+        return True
+
+    def _begin(self, char: str) -> bool:
+        if self.open:
+            top = self.open[-1]
+            if top.expect == "comma" and not top.is_object and isinstance(top.items[-1], (list, dict)):
+                self._note("missing comma")
+            elif top.expect not in ("item", "value"):
+                return False
+        if len(self.open) == MAX_DEPTH:
+            # A model that repeats a bracket for ever: pass over them all at once.
+            run = _BRACKETS.match(self.text, self.position)
+            self.position = run.end() if run else self.position
+            return False
+        self.open.append(_Open(char == "{", "key" if char == "{" else "item"))
+        self.position += 1
+        return True
+
+    def _end(self, char: str, top: _Open) -> bool:
+        if top.is_object != (char == "}") or top.expect not in ("item", "key", "comma"):
+            return False
+        if top.items and top.expect != "comma":
+            self._note("trailing comma")
+        self.position += 1
+        self.value = self.open.pop().finished(self.notes)
+        if self.open:
+            self.open[-1].put(self.value)
+        return True
+
+    def _string(self, top: _Open) -> bool:
+        match = _TO_QUOTE.match(self.text, self.position + 1)
+        end = match.end() if match else self.position
+        if end >= len(self.text) or self.text[end] != '"':
+            self.position = len(self.text)
+            return False
+        value = self._unescaped(self.text[self.position + 1 : end])
+        self.position = end + 1
+        if top.expect == "key":
+            top.key, top.expect = value, "colon"
+        else:
+            top.put(value)
+        return True
+
+    def _unescaped(self, raw: str) -> str:
+        if _CONTROL.search(raw):
+            self._note("control character in a string")
+        if "\\" not in raw:
+            return raw
+        plain = _ESCAPE.sub(lambda escape: escape[0] if escape[1] else escape[2], raw)
+        if plain != raw:
+            self._note("needless backslash")
+        value: str = json.loads(f'"{plain}"', strict=False)
+        return value
+
+    def _scalar(self, top: _Open) -> bool:
+        match = _SCALAR.match(self.text, self.position)
+        token = match.group() if match else ""
+        if self.position + len(token) == len(self.text):
+            self.position = len(self.text)  # the text may have been cut within it
+            return False
+        if token in _WORDS:
+            if token[0].isupper():
+                self._note("Python literal")
+            top.put(_WORDS[token])
+        elif token and (token[-1].isdigit() or token in _NUMBER_WORDS):
+            top.put(number_of(token, self.notes))
+        else:
+            return False
+        self.position += len(token)
+        return True
+
+    def _note(self, what: str) -> None:
+        self.notes[problem("repaired_json", what)] = None
+
+    def _cuts(self) -> tuple[Any, ...]:
+        """What is whole in the open containers; see :class:`Found`."""
+        path = [self.open[0]]
+        for inner in self.open[1:MAX_CUTS]:
+            if not path[-1].is_object or path[-1].expect != "value":
+                break
+            path.append(inner)
+        return tuple(_cut(path[: depth + 1], self.notes) for depth in range(len(path)))
+
+
+def _cut(path: list[_Open], notes: Notes) -> Any:
+    """The first container of ``path`` with the others inside it, each without its unfinished item."""
+    value = path[-1].finished(notes)
+    for outer in reversed(path[:-1]):
+        value = object_of([*outer.items, (outer.key, value)], notes)
+    return value

@@ -1,0 +1,49 @@
+"""What every parser of model text returns."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing in a model's text that could not be taken as it stood.
+
+    Attributes:
+        kind: What sort of trouble, a fixed word of the parser's (``invalid_date``, ``repeated_date`` …); counted.
+        detail: The text concerned, shortened: for people, never parsed.
+    """
+
+    kind: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Parsed(Generic[T]):
+    """A parsed value and what was wrong on the way.
+
+    Attributes:
+        value: The typed object; None if nothing at all could be read (a parse failure). An empty object is a value.
+        problems: Everything that was dropped, repaired or merged, in the order of the text.
+
+    Example:
+        >>> parsed = Parsed((1, 2), (Problem("invalid_date", "2011-13-45"),))
+        >>> parsed.failed, parsed.counts()
+        (False, {'invalid_date': 1})
+    """
+
+    value: T | None
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Whether nothing at all could be read."""
+        return self.value is None
+
+    def counts(self) -> dict[str, int]:
+        """How often each kind of problem occurred."""
+        return dict(Counter(problem.kind for problem in self.problems))

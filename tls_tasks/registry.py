@@ -1,0 +1,114 @@
+"""METRICS: the one list of what can be scored. Documentation, contract tests, the harness and the command line read it.
+
+A metric is data: its name, the function that computes it, its result keys, range and direction, where it comes from,
+and what holds for it. The function is named, not imported, so that reading the registry costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+INVARIANTS: Mapping[str, str] = {
+    "identity_is_one": "a prediction equal to its reference scores 1",
+    "swap_exchanges_precision_and_recall": "exchanging prediction and reference exchanges precision and recall",
+    "row_order_is_irrelevant": "the order of the rows does not change the corpus score",
+    "unit_order_is_irrelevant": "the order of the parts of a prediction does not change its score",
+    "repeated_reference_is_irrelevant": "giving the same reference twice changes nothing",
+    "empty_prediction_scores_zero": "a prediction with nothing in it scores 0",
+    "unparsable_prediction_scores_zero": "text in which nothing can be read scores 0 and counts as a parse failure",
+}
+"""What a metric must declare, each as True or False; ``tests/test_contract.py`` proves every declaration, False ones
+too."""
+
+
+@dataclass(frozen=True, slots=True)
+class MetricSpec:
+    """What is known of one metric.
+
+    Attributes:
+        name: Registry key, function name and folder under ``metrics/``.
+        function: ``module:function``; called as ``function(predictions, references, **options)``, returns a typed score
+            with ``as_dict()``.
+        kind: What a row is: ``timeline`` …; decides which tasks report the metric and which cases the contract tests
+            use.
+        prefixes: Result keys are ``<prefix>_precision``, ``<prefix>_recall`` and ``<prefix>_f1``.
+        summary: One line for tables.
+        original: The tool whose numbers are reproduced.
+        citation: Paper and section, or the document that defines it.
+        invariants: Each name of :data:`INVARIANTS` -> whether it holds.
+        value_range: Lowest and highest value.
+        higher_is_better: Direction.
+    """
+
+    name: str
+    function: str
+    kind: str
+    prefixes: tuple[str, ...]
+    summary: str
+    original: str
+    citation: str
+    invariants: Mapping[str, bool]
+    value_range: tuple[float, float] = (0.0, 1.0)
+    higher_is_better: bool = True
+
+    @property
+    def result_keys(self) -> tuple[str, ...]:
+        """The keys of ``as_dict()`` that hold a number, in order."""
+        return tuple(f"{prefix}_{part}" for prefix in self.prefixes for part in ("precision", "recall", "f1"))
+
+    def load(self) -> Callable[..., Any]:
+        """Import the function."""
+        module, _, name = self.function.partition(":")
+        function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+        return function
+
+
+METRICS: Mapping[str, MetricSpec] = {
+    spec.name: spec
+    for spec in (
+        MetricSpec(
+            name="alignment_rouge",
+            function="tls_tasks.scorers.alignment_rouge:alignment_rouge",
+            kind="timeline",
+            prefixes=("ar1", "ar2"),
+            summary="ROUGE-1 and ROUGE-2 of two timelines whose dates are aligned first (AR-1, AR-2)",
+            original="tilse 0.2.1 with ROUGE-1.5.5",
+            citation="Martschat & Markert, Improving ROUGE for Timeline Summarization, EACL 2017",
+            invariants={
+                "identity_is_one": False,  # m:1: one text on two dates ties, and the earlier date wins
+                "swap_exchanges_precision_and_recall": True,
+                "row_order_is_irrelevant": True,
+                "unit_order_is_irrelevant": True,
+                "repeated_reference_is_irrelevant": True,
+                "empty_prediction_scores_zero": True,
+                "unparsable_prediction_scores_zero": True,
+            },
+        ),
+        MetricSpec(
+            name="date_f1",
+            function="tls_tasks.scorers.date_f1:date_f1",
+            kind="timeline",
+            prefixes=("date",),
+            summary="precision, recall and F1 of the dates that a timeline selects",
+            original="tilse 0.2.1, evaluate_dates",
+            citation="Martschat & Markert, A Temporally Sensitive Submodularity Framework for TLS, CoNLL 2018",
+            invariants={
+                "identity_is_one": True,
+                "swap_exchanges_precision_and_recall": True,
+                "row_order_is_irrelevant": True,
+                "unit_order_is_irrelevant": True,
+                "repeated_reference_is_irrelevant": True,
+                "empty_prediction_scores_zero": True,
+                "unparsable_prediction_scores_zero": True,
+            },
+        ),
+    )
+}
+
+
+def metrics_of(kind: str) -> tuple[MetricSpec, ...]:
+    """The metrics that score rows of this kind, in registry order."""
+    return tuple(spec for spec in METRICS.values() if spec.kind == kind)

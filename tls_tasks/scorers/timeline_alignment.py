@@ -1,0 +1,124 @@
+"""Which predicted date meets which reference date, in the five variants of Martschat & Markert (EACL 2017).
+
+| variant | which dates meet | weight of their overlap |
+|---|---|---|
+| ``concat`` | none: the two timelines are compared as running texts | |
+| ``agreement`` | equal dates | 1 |
+| ``align`` | one to one, least sum of date costs | 1 / (days apart + 1) |
+| ``align+`` | one to one, least sum of date cost times content cost | 1 / (days apart + 1) |
+| ``align+m:1`` | each date with its cheapest on the other side, date cost times content cost | 1 / (days apart + 1) |
+
+The date cost is 1 - 1 / (days apart + 1), the content cost 1 - F1 of a rough ROUGE-1. Precision and recall are aligned
+apart, predicted dates to reference dates and the other way round. Of several cheapest dates ``align+m:1`` takes the
+earliest, so that one text on two dates makes a perfect prediction score below 1: both costs are 0 for the wrong pair as
+well.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from tls_tasks.errors import OptionError
+from tls_tasks.scorers.timeline_overlap import Floats, Ints, Overlap
+from tls_tasks.scores import Counts
+
+VARIANTS = ("concat", "agreement", "align", "align+", "align+m:1")
+"""The variants by the names of the paper; tilse calls the last three ``align_date_costs``, ``align_date_content_costs``
+and ``align_date_content_costs_many_to_one``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Aligned dates, one array position a pair.
+
+    Attributes:
+        predicted: Positions of the predicted dates.
+        reference: Positions of the reference dates.
+        weight: What an overlap of the pair counts, in (0, 1].
+    """
+
+    predicted: Ints
+    reference: Ints
+    weight: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Both directions of an alignment.
+
+    Attributes:
+        precision: Each predicted date with the reference date that it meets.
+        recall: Each reference date with the predicted date that it meets.
+    """
+
+    precision: Pairs
+    recall: Pairs
+
+
+def align(words: Overlap, variant: str) -> Alignment | None:
+    """Align the dates; None for ``concat``, which knows no dates.
+
+    Raises:
+        OptionError: The variant doesn't exist.
+    """
+    if variant == "concat":
+        return None
+    apart = np.abs(words.predicted_ordinals[:, np.newaxis] - words.reference_ordinals[np.newaxis, :])
+    if variant == "agreement":
+        same = _pairs(*np.nonzero(apart == 0), apart)
+        return Alignment(same, same)
+    if variant not in VARIANTS:
+        raise OptionError.unknown("variant", variant, VARIANTS)
+    if apart.size == 0:
+        nothing = _pairs(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), apart)
+        return Alignment(nothing, nothing)
+    costs = 1 - 1 / (apart + 1)
+    if variant != "align":
+        costs = costs * (1 - words.content_f1)
+    if variant == "align+m:1":
+        return Alignment(
+            _pairs(np.arange(costs.shape[0]), costs.argmin(axis=1), apart),
+            _pairs(costs.argmin(axis=0), np.arange(costs.shape[1]), apart),
+        )
+    # Solved from each side: where several assignments cost the same, tilse's two need not be one another's mirror.
+    forward_rows, forward_columns = linear_sum_assignment(costs)
+    backward_rows, backward_columns = linear_sum_assignment(np.ascontiguousarray(costs.T))
+    return Alignment(_pairs(forward_rows, forward_columns, apart), _pairs(backward_columns, backward_rows, apart))
+
+
+def _pairs(predicted: Ints, reference: Ints, apart: Ints) -> Pairs:
+    return Pairs(predicted, reference, 1 / (apart[predicted, reference] + 1))
+
+
+def weighted_counts(words: Overlap, alignment: Alignment | None, gram: int) -> Counts:
+    """The counts of ROUGE-1 (``gram`` 0) or ROUGE-2 (1) under an alignment; dates that meet none count in the totals.
+
+    Sums run in the order of dates over plain floats, as tilse's do, so that the last bit is the same.
+    """
+    if alignment is None:
+        return words.concat[gram]
+    hits = words.hits[gram]
+    forward, backward = alignment.precision, alignment.recall
+    return Counts(
+        precision_hits=sum((forward.weight * hits[forward.predicted, forward.reference]).tolist()),
+        predicted=int(words.predicted[gram].sum()),
+        recall_hits=sum((backward.weight * hits[backward.predicted, backward.reference]).tolist()),
+        reference=int(words.reference[gram].sum()),
+    )
+
+
+def as_rows(pairs: Pairs, words: Overlap) -> list[dict[str, object]]:
+    """Aligned pairs with their dates, for people and JSON: predicted, reference, weight and ROUGE-1 hits."""
+    return [
+        {
+            "predicted": datetime.date.fromordinal(int(words.predicted_ordinals[predicted])).isoformat(),
+            "reference": datetime.date.fromordinal(int(words.reference_ordinals[reference])).isoformat(),
+            "weight": float(weight),
+            "hits": float(words.hits[0][predicted, reference]),
+        }
+        for predicted, reference, weight in zip(pairs.predicted, pairs.reference, pairs.weight, strict=True)
+    ]

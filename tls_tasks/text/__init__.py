@@ -1,0 +1,1 @@
+"""What moves ROUGE: tokenisers, the stemmer, the word lists."""

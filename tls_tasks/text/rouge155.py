@@ -1,0 +1,132 @@
+"""ROUGE-1.5.5 with tilse's options, in Python: the words it counts and the counts it gives.
+
+tilse calls ``ROUGE-1.5.5.pl -n 2 -x -f A -m -s``. What that does to a text was measured, not ported, and the counts are
+equal: ``tests/text/test_rouge155.py``. The rules:
+
+1. A sentence is its blank-separated parts joined by one space; ``^`` becomes the word *circ* (tilse's wrapper writes
+   ``&circ;``); everything from the first ``<`` on is lost.
+2. Words are the runs of ASCII letters and digits, lower-cased. All else separates: *café* is *caf*, *9,000* is *9 000*.
+3. Stop words go, before stemming. *didn* of *didn't* stays, since the list has *didn't*.
+4. Words of up to three characters stay as they are; longer ones are looked up among the irregular forms, else stemmed.
+5. Sentences of a text are joined: n-grams run over their borders.
+6. Hits are clipped for each reference on its own and summed over the references, as are both totals.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import cache
+
+from tls_tasks.scores import Counts
+from tls_tasks.text.porter import stem
+from tls_tasks.text.word_lists import irregular_forms, stopwords
+
+Tokenizer = Callable[[str], Sequence[str]]
+"""One sentence -> the words that are counted."""
+
+_words = re.compile(r"[a-z0-9]+").findall
+
+
+class NonAsciiWarning(UserWarning):
+    """Most letters of a text are ones that ROUGE-1.5.5 does not see."""
+
+
+def normal_form(word: str, remove_stopwords: bool = True, use_stemmer: bool = True) -> str | None:
+    """What a lower-case word is counted as; None for a stop word.
+
+    Example:
+        >>> normal_form("children"), normal_form("protesters"), normal_form("the"), normal_form("day")
+        ('child', 'protest', None, 'day')
+    """
+    if remove_stopwords and word in stopwords():
+        return None
+    if not use_stemmer or len(word) <= 3:
+        return word
+    return irregular_forms().get(word) or stem(word)
+
+
+class _Forms(dict[str, str | None]):
+    """Word -> what it is counted as, kept: a text repeats its words, and a look-up is all that a known word costs."""
+
+    def __init__(self, remove_stopwords: bool, use_stemmer: bool) -> None:
+        super().__init__()
+        self._options = remove_stopwords, use_stemmer
+
+    def __missing__(self, word: str) -> str | None:
+        form = normal_form(word, *self._options)
+        if len(self) < _MAX_FORMS:  # a stream of made-up words must not fill the memory
+            self[word] = form
+        return form
+
+
+_MAX_FORMS = 1 << 18
+
+
+@cache
+def _forms(remove_stopwords: bool, use_stemmer: bool) -> _Forms:
+    return _Forms(remove_stopwords, use_stemmer)
+
+
+def tokenize(sentence: str, remove_stopwords: bool = True, use_stemmer: bool = True) -> list[str]:
+    """The words of one sentence as ROUGE-1.5.5 counts them.
+
+    Example:
+        >>> tokenize("The protesters' children weren't paid $9,000 < all this is lost")
+        ['protest', 'child', 'weren', 'pay', '9', '000']
+    """
+    seen = sentence.partition("<")[0].replace("^", " circ ")
+    # Through ASCII, with "?" for all else: str.lower would make a k of the Kelvin sign, which ROUGE does not see.
+    words = _words(seen.encode("ascii", "replace").lower().decode("ascii"))
+    return [form for form in map(_forms(remove_stopwords, use_stemmer).__getitem__, words) if form is not None]
+
+
+def ngrams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+    """How often each n-gram occurs."""
+    return Counter(zip(*(words[start:] for start in range(n)), strict=False))
+
+
+def rouge_counts(
+    prediction: Sequence[str], references: Sequence[Sequence[str]], n: int, tokenizer: Tokenizer = tokenize
+) -> Counts:
+    """ROUGE-N's counts of one text against all its references.
+
+    Args:
+        prediction: The predicted text's sentences.
+        references: Each reference's sentences.
+        n: Length of the n-grams, 1 or 2 in this package.
+        tokenizer: One sentence -> the words that are counted.
+
+    Returns:
+        Clipped hits summed over the references (in both directions), the prediction's n-grams times the number of
+        references, the references' n-grams.
+
+    Example:
+        >>> rouge_counts(["Police clash with protesters."], [["Clashes between police and protesters continue."]], 1)
+        Counts(precision_hits=3, predicted=3, recall_hits=3, reference=4)
+    """
+    predicted = ngrams([word for sentence in prediction for word in tokenizer(sentence)], n)
+    hits = total = 0
+    for reference in references:
+        wanted = ngrams([word for sentence in reference for word in tokenizer(sentence)], n)
+        hits += sum((predicted & wanted).values())
+        total += sum(wanted.values())
+    return Counts(hits, sum(predicted.values()) * len(references), hits, total)
+
+
+def is_mostly_unseen(text: str) -> bool:
+    """Whether most letters of a text are outside ASCII, so that ROUGE-1.5.5 sees little of it or nothing.
+
+    Example:
+        >>> is_mostly_unseen("Kairo: Demonstration für Demokratie"), is_mostly_unseen("开罗爆发抗议 (BBC)")
+        (False, True)
+    """
+    if text.isascii():
+        return False
+    seen = len(text.encode("ascii", "ignore").translate(None, _NOT_A_LETTER))
+    return sum(letter.isalpha() for letter in _not_ascii(text)) > seen
+
+
+_not_ascii = re.compile(r"[^\x00-\x7f]").findall
+_NOT_A_LETTER = bytes(code for code in range(128) if not chr(code).isalpha())

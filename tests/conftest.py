@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,9 @@ settings.register_profile("project", derandomize=True, deadline=None, max_exampl
 settings.load_profile("project")
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
+# Caches of the run's own: a module or data set that an earlier version left behind must not answer for this one.
+_CACHE = tempfile.TemporaryDirectory(prefix="tls-tasks-hf-")
+os.environ["HF_HOME"] = _CACHE.name
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 
@@ -37,7 +41,7 @@ def read_jsonl(path):
 WORDS = (
     "police protest protests protesters clash army city cities men women child children day days president resigns "
     "the of and in . , -- U.S. 9,000 Cairo cairo egypt x^y café 25"
-).split()
+).split(" ")
 
 SENTENCES = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
 DAYS = st.dates(datetime.date(2011, 1, 20), datetime.date(2011, 2, 20))

@@ -1,4 +1,4 @@
-"""The start-up hook and tls_tasks.plugin: every case runs in a fresh Python, with the hook read from a .pth file by site.
+"""The start-up hook and tls_tasks.plugin: a case runs in a fresh Python, whose site module reads the hook's .pth file.
 
 lm_eval is the installed one. Where a test needs a host that doesn't exist yet (a release that reads entry points), one
 that is broken, or evaluate without the ten seconds of its import, it writes a small one of the same shape.
@@ -35,13 +35,11 @@ class TaskManager:
 LOADING = "def evaluation_module_factory(path, module_type=None, **options):\n    return path\n"
 
 
-def write(folder: Path, **files: str) -> Path:
-    """Write files; ``__`` in a name stands for a folder's separator, every file is a ``.py``."""
+def write(folder: Path, files: dict[str, str]) -> None:
+    """Write files: path below ``folder`` -> text."""
     for name, text in files.items():
-        path = folder / f"{name.replace('__', '/')}.py"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(dedent(text), encoding="utf-8")
-    return folder
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(dedent(text), encoding="utf-8")
 
 
 def add_plugin(folder: Path, name: str, entry_points: str) -> None:
@@ -57,7 +55,9 @@ def python(code: str, *site: Path, options: tuple[str, ...] = (), cwd: Path | No
 
     Fails if anything is printed on stderr, except where ``TLS_TASKS_DEBUG`` asks for it: then stderr is returned.
     """
-    start = f"import site, sys\nfor folder in {[str(folder) for folder in site]}: site.addsitedir(folder)\n"
+    folders = [str(folder) for folder in site]
+    # First in sys.path: the hosts that a test writes come before the installed ones.
+    start = f"import site, sys\nsys.path[:0] = {folders}\nfor folder in {folders}: site.addsitedir(folder)\n"
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("TLS_TASKS", "PYTHON"))}
     done = subprocess.run(
         [sys.executable, *options, "-c", start + dedent(code)],
@@ -89,12 +89,15 @@ def plugins(site: Path) -> Path:
     """The site folder with a plugin of each kind in it, and a host of each kind that doesn't read entry points."""
     write(
         site,
-        lm_eval____init__="",
-        lm_eval__tasks____init__=TASK_MANAGER,
-        evaluate____init__="",
-        evaluate__loading=LOADING,
-        good____init__="",
-        good__score__score="",
+        {
+            "lm_eval/__init__.py": "",
+            "lm_eval/tasks/__init__.py": TASK_MANAGER,
+            "lm_eval/models/__init__.py": "",
+            "evaluate/__init__.py": "",
+            "evaluate/loading.py": LOADING,
+            "good/__init__.py": "",
+            "good/score/score.py": "",
+        },
     )
     (site / "good" / "tasks").mkdir()
     add_plugin(
@@ -160,9 +163,17 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     shutil.copy(PTH, site)
     write(
         site,
-        good____init__="",
-        good__model="from lm_eval.api.model import CachingLM\nfrom lm_eval.api.registry import register_model\n"
-        "@register_model('good_model')\nclass Good(CachingLM):\n    pass\n",
+        {
+            "good/__init__.py": "",
+            "good/model.py": """
+                from lm_eval.api.model import LM
+                from lm_eval.api.registry import register_model
+
+                @register_model("good_model")
+                class Good(LM):
+                    pass
+                """,
+        },
     )
     for folder, task in (
         ("good/tasks", "good_task"),
@@ -194,9 +205,11 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
         entry = TaskManager(include_path=given, include_defaults=False).task_index["shared"]
         return str(entry["yaml_path"] if isinstance(entry, dict) else entry.yaml_path)
 
-    shapes = dict(none=None, empty="", text=user, path=Path(user), list=[user], tuple=(user,), mixed=[Path(user), plugin])
-    pickled = pickle.loads(pickle.dumps(TaskManager(include_defaults=False))).all_tasks
-    spec = pickle.loads(pickle.dumps(lm_eval.tasks.__spec__))
+    shapes = dict(
+        none=None, empty="", text=user, path=Path(user), list=[user], tuple=(user,), mixed=[plugin, Path(user)],
+    )
+    pickled = pickle.loads(pickle.dumps(TaskManager(include_defaults=False))).all_tasks  # safe: written just here
+    spec = pickle.loads(pickle.dumps(lm_eval.tasks.__spec__))  # safe: written just here
     wrapped = TaskManager.__init__
     importlib.reload(lm_eval.tasks)
     print(json.dumps(dict(
@@ -256,11 +269,13 @@ def test_kill_switch(plugins: Path) -> None:
 def test_stands_down_where_lm_eval_reads_the_groups_itself(plugins: Path) -> None:
     write(
         plugins,
-        lm_eval__tasks____init__="from lm_eval.tasks.manager import TaskManager\n",
-        lm_eval__tasks__manager=TASK_MANAGER + "\ndef discover_plugin_task_paths(): ...\n",
-        lm_eval__api____init__="",
-        lm_eval__api__registry="model_registry = {}\ndef load_plugins(group, registry): ...\n",
-        lm_eval__models____init__="import lm_eval.api.registry\n",
+        {
+            "lm_eval/tasks/__init__.py": "from lm_eval.tasks.manager import TaskManager\n",
+            "lm_eval/tasks/manager.py": TASK_MANAGER + "\ndef discover_plugin_task_paths(): ...\n",
+            "lm_eval/api/__init__.py": "",
+            "lm_eval/api/registry.py": "model_registry = {}\ndef load_plugins(group, registry): ...\n",
+            "lm_eval/models/__init__.py": "import lm_eval.api.registry\n",
+        },
     )
     add_plugin(plugins, "model", "[lm_eval.models]\nmine = good:Model\n")
     code = """
@@ -289,7 +304,7 @@ def test_a_module_in_the_working_directory_wins(plugins: Path, tmp_path: Path) -
     code = "from evaluate.loading import evaluation_module_factory as find; print(find('score'))"
     (tmp_path / "score").mkdir()
     assert python(code, plugins, cwd=tmp_path) == str(plugins / "good" / "score")  # a folder alone is no module
-    write(tmp_path, score__score="")
+    write(tmp_path, {"score/score.py": ""})
     assert python(code, plugins, cwd=tmp_path) == "score"
 
 
@@ -307,18 +322,18 @@ exits = good.tasks.absent
 
 
 def test_broken_plugins_are_passed_over_in_silence(plugins: Path) -> None:
-    write(plugins, raises____init__="raise RuntimeError('two\\nlines')")
+    write(plugins, {"raises/__init__.py": "raise RuntimeError('one\\ntwo')"})
     add_plugin(plugins, "broken", BROKEN)
     code = "import lm_eval.tasks; print(lm_eval.tasks.TaskManager('INFO', ['mine']).include_path)"
     assert python(code, plugins) == str([str(plugins / "good" / "tasks"), "mine"])
     lines = python(code, plugins, TLS_TASKS_DEBUG="1").splitlines()
     assert len(lines) == 5
     assert all(line.startswith("tls-tasks hook: folder: ") for line in lines)
-    assert "tls-tasks hook: folder: RuntimeError('two\\nlines')" in lines
+    assert "tls-tasks hook: folder: RuntimeError('one\\ntwo')" in lines
 
 
 def test_plain_module_stands_for_its_folder(plugins: Path) -> None:
-    write(plugins, plain__tasks="")
+    write(plugins, {"plain/tasks.py": ""})
     add_plugin(plugins, "plain", "[lm_eval.tasks]\nplain = plain.tasks:unused\n")
     code = "import lm_eval.tasks; print(lm_eval.tasks.TaskManager().include_path)"
     assert str(plugins / "plain") in python(code, plugins)
@@ -327,19 +342,22 @@ def test_plain_module_stands_for_its_folder(plugins: Path) -> None:
 @pytest.mark.parametrize(
     "hosts",
     [
-        {"lm_eval__tasks____init__": "", "evaluate__loading": ""},
-        {"lm_eval__tasks____init__": "TaskManager = None", "evaluate__loading": "evaluation_module_factory = 1"},
-        {"lm_eval__models____init__": ""},
+        {"lm_eval/tasks/__init__.py": "", "evaluate/loading.py": ""},
+        {"lm_eval/tasks/__init__.py": "TaskManager = None", "evaluate/loading.py": "evaluation_module_factory = 1"},
+        {
+            "lm_eval/tasks/__init__.py": "class TaskManager: ...",
+            "evaluate/loading.py": "class evaluation_module_factory: ...",
+        },
     ],
-    ids=["empty", "of another shape", "without a registry"],
+    ids=["empty", "of another kind", "of another shape"],
 )
 def test_hosts_of_another_shape_are_left_alone(plugins: Path, hosts: dict[str, str]) -> None:
-    write(plugins, **{"lm_eval__models____init__": "", **hosts})
+    write(plugins, hosts)
     assert python("import lm_eval.tasks, lm_eval.models, evaluate.loading; print('ok')", plugins) == "ok"
 
 
 def test_hosts_own_errors_come_through(plugins: Path) -> None:
-    write(plugins, lm_eval__tasks____init__="import absent_dependency")
+    write(plugins, {"lm_eval/tasks/__init__.py": "import absent_dependency"})
     code = """
     import importlib.util
     print(importlib.util.find_spec("lm_eval.tasks").name)
@@ -352,7 +370,7 @@ def test_hosts_own_errors_come_through(plugins: Path) -> None:
 
 
 def test_find_spec_without_a_host(site: Path) -> None:
-    write(site, lm_eval____init__="")  # a package of this name without what we look for
+    write(site, {"lm_eval/__init__.py": ""})  # a package of this name without what we look for
     code = """
     import importlib.util
     print(importlib.util.find_spec("lm_eval.tasks"), importlib.util.find_spec("lm_eval.models"))
@@ -396,8 +414,12 @@ def test_host_in_a_zip_file(plugins: Path, tmp_path: Path) -> None:
         for path in (plugins / "lm_eval").rglob("*.py"):
             file.write(path, path.relative_to(plugins))
     shutil.rmtree(plugins / "lm_eval")
-    code = f"sys.path.append({str(archive)!r}); import lm_eval.tasks; print(lm_eval.tasks.TaskManager().include_path)"
-    assert python(code, plugins) == str([str(plugins / "good" / "tasks")])
+    code = f"""
+    sys.path.insert(0, {str(archive)!r})
+    import lm_eval.tasks
+    print(lm_eval.tasks.TaskManager().include_path, "hosts.zip" in lm_eval.tasks.__file__)
+    """
+    assert python(code, plugins) == f"{[str(plugins / 'good' / 'tasks')]} True"
 
 
 # tls_tasks.plugin

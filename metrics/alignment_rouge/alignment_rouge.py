@@ -5,10 +5,10 @@ from typing import Any
 
 import datasets
 import evaluate
-from tls_tasks.parsing.timelines import TimelinePolicy
 
 import tls_tasks
 from tls_tasks.parsing import timeline_rows
+from tls_tasks.parsing.timelines import TimelinePolicy
 
 _DESCRIPTION = """
 Alignment ROUGE of timelines (AR-1, AR-2): the dates of a prediction and a reference are aligned, and the texts of

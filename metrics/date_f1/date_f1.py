@@ -5,10 +5,10 @@ from typing import Any
 
 import datasets
 import evaluate
-from tls_tasks.parsing.timelines import TimelinePolicy
 
 import tls_tasks
 from tls_tasks.parsing import timeline_rows
+from tls_tasks.parsing.timelines import TimelinePolicy
 
 _DESCRIPTION = """
 Precision, recall and F1 of the dates that a timeline selects, as tilse's evaluate_dates computes them. A date is right

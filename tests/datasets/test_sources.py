@@ -244,7 +244,16 @@ def test_offline_and_not_in_the_cache_goes_on(variable, monkeypatch, caplog):
     with pytest.warns(EmbeddedEditionWarning):
         assert load_topics("tls_crisis", need_articles=False).edition == "embedded"
     (record,) = caplog.records
-    assert "events.tar.gz can't be had" in record.message
+    assert "events.tar.gz is not in the cache, and the hub is switched off" in record.message
+
+
+@needs_embedded
+def test_download_that_fails_goes_on_in_one_line(monkeypatch, caplog):
+    monkeypatch.delenv("HF_HUB_OFFLINE")  # huggingface_hub itself still refuses, as it does without a network
+    with pytest.warns(EmbeddedEditionWarning):
+        assert load_topics("tls_crisis", need_articles=False).edition == "embedded"
+    (record,) = caplog.records
+    assert "events.tar.gz can't be downloaded: " in record.message
     assert "\n" not in record.message
 
 

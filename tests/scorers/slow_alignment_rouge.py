@@ -1,4 +1,5 @@
-"""Alignment ROUGE the slow, obvious way: one pair of days at a time, as the definition reads. The oracle of the fast one."""
+"""Alignment ROUGE the slow, obvious way: one pair of days at a time, as the definition reads. The oracle of the fast
+one."""
 
 from __future__ import annotations
 

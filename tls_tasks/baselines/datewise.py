@@ -17,7 +17,7 @@ from typing import NamedTuple
 from tls_tasks.text.rouge155 import tokenize
 
 MENTION_WEIGHT = 2.0
-"""What one mention of a date is worth, where an average day's publications are worth 1: who names a date means that day."""
+"""What a mention of a date is worth, an average day's publications being 1: who names a date means that day."""
 
 _SENTENCE = re.compile(r"^(\d{4}-\d{2}-\d{2}): (.+)$", re.MULTILINE)
 _N_DATES = re.compile(r"exactly (\d{1,6})")

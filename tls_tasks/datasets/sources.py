@@ -10,6 +10,7 @@ A task never changes its form by what it found: where articles are needed, a sou
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import re
@@ -163,20 +164,26 @@ def _from_embedded(wanted: DataSet, need_articles: bool) -> LoadedTopics | str:
 
 def _fetch(hub: HubSource) -> Path:
     """The hub source's file in the local cache, downloaded if it isn't there and the network may be used."""
-    from huggingface_hub import hf_hub_download
+    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
+    from huggingface_hub.utils import LocalEntryNotFoundError
 
-    offline = any(
-        os.environ.get(variable, "").upper() in {"1", "ON", "YES", "TRUE"}
-        for variable in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")
-    )
+    place = {"repo_id": hub.repo_id, "filename": hub.file, "repo_type": "dataset", "revision": hub.revision}
+    with contextlib.suppress(LocalEntryNotFoundError):
+        return Path(hf_hub_download(**place, local_files_only=True))
+    if _offline():
+        raise DataError(f"{hub.repo_id}: {hub.file} is not in the cache, and the hub is switched off (HF_HUB_OFFLINE)")
     try:
-        path = hf_hub_download(
-            hub.repo_id, hub.file, repo_type="dataset", revision=hub.revision, local_files_only=offline
-        )
+        # One look first: with the network down this fails at once, where the download would try again for 20 seconds.
+        get_hf_file_metadata(hf_hub_url(**place), timeout=10)
+        return Path(hf_hub_download(**place))
     except Exception as error:
         # Each release of huggingface_hub raises what its HTTP client does, without a common base; none may end the run.
-        raise DataError(f"{hub.repo_id}: {hub.file} can't be had: {_one_line(error)}") from error
-    return Path(path)
+        raise DataError(f"{hub.repo_id}: {hub.file} can't be downloaded: {_one_line(error)}") from error
+
+
+def _offline() -> bool:
+    values = [os.environ.get(variable, "") for variable in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")]
+    return any(value.upper() in {"1", "ON", "YES", "TRUE"} for value in values)
 
 
 def _read_hub_parquet(wanted: DataSet, repo_id: str, revision: str | None, need_articles: bool) -> LoadedTopics:

@@ -1,4 +1,4 @@
-"""One date expression as people and models write it: ``2011-01-25T10:00:00Z``, ``25th of Jan. 2011``, ``2011-01``, ranges.
+"""One date expression as people and models write it: ``2011-01-25T10:00Z``, ``25th of Jan. 2011``, ``2011-01``, ranges.
 
 Two questions: is a whole string a date (:func:`read_date`), and where does the date end with which a line begins
 (:func:`leading_dates`). Nothing is guessed: ``01/02/2011`` may be January or February, so it is no date, while
@@ -52,8 +52,8 @@ class LeadingDate(NamedTuple):
     Attributes:
         expression: None if it is written like a date but is none (``2011-02-30``) or can be read in two ways.
         end: Where it ends in the text.
-        is_bare: Whether it is a single day in digits, nothing before it. Sentences do not begin so; ``January 25, 2011``
-            may begin one.
+        is_bare: Whether it is a single day in digits, nothing before it. Sentences do not begin so, while
+            ``January 25, 2011`` may begin one.
     """
 
     expression: DateExpression | None
@@ -62,7 +62,9 @@ class LeadingDate(NamedTuple):
 
 
 # One for one, so that positions stay: blanks, hyphens, dashes and the solidus that models like.
-_PLAIN = str.maketrans("\u00a0\u2007\u2009\u202f\u3000\u2010\u2011\u2012\u2013\u2014\u2212\uff0d\uff0f", " " * 5 + "-" * 7 + "/")
+_PLAIN = str.maketrans(
+    "\u00a0\u2007\u2009\u202f\u3000\u2010\u2011\u2012\u2013\u2014\u2212\uff0d\uff0f", " " * 5 + "-" * 7 + "/"
+)
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _NAME = (
@@ -81,28 +83,37 @@ def _compiled(*forms: str) -> tuple[re.Pattern[str], ...]:
     return tuple(re.compile(form, re.IGNORECASE | re.ASCII) for form in forms)
 
 
-_SHARED_RANGES = _compiled(  # both ends share a month or a year
+_ISO_DAY, _SHORT_ISO_RANGE = _compiled(
+    r"(?P<y>[0-9]{4})(?P<sep>[-/.])(?P<m>[0-9]{1,2})(?P=sep)(?P<d>[0-9]{1,2})(?![0-9])",
+    r"(?P<y>[0-9]{4})-(?P<m>[0-9]{1,2})-(?P<d>[0-9]{1,2})[-/](?P<d2>[0-9]{1,2})(?![0-9/-])",  # 2011-01-25/28
+)
+_DIGIT_RANGES = _compiled(  # both ends share a month or a year
     rf"{_D}{_TO}{_D2}{_OF}{_GAP}{_MON}{_COMMA}{_Y}",  # 25-28 January 2011
     rf"{_D}{_OF}\s+{_MON}{_TO}{_D2}{_OF}\s+{_MON2}{_COMMA}{_Y}",  # 25 January - 2 February 2011
+)
+_NAME_RANGES = _compiled(
     rf"{_MON}\s+{_D}{_TO}{_D2}{_COMMA}{_Y}",  # January 25-28, 2011
     rf"{_MON}\s+{_D}{_TO}{_MON2}\s+{_D2}{_COMMA}{_Y}",  # January 25 - February 2, 2011
     rf"{_MON}{_TO}{_MON2}{_COMMA}{_Y}",  # January-March 2011
-    r"(?P<y>[0-9]{4})-(?P<m>[0-9]{1,2})-(?P<d>[0-9]{1,2})[-/](?P<d2>[0-9]{1,2})(?![0-9/-])",  # 2011-01-25/28
 )
-_DIGITS = _compiled(
-    r"(?P<y>[0-9]{4})(?P<sep>[-/.])(?P<m>[0-9]{1,2})(?P=sep)(?P<d>[0-9]{1,2})(?![0-9])",
+_BARE = _compiled(
     r"(?P<y>[0-9]{4})(?P<m>[0-9]{2})(?P<d>[0-9]{2})(?![0-9])",
     r"(?P<a>[0-9]{1,2})(?P<sep>[-/.])(?P<b>[0-9]{1,2})(?P=sep)(?P<y>[0-9]{4})(?![0-9])",
 )
-_OTHERS = _compiled(
-    rf"{_D}{_OF}{_GAP}{_MON}{_COMMA}{_Y}",  # 25th of January, 2011; 25-Jan-2011
+_DIGIT_FORMS = (
+    *_BARE,
+    *_compiled(
+        rf"{_D}{_OF}{_GAP}{_MON}{_COMMA}{_Y}",  # 25th of January, 2011; 25-Jan-2011
+        rf"(?P<y>[0-9]{{4}}){_GAP}{_MON}{_GAP}{_D}(?![0-9])",  # 2011 January 25
+        r"(?P<y>[0-9]{4})年(?:(?P<m>[0-9]{1,2})月(?:(?P<d>[0-9]{1,2})日)?)?",
+        r"(?P<y>[0-9]{4})[-/](?P<m>[0-9]{1,2})(?![0-9])",
+        r"(?P<m>[0-9]{1,2})/(?P<y>[0-9]{4})(?![0-9])",
+        r"(?P<y>[0-9]{4})(?![0-9])",
+    ),
+)
+_NAME_FORMS = _compiled(
     rf"{_MON}{_GAP}{_D}{_COMMA}{_Y}",  # January 25, 2011
-    rf"(?P<y>[0-9]{{4}}){_GAP}{_MON}{_GAP}{_D}(?![0-9])",  # 2011 January 25
-    r"(?P<y>[0-9]{4})年(?:(?P<m>[0-9]{1,2})月(?:(?P<d>[0-9]{1,2})日)?)?",
     rf"{_MON}(?:\s+of\b)?{_COMMA}{_Y}",  # January 2011
-    r"(?P<y>[0-9]{4})[-/](?P<m>[0-9]{1,2})(?![0-9])",
-    r"(?P<m>[0-9]{1,2})/(?P<y>[0-9]{4})(?![0-9])",
-    r"(?P<y>[0-9]{4})(?![0-9])",
 )
 _TIME, _WEEKDAY_AFTER, _TO_DATE, _PREFIX = _compiled(
     # A blank may stand before the T, and no T need be there.
@@ -116,11 +127,22 @@ _YEAR = re.compile("[0-9]{4}")
 _WRAPPING = " \t\r\n\"'`*_()[]{}<>“”‘’"
 
 
+def may_hold_date(text: str) -> bool:
+    """Whether a text has four digits in a row, which every date expression has: a quick look before the long one.
+
+    Example:
+        >>> may_hold_date("25 Jan 2011"), may_hold_date("25 January")
+        (True, False)
+    """
+    return _YEAR.search(text) is not None
+
+
 def read_date(text: str) -> DateExpression | None:
     """Read a string that is a date and nothing else; brackets, quotes and a colon around it don't matter.
 
     Returns:
-        None if the string is no date, an impossible one, one that can be read in two ways, or a range that runs backwards.
+        None if the string is no date, an impossible one, one that can be read in two ways, or a range that runs
+        backwards.
 
     Example:
         >>> read_date("2011-01-25 T10:00:00Z").date
@@ -129,7 +151,7 @@ def read_date(text: str) -> DateExpression | None:
         (None, None, None)
     """
     stripped = text.strip().rstrip(":").strip(_WRAPPING)
-    if len(stripped) > MAX_LENGTH or not _YEAR.search(stripped):
+    if len(stripped) > MAX_LENGTH or not may_hold_date(stripped):
         return None
     return next((found.expression for found in leading_dates(stripped) if found.end == len(stripped)), None)
 
@@ -153,22 +175,32 @@ def leading_dates(text: str) -> Iterator[LeadingDate]:
     start = prefix.end() if prefix else 0
     if start == len(plain) or not plain[start].isalnum():
         return
-    for form in _SHARED_RANGES:
+    for form in _ranges_at(plain, start):
         if match := form.match(plain, start):
             yield LeadingDate(_expression(match), match.end(), False)
-    singles = list(_single_dates(plain, start))
+    singles = _single_dates(plain, start)
     for first in singles:
         yield from _explicit_ranges(plain, first)
     for first in singles:
         yield first._replace(is_bare=first.is_bare and start == 0)
 
 
-def _single_dates(plain: str, start: int) -> Iterator[LeadingDate]:
-    """The dates that can be read at ``start``, with the time and weekday that follow."""
-    for forms in (_DIGITS, _OTHERS):
-        for form in forms:
-            if match := form.match(plain, start):
-                yield LeadingDate(_expression(match), _end_of_day(plain, match), forms is _DIGITS)
+def _ranges_at(plain: str, start: int) -> tuple[re.Pattern[str], ...]:
+    """The forms of ranges with a shared part that may match at ``start``: by the first character, for speed."""
+    if not plain[start].isdigit():
+        return _NAME_RANGES
+    return (_SHORT_ISO_RANGE,) if _ISO_DAY.match(plain, start) else _DIGIT_RANGES
+
+
+def _single_dates(plain: str, start: int) -> list[LeadingDate]:
+    """The dates that can be read at ``start``, with the time and weekday after them; ``2011-01-25`` only as a whole."""
+    if match := _ISO_DAY.match(plain, start):
+        return [LeadingDate(_expression(match), _end_of_day(plain, match), True)]
+    forms = _DIGIT_FORMS if plain[start : start + 1].isdigit() else _NAME_FORMS
+    matches = ((form, form.match(plain, start)) for form in forms)
+    return [
+        LeadingDate(_expression(match), _end_of_day(plain, match), form in _BARE) for form, match in matches if match
+    ]
 
 
 def _end_of_day(plain: str, match: re.Match[str]) -> int:

@@ -1,10 +1,11 @@
-"""A reader of JSON containers that stands in text: one pass, no recursion, and it says what it kept of a damaged one.
+"""A reader of JSON lists and objects within text: one pass, no recursion, and it says what it kept of a damaged one.
 
-:mod:`json` can't do this part: it raises RecursionError on ``[[[[…``, computes a line number for each of a million failed
-attempts (which makes a scan quadratic), and keeps nothing of a list that a token limit cut off.
+:mod:`json` can't do this part: it raises RecursionError on ``[[[[…``, computes a line number for each of a million
+failed attempts (which makes a scan quadratic), and keeps nothing of a list that a token limit cut off.
 
-Beyond strict JSON it takes what can be read in one way only, and notes it as ``repaired_json``: trailing commas, a missing
-comma between two containers, line breaks in strings, needless backslashes, ``None``, ``True`` and ``False``.
+Beyond strict JSON it takes what can be read in one way only, and notes it as ``repaired_json``: comments, trailing
+commas, a missing comma between two containers, control characters in strings, needless backslashes, ``None``, ``True``
+and ``False``.
 """
 
 from __future__ import annotations
@@ -85,8 +86,8 @@ class Found(NamedTuple):
 
     Attributes:
         state: ``whole``; ``unfinished``: the text ends in it; ``broken``: something in it can't be read.
-        cuts: What may be used: the whole value; or else the part before the trouble without its unfinished item, then, as
-            long as it is an object whose value is unfinished, the same with that value cut in the same way.
+        cuts: What may be used: the whole value; or else the part before the trouble without its unfinished item, then,
+            as long as it is an object whose value is unfinished, the same with that value cut in the same way.
         notes: What was noted in it.
         start: Where it begins.
         end: Where reading stopped.
@@ -127,6 +128,7 @@ _SCALAR = re.compile(r"-?(?:[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,9})?|Infinity
 _BRACKETS = re.compile(r"[\[{\s]*")
 _ESCAPE = re.compile(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(.?))", re.DOTALL)
 _WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
+_COMMENTS = {"//": "\n", "/*": "*/"}
 _NUMBER_WORDS = ("NaN", "Infinity", "-Infinity")
 
 
@@ -167,6 +169,8 @@ class _Reading:
             char = text[self.position]
             if char in _BLANKS:
                 self.position += 1
+            elif char == "/" and self._comment():
+                pass
             elif not self._token(char):
                 break
             elif not self.open:
@@ -174,6 +178,16 @@ class _Reading:
         # A string without its end has moved the position to the end of the text.
         state: Literal["unfinished", "broken"] = "unfinished" if self.position == length else "broken"
         return Found(state, self._cuts(), self.notes, self.start, self.position)
+
+    def _comment(self) -> bool:
+        """Pass over ``// …`` or ``/* … */``; one that doesn't end goes to the end of the text."""
+        closing = _COMMENTS.get(self.text[self.position : self.position + 2])
+        if closing is None:
+            return False
+        self._note("comment")
+        end = self.text.find(closing, self.position + 2)
+        self.position = len(self.text) if end < 0 else end + len(closing)
+        return True
 
     def _token(self, char: str) -> bool:
         """Take the token that begins with ``char``; False if it has no place here."""

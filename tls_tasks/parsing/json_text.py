@@ -1,8 +1,8 @@
 """JSON in model text, found in stages, the strictest first: see :func:`find_json`.
 
-The caller says what it can use by weighing a value, so that neither a citation ``[1]`` nor a schema that the model repeats is
-taken for its answer. json_repair is very good at guessing, which is why it comes last: of two objects on two lines it
-keeps one, it finishes objects that a token limit cut off, and it is quadratic (30 s for 900 kB).
+The caller says what it can use by weighing a value, so that neither a citation ``[1]`` nor a schema that the model
+repeats is taken for its answer. json_repair is very good at guessing, which is why it comes last: of two objects on two
+lines it keeps one, it finishes objects that a token limit cut off, and it is quadratic (30 s for 900 kB).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tls_tasks.parsing.result import Problem
 Stage = Literal["none", "whole", "fence", "jsonl", "scan", "truncated", "repaired"]
 
 STAGES: tuple[Stage, ...] = ("none", "whole", "fence", "jsonl", "scan", "truncated", "repaired")
-"""The stages in the order in which they are tried; the later one, the less of the text is as the model should write it."""
+"""The stages in the order in which they are tried: the later, the further the text is from what was asked for."""
 
 JSON_PROBLEM_KINDS = (
     "unfinished_thinking",  # a thinking block never ended; what it holds is no answer
@@ -44,8 +44,8 @@ class FoundJson:
     """The JSON of a text.
 
     Attributes:
-        values: The usable values in the order of the text; several if there are several blocks, lines or lists. An object
-            with a key twice is a :class:`~tls_tasks.parsing.json_scan.RepeatedKeys`.
+        values: The usable values in the order of the text; several if there are several blocks, lines or lists. An
+            object with a key twice is a :class:`~tls_tasks.parsing.json_scan.RepeatedKeys`.
         stage: The last stage that was needed for them; ``none`` if there is no usable value.
         problems: What was repaired or dropped; kinds are :data:`JSON_PROBLEM_KINDS`.
     """
@@ -76,8 +76,8 @@ _REPAIRABLE = re.compile(r"\{|\[\s*[\[{\"']")
 def strip_thinking(text: str) -> Answer:
     """Drop ``<think>`` and ``<thinking>`` blocks.
 
-    A closing tag without an opening one (the opening one was in the prompt) ends a block that began with the text; a block
-    that is not closed goes to the end of the text.
+    A closing tag without an opening one (the opening one was in the prompt) ends a block that began with the text; a
+    block that is not closed goes to the end of the text.
 
     Example:
         >>> strip_thinking("<think>maybe []</think> [1]")
@@ -102,11 +102,11 @@ def strip_thinking(text: str) -> Answer:
 
 
 def fenced_blocks(text: str) -> Iterator[str]:
-    """The contents of the blocks between lines of three or more backticks or tildes; the last may lack its end.
+    r"""The contents of the blocks between lines of three or more backticks or tildes; the last may lack its end.
 
     Example:
-        >>> list(fenced_blocks("a\\n```json\\n[1]\\n```\\nb\\n~~~\\n[2]"))
-        ['\\n[1]\\n', '\\n[2]']
+        >>> list(fenced_blocks("a\n```json\n[1]\n```\nb\n~~~\n[2]"))
+        ['\n[1]\n', '\n[2]']
     """
     opening: re.Match[str] | None = None
     for fence in _FENCE.finditer(text):
@@ -118,25 +118,24 @@ def fenced_blocks(text: str) -> Iterator[str]:
         yield text[opening.end() :]
 
 
-def find_json(text: str, weigh: Weigh, *, repair: bool = True) -> FoundJson:
-    """Find the JSON values that the caller can use.
+def find_json(text: str, weigh: Weigh) -> FoundJson:
+    r"""Find the JSON values that the caller can use.
 
     In this order, and the first stage with a usable value wins: the whole text; the whole text without its thinking;
-    fenced blocks; JSON Lines; whole lists and objects in prose; the whole entries of a list or object that is cut off or
-    damaged; json_repair. A damaged list goes to json_repair as well, which wins if it finds more items.
+    fenced blocks; JSON Lines; whole lists and objects in prose; the whole entries of a list or object that is cut off
+    or damaged; json_repair. A damaged list goes to json_repair as well, which wins if it finds more items.
 
     Args:
         text: What the model wrote.
         weigh: See :data:`Weigh`.
-        repair: Whether json_repair may be asked.
 
     Returns:
         Never raises, whatever the text.
 
     Example:
-        >>> found = find_json('As [1] says:\\n```json\\n[{"date": "2011-01-25"},]\\n```', lambda v: isinstance(v[0], dict))
+        >>> found = find_json('As [1] says:\n```json\n[{"n": 1},]\n```', lambda v: isinstance(v[0], dict))
         >>> found.values, found.stage, found.problems
-        (([{'date': '2011-01-25'}],), 'fence', (Problem(kind='repaired_json', detail='trailing comma'),))
+        (([{'n': 1}],), 'fence', (Problem(kind='repaired_json', detail='trailing comma'),))
         >>> find_json('[{"n": 1}, {"n": 2}, {"n"', len).values
         ([{'n': 1}, {'n': 2}],)
         >>> find_json("nothing", len)
@@ -148,8 +147,22 @@ def find_json(text: str, weigh: Weigh, *, repair: bool = True) -> FoundJson:
     before = (problem("unfinished_thinking", text),) if answer.unfinished else ()
     if not before and answer.text != text and (whole := _whole(answer.text, weigh)):
         return whole
-    found = _in_fences(answer.text, weigh, repair) or _in_region(answer.text, weigh, REPAIR_LIMIT if repair else 0)
+    found = _in_fences(answer.text, weigh) or _in_region(answer.text, weigh, REPAIR_LIMIT)
     return FoundJson(found.values, found.stage, before + found.problems)
+
+
+def is_whole_json(text: str, accept: Callable[[Any], bool]) -> bool:
+    """Whether a text, or all that is fenced in it, is JSON that the caller accepts: for answers such as ``[]``.
+
+    Example:
+        >>> is_whole_json("<think>None?</think>[]", lambda value: value == [])
+        True
+        >>> is_whole_json("I found []", lambda value: value == [])
+        False
+    """
+    answer = strip_thinking(text).text
+    blocks = [block for block in fenced_blocks(answer) if block.strip()] or [answer]
+    return all(_whole(block, accept) for block in blocks)
 
 
 def _decoder(notes: Notes, strict: bool = True) -> json.JSONDecoder:
@@ -184,13 +197,15 @@ def _whole(text: str, weigh: Weigh) -> FoundJson | None:
     return None
 
 
-def _in_fences(text: str, weigh: Weigh, repair: bool) -> FoundJson | None:
+def _in_fences(text: str, weigh: Weigh) -> FoundJson | None:
     """The usable values of all fenced blocks together; None if there are none."""
-    limit = REPAIR_LIMIT if repair else 0
+    limit = REPAIR_LIMIT
     values: list[Any] = []
     problems: list[Problem] = []
     stage: Stage = "fence"
     for block in fenced_blocks(text):
+        if not block.strip():
+            continue
         found = _whole(block, weigh) or _in_region(block, weigh, limit)
         limit -= len(block) if found.stage == "repaired" else 0
         values += found.values
@@ -201,7 +216,7 @@ def _in_fences(text: str, weigh: Weigh, repair: bool) -> FoundJson | None:
 
 def _in_region(text: str, weigh: Weigh, limit: int) -> FoundJson:
     """What a piece of text holds that is not one JSON value: JSON Lines, values in prose, damaged values."""
-    if lines := _json_lines(text, weigh):
+    if (lines := _json_lines(text, weigh)) is not None:
         return lines
     scanned = _scanned(text, weigh)
     damaged = any(noted.kind == "broken_json" for noted in scanned.problems)
@@ -220,7 +235,7 @@ def _in_region(text: str, weigh: Weigh, limit: int) -> FoundJson:
 
 
 def _json_lines(text: str, weigh: Weigh) -> FoundJson | None:
-    """One list or object a line; None if a line is something else or no value is of use."""
+    """One list or object a line; None if a line is something else."""
     notes: Notes = {}
     decoder = _decoder(notes)
     values: list[Any] = []
@@ -233,7 +248,7 @@ def _json_lines(text: str, weigh: Weigh) -> FoundJson | None:
     except (ValueError, RecursionError):
         return None
     usable = tuple(value for value in values if weigh(value))
-    return FoundJson(usable, "jsonl", tuple(notes)) if usable else None
+    return FoundJson(usable, "jsonl", tuple(notes)) if usable else FoundJson((), "none")
 
 
 def _scanned(text: str, weigh: Weigh) -> FoundJson:

@@ -1,4 +1,4 @@
-"""What the readers of timelines share: one entry as it was written, before any policy, and the usual names of its parts."""
+"""What the readers of timelines share: an entry as it was written, before any policy, and the names of its parts."""
 
 from __future__ import annotations
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tls_tasks.parsing.dates import DateExpression, read_date
+from tls_tasks.parsing.dates import MAX_LENGTH, DateExpression, may_hold_date, read_date
 from tls_tasks.parsing.json_scan import RepeatedKeys, problem
 from tls_tasks.parsing.result import Problem
 from tls_tasks.parsing.timeline_entries import DATE_KEYS, END_KEYS, TEXT_KEYS, TITLE_KEYS, RawEntry
@@ -15,8 +14,6 @@ from tls_tasks.parsing.timeline_lines import read_lines
 
 MAX_DEPTH = 6
 """Levels of wrappers and lists that are looked into."""
-
-_BETWEEN_WORDS = re.compile(r"[\s-]+")
 
 Pairs = Sequence[tuple[str, Any]]
 Item = RawEntry | Problem
@@ -27,8 +24,8 @@ def json_entries(value: object) -> list[Item]:
 
     Forms, each also within lists and objects such as ``{"timeline": …}``: an object with one of
     :data:`~tls_tasks.parsing.timeline_entries.DATE_KEYS` and text under any of
-    :data:`~tls_tasks.parsing.timeline_entries.TEXT_KEYS`; an object whose keys are dates; a list of a date and its text; a
-    str that begins with a date. A text is a str, a list of them, or an object with text; strings are kept as they are.
+    :data:`~tls_tasks.parsing.timeline_entries.TEXT_KEYS`; an object whose keys are dates; a list of a date and its
+    text; a str of dated lines. A text is a str, a list of them, or an object with text; strings are kept as they are.
 
     Args:
         value: What JSON holds, of any shape.
@@ -72,7 +69,7 @@ def _read(value: Any, depth: int) -> Iterator[Item]:
     elif isinstance(value, list):
         yield from _list(value, depth)
     else:
-        lines = list(read_lines(value)) if isinstance(value, str) else []
+        lines = list(read_lines(value)) if isinstance(value, str) and may_hold_date(value) else []
         yield from lines if _has_entry(lines) else [problem("bad_entry", _written(value))]
 
 
@@ -93,15 +90,15 @@ def _list(value: list[Any], depth: int) -> Iterator[Item]:
 def _object(value: dict[str, Any], depth: int) -> Iterator[Item]:
     pairs = _pairs(value)
     named = {_key(key): inner for key, inner in pairs}
-    dated = _dated(named)
-    texts = _texts(pairs)
+    dated, texts = _dated(named), _texts(pairs)
     if dated is None and any(read_date(key) for key, _ in pairs):
         yield from _map(pairs, depth)
     elif any(_holds_dated_objects(inner) for _, inner in pairs):
         yield from _wrapped(pairs, depth)
-    elif dated is not None and (texts or dated[0]):
+    elif dated is not None and (texts or (dated[0] and depth)):
+        # A single object with a date only may be what is left of an entry that was cut off.
         yield from _entry(dated[0], dated[1], texts)
-    elif depth and (texts or dated):
+    elif depth and (texts or dated or not pairs):
         yield problem("undated_text" if texts else "bad_entry", " ".join(_strings(texts) or named))
     else:
         yield from _wrapped(pairs, depth)
@@ -114,13 +111,16 @@ def _pairs(value: dict[str, Any]) -> Pairs:
 
 def _key(key: str) -> str:
     """A key in the spelling of our tables: ``Start Date`` is ``start_date``."""
-    return _BETWEEN_WORDS.sub("_", key.strip().lower())
+    return key.strip().lower().replace(" ", "_").replace("-", "_")
 
 
 def _texts(pairs: Pairs) -> list[Any]:
     """The values that hold an entry's text."""
-    texts = [inner for key, inner in pairs if _key(key) in TEXT_KEYS]
-    return texts or [inner for key, inner in pairs if _key(key) in TITLE_KEYS]
+    for names in (TEXT_KEYS, TITLE_KEYS):
+        if texts := [inner for key, inner in pairs if _key(key) in names]:
+            return texts
+    # event_description, key events
+    return [inner for key, inner in pairs if _key(key) not in DATE_KEYS and set(_key(key).split("_")) & set(TEXT_KEYS)]
 
 
 def _dated(named: dict[str, Any]) -> tuple[DateExpression | None, str] | None:
@@ -162,10 +162,12 @@ def _has_date(value: dict[str, Any]) -> bool:
 
 
 def _map(pairs: Pairs, depth: int) -> Iterator[Item]:
-    """An object date -> text; a key that is no date is counted as an invalid one."""
+    """An object date -> text; what stands under a key without a digit was not meant to be an entry."""
     for key, inner in pairs:
         if _holds_dated_objects(inner):
             yield from _read(inner, depth + 1)
+        elif not any(char.isdigit() for char in key[:MAX_LENGTH]):
+            yield problem("bad_entry", key)
         else:
             yield from _entry(read_date(key), key, [inner])
 
@@ -178,7 +180,7 @@ def _wrapped(pairs: Pairs, depth: int) -> Iterator[Item]:
         if _has_entry(items):
             yield from items
     for _, text in () if inners else pairs:
-        lines = list(read_lines(text)) if isinstance(text, str) else []
+        lines = list(read_lines(text)) if isinstance(text, str) and may_hold_date(text) else []
         if any(isinstance(item, RawEntry) and item.sentences for item in lines):
             yield from lines
 

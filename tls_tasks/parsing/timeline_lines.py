@@ -1,18 +1,18 @@
 """Timelines written as lines: ``2011-01-25: text``, lists, headings with bullets, tilse's text form, Markdown tables.
 
-A date opens a day where a line begins with it and a separator follows, so a date in mid-sentence opens none, and neither
-does ``January 25, 2011, marked …``. What stands alone on its line (or in a heading) opens a block, whose lines are its
-sentences.
+A date opens a day where a line begins with it and a separator follows, so a date in mid-sentence opens none, and
+neither does ``January 25, 2011, marked …``. What stands alone on its line (or in a heading) opens a block, whose lines
+are its sentences.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tls_tasks.parsing.dates import DateExpression, leading_dates
+from tls_tasks.parsing.dates import DateExpression, leading_dates, may_hold_date
 from tls_tasks.parsing.json_scan import problem
 from tls_tasks.parsing.result import Problem
 from tls_tasks.parsing.timeline_entries import RawEntry
@@ -29,7 +29,7 @@ class DatedLine(NamedTuple):
         expression: The date, None if it is none.
         written: The date as it was written.
         text: What follows the separator.
-        is_heading: Whether the following lines belong to it: the date stands alone, or the line is a heading or all bold.
+        is_heading: Whether the following lines belong to it: the date stands alone, or the line is a heading or bold.
         level: The number of heading marks before it.
     """
 
@@ -40,23 +40,24 @@ class DatedLine(NamedTuple):
     level: int
 
 
-_BULLETS = frozenset(" \t-*+•‣◦▪●○■□·–—#>_~`\"'“”‘’[(【《<|=")
+_BULLETS = frozenset(" \t-*+•‣◦▪●○■□·–—#>_~`\"'“”‘’[(【《<|=\ufe0f\u200b\u200d\ufeff")
 _NUMBER = re.compile(r"[0-9]{1,3}[.)]\s+|\[[ xX]\]\s", re.ASCII)
-_LABEL = re.compile(r"(?:date|day|when|time)[*_\"'`]{0,3}\s?:[*_\"'`]{0,3}\s*", re.IGNORECASE | re.ASCII)
+_LABEL = re.compile(r"(?:date|day|when|time)[*_]{0,3}\s?:[*_]{0,3}\s*", re.IGNORECASE | re.ASCII)
 _TEXT_LABEL = re.compile(
-    r"[*_]{0,3}(?:text|summary|event|events|description|content|details)[*_]{0,3}\s?:[*_]{0,3}\s", re.IGNORECASE
+    r"[*_]{0,3}(?:text|summary|event|events|description|content|details)[*_]{0,3}\s?:[*_]{0,3}(?:\s|$)", re.IGNORECASE
 )
 _AFTER = re.compile(
     r"(?P<close>(?:\]\([^()\s]{0,200}\)|[\s\])}】》>*_`\"'”’])*)"
     r"(?P<separator>:|：|\||->|=>|→|-{1,3}>?|[–—]|=|;|,|\.)?(?P<tail>[*_`\])]{0,4})"
 )
 _BULLET = re.compile(r"(?:>\s?)*(?:[-*+•‣◦▪●○■□·]\s+|[0-9]{1,3}[.)]\s+|\[[ xX]\]\s+){1,3}")
+_TAG = re.compile(r"</?[A-Za-z][\w.-]{0,30}/?>|<\|[\w.-]{1,30}\|>")  # <answer>, <|im_end|>
 _FENCE = ("```", "~~~")
 _RULE_MARKS = frozenset("-–—─━*_=")
 
 
 def split_dated_line(line: str) -> DatedLine | None:
-    """Take apart a line that begins with a date; bullets, numbers, heading marks, brackets and bold may stand before it.
+    """Take apart a line that begins with a date; bullets, numbers, heading marks, brackets, bold may stand before it.
 
     Returns:
         None if the line does not begin with a date, or if the date is the beginning of a sentence.
@@ -70,6 +71,8 @@ def split_dated_line(line: str) -> DatedLine | None:
         (None, None)
     """
     head = line[:LOOK]
+    if not may_hold_date(head):
+        return None
     begin = _date_begins(head)
     if begin == len(head) or not (head[begin].isdigit() or head[begin].isalpha()):
         return None
@@ -100,7 +103,7 @@ def _date_begins(head: str) -> int:
 
 def _is_mark(char: str) -> bool:
     """Whether a character may stand before a date: bullets, brackets, Markdown, arrows, boxes and pictographs."""
-    return char in _BULLETS or "\u2190" <= char <= "\u2bff" or char >= "\U0001f000" or char in "\ufe0f\u200b\u200d\ufeff"
+    return char in _BULLETS or "\u2190" <= char <= "\u2bff" or char >= "\U0001f000"
 
 
 def _separator_length(rest: str, is_loose: bool, expression: DateExpression | None) -> int | None:
@@ -162,24 +165,26 @@ class _Lines:
     def read(self) -> Iterator[RawEntry | Problem]:
         index = 0
         while index < len(self.lines):
-            rows = table_at(self.lines, index)
-            if rows:
-                index += len(rows)
-                yield from self._close()
-                for entry in read_table(rows, self.keep_undated):
-                    self.seen_date = True
-                    yield entry
-                continue
-            yield from self._line(self.lines[index])
+            line = self.lines[index]
             index += 1
+            if not line or line.isspace():
+                self.after_blank = True
+            elif rows := table_at(self.lines, index - 1):
+                index += len(rows) - 1
+                yield from self._table(rows)
+            else:
+                yield from self._line(line, line.strip())
+                self.after_blank = False
         yield from self._close()
 
-    def _line(self, line: str) -> Iterator[RawEntry | Problem]:
-        stripped = line.strip()
-        if not stripped:
-            self.after_blank = True
-            return
-        if stripped.startswith(_FENCE) or (is_rule(stripped) and not self._is_underline()):
+    def _table(self, rows: Sequence[str]) -> Iterator[RawEntry | Problem]:
+        yield from self._close()
+        for item in read_table(rows, self.keep_undated):
+            self.seen_date = self.seen_date or isinstance(item, RawEntry)
+            yield item
+
+    def _line(self, line: str, stripped: str) -> Iterator[RawEntry | Problem]:
+        if stripped.startswith(_FENCE) or _TAG.fullmatch(stripped) or (is_rule(stripped) and not self._is_underline()):
             yield from self._close()
         elif is_rule(stripped):
             pass
@@ -188,7 +193,6 @@ class _Lines:
             self.day, self.seen_date = _Day(dated, [dated.text] if dated.text else []), True
         else:
             yield from self._undated(line, stripped)
-        self.after_blank = False
 
     def _undated(self, line: str, stripped: str) -> Iterator[RawEntry | Problem]:
         """A line without a date: a sentence of the open day, or dropped."""
@@ -238,11 +242,11 @@ def is_rule(stripped: str) -> bool:
 
 
 def read_lines(text: str, keep_undated: bool = True) -> Iterator[RawEntry | Problem]:
-    """Read the dated lines and tables of a text.
+    r"""Read the dated lines and tables of a text.
 
-    A line without a date goes to the day before it. After a blank line it does so only if it is a list item, or if the day
-    is a block of paragraphs. Separators, code fences, headings without a date and tables end a day. What stands before the
-    first date is a preamble: dropped, and counted only if undated lines are not wanted.
+    A line without a date goes to the day before it. After a blank line it does so only if it is a list item, or if the
+    day is a block of paragraphs. Separators, code fences, tags, undated headings and tables end a day. What stands
+    before the first date is a preamble: dropped, and counted only if undated lines are not wanted.
 
     Args:
         text: Text without JSON and without thinking.
@@ -252,9 +256,8 @@ def read_lines(text: str, keep_undated: bool = True) -> Iterator[RawEntry | Prob
         Entries and problems in the order of the text.
 
     Example:
-        >>> for entry in read_lines("Here it is:\\n2011-01-25: Protests begin.\\nPolice wait.\\n\\nThat is all."):
-        ...     print(entry)
-        RawEntry(expression=DateExpression(...), written='2011-01-25', sentences=('Protests begin.', 'Police wait.'))
-        Problem(kind='undated_text', detail='That is all.')
+        >>> entry, dropped = read_lines("Here it is:\n2011-01-25: Protests begin.\nPolice wait.\n\nThat is all.")
+        >>> entry.sentences, dropped
+        (('Protests begin.', 'Police wait.'), Problem(kind='undated_text', detail='That is all.'))
     """
     return _Lines(text, keep_undated).read()

@@ -21,7 +21,7 @@ _WORD = re.compile(r"[a-z]+")
 def table_at(lines: Sequence[str], index: int) -> Sequence[str]:
     """The lines of the table that begins at ``index``; empty if none does.
 
-    A table is a run of lines that begin with a bar, or a header line with a bar and a line such as ``--- | ---`` below it.
+    A table is a run of lines that begin with a bar, or a header line with a bar and a line as ``--- | ---`` below it.
 
     Example:
         >>> table_at(["text", "| a | b |", "| c | d |", ""], 1)
@@ -51,8 +51,8 @@ def _is_delimiter(line: str) -> bool:
 def read_table(lines: Sequence[str], keep_undated: bool = True) -> Iterator[RawEntry | Problem]:
     """Read a table whose header names a date column, or else one of whose columns holds dates.
 
-    The text is in the columns that the header names so, else in all columns but those of numbers. A row with an empty date
-    belongs to the row above.
+    The text is in the columns that the header names so, else in all columns but those of numbers. A row with an empty
+    date belongs to the row above.
 
     Args:
         lines: The lines of the table.
@@ -108,5 +108,6 @@ def _entry(row: Sequence[str], date_column: int, named: Sequence[int]) -> RawEnt
     written = row[date_column] if date_column < len(row) else ""
     others = [at for at in range(len(row)) if at != date_column and not row[at].rstrip(".").isdigit()]
     texts = [row[at] for at in named or others if at < len(row)]
-    sentences = [part.replace("**", "").replace("\\|", "|").strip() for text in texts for part in _LINE_BREAK.split(text)]
+    parts = [part for text in texts for part in _LINE_BREAK.split(text)]
+    sentences = [part.replace("**", "").replace("\\|", "|").strip() for part in parts]
     return RawEntry(read_date(written) if written else None, written, tuple(filter(None, sentences)))

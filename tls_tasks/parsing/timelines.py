@@ -14,7 +14,7 @@ from typing import Literal
 
 from tls_tasks.errors import OptionError
 from tls_tasks.parsing.json_scan import problem
-from tls_tasks.parsing.json_text import JSON_PROBLEM_KINDS, find_json, strip_thinking
+from tls_tasks.parsing.json_text import JSON_PROBLEM_KINDS, find_json, is_whole_json, strip_thinking
 from tls_tasks.parsing.result import Parsed, Problem
 from tls_tasks.parsing.timeline_entries import RawEntry
 from tls_tasks.parsing.timeline_json import count_entries, is_empty_answer, json_entries
@@ -50,8 +50,8 @@ class TimelinePolicy:
         partial: A month or a year is its ``first_day`` (as CHRONOS' loader has it), or its entry is dropped.
         range: A range is its ``start``, its ``end``, or its entry is dropped.
         repeated: Entries of one date are merged, or the ``first`` or the ``last`` is kept.
-        undated: A line without a date ``continue`` s the day before it, or is dropped. The lines below a date that stands
-            alone are that date's in both cases. An entry without a date in JSON is always dropped.
+        undated: A line without a date goes on with the day before it (``continue``), or is dropped. The lines below a
+            date that stands alone are that date's in both cases. An entry without a date in JSON is always dropped.
 
     Raises:
         OptionError: An unknown value.
@@ -80,12 +80,12 @@ DEFAULT_POLICY = TimelinePolicy()
 
 
 def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed[Timeline]:
-    """Read the timeline that a model wrote.
+    r"""Read the timeline that a model wrote.
 
     Args:
-        text: The model's text: JSON in any of the forms of :func:`~tls_tasks.parsing.timeline_json.json_entries`, or lines
-            and tables as :func:`~tls_tasks.parsing.timeline_lines.read_lines` reads them; prose, code fences and thinking
-            around it don't matter. Several lists or blocks are read as one timeline.
+        text: The model's text: JSON in any of the forms of :func:`~tls_tasks.parsing.timeline_json.json_entries`, or
+            lines and tables as :func:`~tls_tasks.parsing.timeline_lines.read_lines` reads them; prose, code fences and
+            thinking around it don't matter. Several lists or blocks are read as one timeline.
         policy: What is done where the text leaves a choice.
 
     Returns:
@@ -93,32 +93,38 @@ def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed
         timeline if the answer is an empty list or object. Never raises on text.
 
     Example:
-        >>> parsed = parse_timeline('[{"start": "2011-01-25", "summary": "Protests."}, {"start": "soon", "summary": "x"}]')
+        >>> parsed = parse_timeline('[{"start": "2011-01-25", "summary": "Protests."}, {"start": "soon", "text": ""}]')
         >>> parsed.value.as_rows(), parsed.counts()
         ([{'date': '2011-01-25', 'text': ['Protests.']}], {'invalid_date': 1})
-        >>> parse_timeline("- 25 January 2011: Protests.\\n- Feb 2011: Talks.", TimelinePolicy(partial="drop")).value.dates
-        (datetime.date(2011, 1, 25),)
+        >>> parse_timeline("- 25 January 2011: Protests.\n- Feb 2011: Talks.", TimelinePolicy(partial="drop")).counts()
+        {'partial_date': 1}
         >>> parse_timeline("No dates here.").failed, parse_timeline("[]").failed
         (True, False)
     """
     found = find_json(text, count_entries)
     items = [item for value in found.values for item in json_entries(value)]
     from_json = _assembled([*found.problems, *items], policy)
-    if not from_json.failed:
+    if not from_json.failed and found.stage != "repaired":
         return from_json
     answer = strip_thinking(text)
     thinking = [noted for noted in found.problems if noted.kind == "unfinished_thinking"]
     from_lines = _assembled([*thinking, *read_lines(answer.text, policy.undated == "continue")], policy)
-    if not from_lines.failed:
-        return from_lines
-    if not found.values and find_json(text, is_empty_answer, repair=False).stage in ("whole", "fence"):
+    if from_json.value is not None or from_lines.value is not None:
+        # What json_repair made of dated lines with a bracket somewhere must not win over the lines.
+        return from_lines if _n_sentences(from_lines) > _n_sentences(from_json) else from_json
+    if not found.values and is_whole_json(text, is_empty_answer):
         return Parsed(Timeline(), tuple(thinking))
     return from_json if from_json.problems else from_lines
 
 
+def _n_sentences(parsed: Parsed[Timeline]) -> int:
+    """How many sentences were read, -1 if nothing was."""
+    return -1 if parsed.value is None else parsed.value.n_sentences
+
+
 def _assembled(items: Iterable[RawEntry | Problem], policy: TimelinePolicy) -> Parsed[Timeline]:
     """Make a timeline of entries under a policy; its value is None if there is no date to use."""
-    days: dict[datetime.date, tuple[str, ...]] = {}
+    days: dict[datetime.date, list[str]] = {}
     problems: list[Problem] = []
     for item in items:
         if isinstance(item, Problem):
@@ -128,13 +134,12 @@ def _assembled(items: Iterable[RawEntry | Problem], policy: TimelinePolicy) -> P
         day = _day(item, policy)
         if day is None:
             continue
-        if day not in days or policy.repeated == "last":
-            kept = item.sentences
-        else:
-            kept = days[day] + (item.sentences if policy.repeated == "merge" else ())
         if day in days:
             problems.append(problem("repeated_date", item.written))
-        days[day] = kept
+        if day not in days or policy.repeated == "last":
+            days[day] = list(item.sentences)
+        elif policy.repeated == "merge":
+            days[day] += item.sentences
     return Parsed(Timeline.of(days) if days else None, tuple(problems))
 
 

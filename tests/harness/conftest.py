@@ -1,0 +1,81 @@
+"""Real harness parts for the tests: a task manager for our tasks, a tiny checkpoint, a server on loopback."""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from tests.conftest import ROOT
+
+
+@pytest.fixture(scope="session")
+def task_manager():
+    """Our tasks only: scanning the harness's own takes half a minute."""
+    from lm_eval.tasks import TaskManager
+
+    return TaskManager(include_path=str(ROOT / "task_configs"), include_defaults=False)
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory):
+    """A GPT-2 of two layers with random weights and a tokenizer trained here, saved as a checkpoint."""
+    torch = pytest.importorskip("torch")
+    transformers = pytest.importorskip("transformers")
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    folder = tmp_path_factory.mktemp("tiny")
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=["<|end|>"], initial_alphabet=alphabet)
+    tokenizer.train_from_iterator(["2011-01-25: Police clash with protesters in Cairo."] * 3, trainer)
+    fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|end|>", pad_token="<|end|>")
+    fast.chat_template = "{% for message in messages %}{{ message.content }}\n{% endfor %}"
+    fast.save_pretrained(folder)
+    torch.manual_seed(0)
+    config = transformers.GPT2Config(
+        vocab_size=len(fast), n_positions=512, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0
+    )
+    transformers.GPT2LMHeadModel(config).save_pretrained(folder)
+    return folder
+
+
+class Server:
+    """An OpenAI-compatible chat endpoint that answers from a table: text in the prompt -> answer."""
+
+    def __init__(self):
+        self.answers: dict[str, str] = {}
+        self.requests: list[dict] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self):
+                request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+                outer.requests.append(request)
+                prompt = request["messages"][-1]["content"]
+                answer = next(text for key, text in outer.answers.items() if key in prompt)
+                body = json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", "content": answer}}]})
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.end_headers()
+                self.wfile.write(body.encode())
+
+            def log_message(self, *_):
+                pass
+
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}/v1/chat/completions"
+        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self._server.shutdown()
+        self._server.server_close()
+
+
+@pytest.fixture
+def server():
+    running = Server()
+    yield running
+    running.close()

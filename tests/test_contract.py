@@ -1,0 +1,195 @@
+"""What every metric has declared about itself, proved: each invariant of the registry times each metric.
+
+An invariant declared False is proved too, by a case in which it fails: a claim that can't be wrong says nothing.
+"""
+
+import datetime
+import random
+import warnings
+
+import pytest
+
+from tests.conftest import ROOT
+from tls_tasks.registry import INVARIANTS, METRICS
+from tls_tasks.types import Timeline
+
+# --- rows to try, by kind of metric; a new kind adds an entry ---
+
+
+def make_timeline(generator, n_days=4):
+    words = "police clash protest president army city child resign talk vote border camp ship oil court".split(" ")
+    days = generator.sample(range(60), n_days)
+    return Timeline.of(
+        {
+            datetime.date(2011, 1, 1) + datetime.timedelta(days=day): [" ".join(generator.sample(words, 5))]
+            for day in days
+        }
+    )
+
+
+def timeline_cases():
+    generator = random.Random(1)
+    pairs = [(make_timeline(generator), make_timeline(generator)) for _ in range(12)]
+    day, later = datetime.date(2018, 1, 1), datetime.date(2018, 2, 1)
+    return {
+        "pairs": pairs,
+        "empty": Timeline(),
+        "unparsable": "I am sorry, but I can't do that.",
+        "shuffled": lambda timeline: timeline.as_rows()[::-1],
+        "special": Timeline.of({day: ["Talks end without result."], later: ["Talks end without result."]}),
+    }
+
+
+CASES = {"timeline": timeline_cases()}
+
+
+def numbers(spec, predictions, references):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = spec.load()(predictions, references).as_dict()
+    return {key: result[key] for key in spec.result_keys}
+
+
+def near(left, right):
+    return all(abs(left[key] - right[key]) < 1e-12 for key in left)
+
+
+def part(values, name):
+    return {key.removesuffix(f"_{name}"): value for key, value in values.items() if key.endswith(f"_{name}")}
+
+
+# --- one function an invariant: whether it holds on all cases of the kind ---
+
+
+def identity_is_one(spec, cases):
+    gold = [reference for _, reference in cases["pairs"]] + [cases["special"]]
+    return all(value == 1.0 for one in gold for value in numbers(spec, [one], [[one]]).values())
+
+
+def swap_exchanges_precision_and_recall(spec, cases):
+    def holds(left, right):
+        there, back = numbers(spec, [left], [[right]]), numbers(spec, [right], [[left]])
+        return near(part(there, "precision"), part(back, "recall")) and near(part(there, "f1"), part(back, "f1"))
+
+    return all(holds(left, right) for left, right in cases["pairs"])
+
+
+def row_order_is_irrelevant(spec, cases):
+    predictions, references = ([pair[side] for pair in cases["pairs"]] for side in (0, 1))
+    forward = numbers(spec, predictions, [[one] for one in references])
+    return forward == numbers(spec, predictions[::-1], [[one] for one in references[::-1]])
+
+
+def unit_order_is_irrelevant(spec, cases):
+    return all(
+        numbers(spec, [left], [[right]]) == numbers(spec, [cases["shuffled"](left)], [[right]])
+        for left, right in cases["pairs"]
+    )
+
+
+def repeated_reference_is_irrelevant(spec, cases):
+    return all(
+        near(numbers(spec, [left], [[right]]), numbers(spec, [left], [[right, right]]))
+        for left, right in cases["pairs"]
+    )
+
+
+def empty_prediction_scores_zero(spec, cases):
+    return set(numbers(spec, [cases["empty"]], [[cases["pairs"][0][1]]]).values()) == {0.0}
+
+
+def unparsable_prediction_scores_zero(spec, cases):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        score = spec.load()([cases["unparsable"]], [[cases["pairs"][0][1]]])
+    return {score.as_dict()[key] for key in spec.result_keys} == {0.0} and score.parse_failures == 1
+
+
+CHECKS = {
+    check.__name__: check
+    for check in (
+        identity_is_one,
+        swap_exchanges_precision_and_recall,
+        row_order_is_irrelevant,
+        unit_order_is_irrelevant,
+        repeated_reference_is_irrelevant,
+        empty_prediction_scores_zero,
+        unparsable_prediction_scores_zero,
+    )
+}
+
+
+@pytest.fixture(params=sorted(METRICS))
+def spec(request):
+    return METRICS[request.param]
+
+
+def test_every_invariant_has_a_check():
+    assert set(CHECKS) == set(INVARIANTS)
+
+
+def test_every_metric_has_declared_all_its_properties(spec):
+    assert set(spec.invariants) == set(INVARIANTS), f"{spec.name} must declare each invariant as True or False"
+    assert spec.kind in CASES, f"no cases for rows of kind {spec.kind}"
+    assert all((spec.summary, spec.original, spec.citation, spec.prefixes))
+
+
+@pytest.mark.parametrize("invariant", sorted(INVARIANTS))
+def test_what_is_declared_holds(spec, invariant):
+    assert CHECKS[invariant](spec, CASES[spec.kind]) is spec.invariants[invariant]
+
+
+def test_the_checks_tell_a_broken_metric():
+    """The checks themselves, on a metric that breaks them all."""
+
+    class Broken:
+        result_keys = ("x_precision", "x_recall", "x_f1")
+        calls = 0
+
+        def load(self):
+            def function(predictions, references):
+                Broken.calls += 1
+
+                class Score:
+                    parse_failures = 0
+
+                    def as_dict(self):
+                        return {"x_precision": 0.1 * Broken.calls, "x_recall": 0.2, "x_f1": 0.3}
+
+                return Score()
+
+            return function
+
+    assert not any(check(Broken(), CASES["timeline"]) for check in CHECKS.values())
+
+
+def test_results_are_plain_floats_in_range_with_the_declared_keys(spec):
+    cases = CASES[spec.kind]
+    predictions, references = ([pair[side] for pair in cases["pairs"]] for side in (0, 1))
+    result = spec.load()(predictions, [[one] for one in references]).as_dict()
+    assert tuple(key for key in result if key != "signature") == spec.result_keys
+    low, high = spec.value_range
+    assert all(type(result[key]) is float and low <= result[key] <= high for key in spec.result_keys)
+    assert result["signature"].startswith(f"{spec.name}|") and "|v:" in result["signature"]
+
+
+def test_a_perfect_prediction_is_better_than_none(spec):
+    cases = CASES[spec.kind]
+    gold = cases["pairs"][0][1]
+    perfect, nothing = numbers(spec, [gold], [[gold]]), numbers(spec, [cases["empty"]], [[gold]])
+    assert all((perfect[key] > nothing[key]) is spec.higher_is_better for key in perfect)
+
+
+def test_the_four_mirrored_names(spec):
+    module = spec.function.partition(":")[0].replace(".", "/")
+    assert spec.function.endswith(f":{spec.name}")
+    for path in (f"{module}.py", f"metrics/{spec.name}/{spec.name}.py", f"tests/scorers/test_{spec.name}.py"):
+        assert (ROOT / path).is_file(), path
+
+
+def test_the_readme_table_is_todays():
+    import subprocess
+    import sys
+
+    done = subprocess.run([sys.executable, "scripts/make_readme_table.py", "--check"], cwd=ROOT, check=False)
+    assert done.returncode == 0, "run python scripts/make_readme_table.py"

@@ -1,0 +1,223 @@
+"""What `pip install` brings: the wheel's files, and the words of the README in a wheel and in an editable installation.
+
+Each installation gets a virtual environment of its own, which sees the packages of the outer one by a path line; Python
+reads no .pth files there, so an installation of tls-tasks in the outer environment is not active in it. Commands run in
+an empty folder, with the Hub unreachable.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import subprocess
+import sys
+import sysconfig
+import venv
+import zipfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).parents[1]
+HOOK_FILES = ("_tls_tasks_hook.py", "tls_tasks_hook.pth")
+RESOURCES = ("metrics", "task_configs")
+
+FIND_BY_NAME = """
+import logging
+logging.disable()
+from lm_eval.tasks import TaskManager
+from lm_eval.api.registry import get_model
+print([name for name in TaskManager(include_defaults=False).all_tasks if name == "tls_crisis"])
+print(get_model("tls_datewise").__name__)
+import evaluate
+rows = {"predictions": ["2011-01-25: Protests begin."], "references": [{"2011-01-25": ["Protests begin."]}]}
+print(evaluate.load("date_f1").compute(**rows)["date_f1"])
+"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Environment:
+    """A virtual environment with tls-tasks in it, and an empty folder to work in."""
+
+    python: Path
+    site: Path
+    work: Path
+
+    def run(self, *command: str | Path, **environ: str) -> subprocess.CompletedProcess[str]:
+        """Run ``command``; fails unless it ends with 0."""
+        clean = {name: value for name, value in os.environ.items() if not name.startswith(("TLS_TASKS", "PYTHON"))}
+        offline = {"HF_HUB_OFFLINE": "1", "HF_ENDPOINT": "http://127.0.0.1:9", "HF_HOME": str(self.work.parent / "hf")}
+        done = subprocess.run(
+            [str(part) for part in command],
+            cwd=self.work,
+            env={**clean, **offline, **environ},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    def pip(self, *arguments: str | Path) -> str:
+        return self.run(self.python, "-m", "pip", "--disable-pip-version-check", *arguments).stdout
+
+    def ours(self) -> list[str]:
+        """What is in site-packages of this environment, other than the path line."""
+        return sorted(path.name for path in self.site.iterdir() if path.name not in ("outer.pth", "__pycache__"))
+
+
+def make_environment(folder: Path) -> Environment:
+    venv.create(folder / "venv", with_pip=False, symlinks=os.name != "nt")
+    python = folder / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    code = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    site = Path(subprocess.check_output([python, "-c", code], text=True).strip())
+    outer = dict.fromkeys([sysconfig.get_path("purelib"), sysconfig.get_path("platlib")])
+    (site / "outer.pth").write_text("\n".join(outer) + "\n", encoding="utf-8")
+    (folder / "empty").mkdir()
+    return Environment(python, site, folder / "empty")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    for module in ("build", "hatchling", "pip"):
+        pytest.importorskip(module)
+    for name in ("README.md", "LICENSE"):
+        if not (ROOT / name).is_file():
+            pytest.skip(f"{name} isn't there yet; pyproject.toml names it")
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(folder), str(ROOT)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (path,) = folder.glob("*.whl")
+    return path
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
+    """An environment with the wheel; when all tests are done with it, uninstalling must leave nothing."""
+    environment = make_environment(tmp_path_factory.mktemp("wheel"))
+    environment.pip("install", "--no-deps", "--no-index", wheel)
+    yield environment
+    check_uninstall(environment)
+
+
+@pytest.fixture(scope="module")
+def editable(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
+    """An environment with the checkout; when all tests are done with it, uninstalling must leave nothing."""
+    environment = make_environment(tmp_path_factory.mktemp("editable"))
+    environment.pip("install", "--no-deps", "--no-index", "--no-build-isolation", "-e", ROOT)
+    yield environment
+    check_uninstall(environment)
+
+
+def check_uninstall(environment: Environment) -> None:
+    assert set(HOOK_FILES) <= set(environment.ours())
+    environment.pip("uninstall", "--yes", "tls-tasks")
+    assert environment.ours() == []
+    done = environment.run(environment.python, "-c", "import sys; print([m for m in sys.modules if 'tls' in m])")
+    assert (done.stdout, done.stderr) == ("[]\n", "")
+
+
+def test_files_of_the_wheel(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    sources = {f"tls_tasks/{path.relative_to(ROOT).as_posix()}" for name in RESOURCES for path in files(ROOT / name)}
+    sources |= {path.relative_to(ROOT).as_posix() for path in files(ROOT / "tls_tasks")}
+    sources |= set(HOOK_FILES)
+    assert sources == {name for name in names if ".dist-info/" not in name}
+    assert {"tls_tasks/py.typed", "tls_tasks/datasets/datasets.json"} <= sources
+    assert any(name.startswith("tls_tasks/text/data/") for name in sources)
+    assert any(name.startswith("tls_tasks/datasets/embedded/") for name in sources)
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
+
+
+@pytest.mark.parametrize("kind", ["installed", "editable"])
+def test_names_are_found_word_for_word(kind: str, request: pytest.FixtureRequest) -> None:
+    environment: Environment = request.getfixturevalue(kind)
+    done = environment.run(environment.python, "-c", FIND_BY_NAME)
+    assert done.stdout.splitlines() == ["['tls_crisis']", "DatewiseLM", "1.0"]
+
+
+@pytest.mark.parametrize("kind", ["installed", "editable"])
+def test_doctor_disable_and_enable(kind: str, request: pytest.FixtureRequest) -> None:
+    environment: Environment = request.getfixturevalue(kind)
+    command = environment.python.parent / "tls-tasks"
+    healthy = environment.run(command, "doctor").stdout
+    assert str(environment.site / "tls_tasks_hook.pth") in healthy
+    assert "problem" not in healthy
+    home = ROOT if kind == "editable" else environment.site / "tls_tasks"
+    assert environment.run(command, "path").stdout.strip() == str((home / "task_configs").resolve())
+    before = environment.ours()
+    assert environment.run(command, "disable").stdout.split() == [
+        "removed",
+        str(environment.site / "tls_tasks_hook.pth"),
+    ]
+    assert set(before) - set(environment.ours()) == {"tls_tasks_hook.pth"}
+    code = "import sys; sys.exit('_tls_tasks_hook' in sys.modules)"
+    environment.run(environment.python, "-c", code)
+    assert environment.run(command, "enable").stdout.split() == ["wrote", str(environment.site / "tls_tasks_hook.pth")]
+    assert environment.ours() == before
+    assert environment.run(command, "doctor").stdout == healthy
+
+
+def test_every_start_is_silent_and_the_kill_switch_works(installed: Environment) -> None:
+    code = (
+        "import sys; print('_tls_tasks_hook' in sys.modules, any('hook' in type(f).__module__ for f in sys.meta_path))"
+    )
+    on = installed.run(installed.python, "-c", code)
+    off = installed.run(installed.python, "-c", code, TLS_TASKS_NO_HOOK="1")
+    assert (on.stdout, on.stderr) == ("True True\n", "")
+    assert (off.stdout, off.stderr) == ("True False\n", "")
+
+
+@pytest.fixture(scope="module")
+def harness(installed: Environment) -> dict[str, str]:
+    """What the harness' command line prints; each start reads thousands of files, so they run side by side."""
+    # The script that pip writes beside the harness, in this environment:
+    script = "import sys; from lm_eval.__main__ import cli_evaluate; sys.exit(cli_evaluate())"
+    commands = {
+        "ls": [installed.python, "-m", "lm_eval", "ls", "tasks"],
+        "validate": [installed.python, "-c", script, "validate", "--tasks", "tls_crisis"],
+        "run": [installed.python, "-c", script, "--tasks", "tls_crisis", "--model", "tls_datewise", "--limit", "1"],
+    }
+    with ThreadPoolExecutor() as pool:
+        runs = {name: pool.submit(installed.run, *command) for name, command in commands.items()}
+        return {name: run.result().stdout for name, run in runs.items()}
+
+
+def test_lm_eval_ls_tasks(harness: dict[str, str], installed: Environment) -> None:
+    rows = [line.split("|") for line in harness["ls"].splitlines() if line.startswith("|tls_crisis ")]
+    assert len(rows) == 1
+    assert rows[0][2].strip() == str(installed.site / "tls_tasks" / "task_configs" / "tls" / "tls_crisis.yaml")
+
+
+def test_lm_eval_validate(harness: dict[str, str]) -> None:
+    assert "All tasks found and valid" in harness["validate"]
+
+
+def test_lm_eval_tasks_tls_crisis(harness: dict[str, str]) -> None:
+    rows = [[cell.strip() for cell in line.split("|")] for line in harness["run"].splitlines()]
+    assert [row[1] for row in rows if "ar1_f1" in row or "date_f1" in row] != []
+    assert any(row[1] == "tls_crisis" for row in rows if len(row) > 1)
+
+
+def test_target_installation_works_after_enable(wheel: Path, tmp_path: Path) -> None:
+    environment = make_environment(tmp_path)
+    target = tmp_path / "target"
+    environment.pip("install", "--no-deps", "--no-index", "--target", target, wheel)
+    module = [environment.python, "-m", "tls_tasks"]
+    assert environment.ours() == []
+    environment.run(*module, "enable", PYTHONPATH=str(target))
+    assert environment.ours() == sorted(HOOK_FILES)
+    assert "problem" not in environment.run(*module, "doctor", PYTHONPATH=str(target)).stdout
+    # Without the target, as after deleting it: the hook finds nothing and says nothing.
+    assert environment.run(environment.python, "-c", "print('ok')").stderr == ""
+    environment.run(*module, "disable", PYTHONPATH=str(target))
+    assert environment.ours() == []

@@ -17,7 +17,7 @@ def _guarded(default: "Any", function: "Any", *args: "Any") -> "Any":
         return function(*args)
     except Exception as error:  # whatever is odd about a plugin or a host, the user's program must run
         if os.environ.get("TLS_TASKS_DEBUG") and sys.stderr:
-            sys.stderr.write(" ".join(f"tls-tasks hook: {function.__name__}: {error!r}".split()) + "\n")
+            sys.stderr.write(f"tls-tasks hook: {function.__name__}: {error!r}\n")
         return default
 
 
@@ -39,8 +39,8 @@ def _with_plugins(include_path: "Any") -> "Any":
 
 
 def _module_folder(path: "Any") -> "Any":
-    is_path = {os.sep, "/"} & set(path) or os.path.isfile(f"{path}/{path}.py")  # noqa: PTH113 (see TYPE_CHECKING)
-    return path if is_path else (_folders(group="evaluate.modules", name=path) or [path])[0]
+    here = os.path.isfile(f"{path}/{path}.py")  # noqa: PTH113 (see TYPE_CHECKING): as before, what lies here comes first
+    return path if here else (_folders(group="evaluate.modules", name=path) or [path])[0]
 
 
 def _change(owner: "Any", function: str, argument: str, change: "Any") -> None:

@@ -50,14 +50,14 @@ def add_plugin(folder: Path, name: str, entry_points: str) -> None:
     (info / "entry_points.txt").write_text(dedent(entry_points), encoding="utf-8")
 
 
-def python(code: str, *site: Path, options: tuple[str, ...] = (), cwd: Path | None = None, **environ: str) -> str:
-    """Run ``code`` in a Python that has read the .pth files of the ``site`` folders; return what it printed.
+def python(code: str, site: Path, *, see_installed: bool = False, cwd: Path | None = None, **environ: str) -> str:
+    """Run ``code`` in a Python that has read the .pth files of ``site``; return what it printed.
 
-    Fails if anything is printed on stderr, except where ``TLS_TASKS_DEBUG`` asks for it: then stderr is returned.
+    What is installed in this environment, tls-tasks perhaps among it, is seen only with ``see_installed``. Fails if
+    anything is printed on stderr, except where ``TLS_TASKS_DEBUG`` asks for it: then stderr is returned.
     """
-    folders = [str(folder) for folder in site]
-    # First in sys.path: the hosts that a test writes come before the installed ones.
-    start = f"import site, sys\nsys.path[:0] = {folders}\nfor folder in {folders}: site.addsitedir(folder)\n"
+    start = f"import site, sys\nsys.path.insert(0, {str(site)!r})\nsite.addsitedir({str(site)!r})\n"
+    options = [] if see_installed else ["-S"]
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("TLS_TASKS", "PYTHON"))}
     done = subprocess.run(
         [sys.executable, *options, "-c", start + dedent(code)],
@@ -184,7 +184,7 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
         (site / folder).mkdir(exist_ok=True)
         (site / folder / f"{task}.yaml").write_text(f"task: {task}\nclass: nowhere.Nothing\n", encoding="utf-8")
     entry_points = (
-        "[lm_eval.tasks]\ngood = good.tasks\n[lm_eval.models]\ngood_model = good.model:Good\nhf = good.model:Good\n"
+        "[lm_eval.tasks]\ngood = good.tasks\n[lm_eval.models]\nhf = good.model:Good\ngood_model = good.model:Good\n"
     )
     add_plugin(site, "good", entry_points)
     code = f"""
@@ -197,9 +197,8 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     import lm_eval.tasks, lm_eval.models
     from lm_eval.api.registry import get_model, model_registry
 
-    def names(given, **options):
-        tasks = TaskManager(include_path=given, include_defaults=False, **options)
-        return [name for name in tasks.all_tasks if name in ("good_task", "user_task")]
+    def names(tasks):
+        return [name for name in tasks.all_tasks if name in ("good_task", "shared", "user_task")]
 
     def shared(given):
         entry = TaskManager(include_path=given, include_defaults=False).task_index["shared"]
@@ -208,34 +207,36 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     shapes = dict(
         none=None, empty="", text=user, path=Path(user), list=[user], tuple=(user,), mixed=[plugin, Path(user)],
     )
-    pickled = pickle.loads(pickle.dumps(TaskManager(include_defaults=False))).all_tasks  # safe: written just here
+    pickled = names(pickle.loads(pickle.dumps(TaskManager(include_defaults=False))))  # safe: written just here
     spec = pickle.loads(pickle.dumps(lm_eval.tasks.__spec__))  # safe: written just here
     wrapped = TaskManager.__init__
     importlib.reload(lm_eval.tasks)
     print(json.dumps(dict(
         found=found == spec.origin == lm_eval.tasks.__file__,
-        shapes={{shape: names(given) for shape, given in shapes.items()}},
-        positional=TaskManager(None, user, False).all_tasks,
+        shapes={{
+            shape: names(TaskManager(include_path=given, include_defaults=False)) for shape, given in shapes.items()
+        }},
+        positional=names(TaskManager(None, user, False)),
         winner=shared(user),
         parameters=list(inspect.signature(TaskManager).parameters),
         pickled=pickled,
-        reloaded=TaskManager(include_defaults=False).all_tasks,
+        reloaded=names(TaskManager(include_defaults=False)),
         wrapped_once=not hasattr(lm_eval.tasks.TaskManager.__init__.__wrapped__, "__wrapped__"),
         model=get_model("good_model").__module__,
         hf=str(model_registry._objs["hf"]),
     )))
     """
-    return dict(json.loads(python(code, site)))
+    # In PYTHONPATH too: if a hook is installed here, this one comes before it.
+    return dict(json.loads(python(code, site, see_installed=True, PYTHONPATH=str(site))))
 
 
 def test_plugin_tasks_are_found_whatever_the_user_includes(facts: dict[str, object]) -> None:
-    both = ["good_task", "user_task"]
+    both = ["good_task", "shared", "user_task"]
     assert facts["shapes"] == {
-        "none": ["good_task"],
-        "empty": ["good_task"],
+        **{shape: ["good_task", "shared"] for shape in ("none", "empty")},
         **dict.fromkeys(("text", "path", "list", "tuple", "mixed"), both),
     }
-    assert facts["positional"] == ["good_task", "shared", "user_task"]
+    assert facts["positional"] == both
 
 
 def test_users_own_path_wins_over_a_plugin(facts: dict[str, object]) -> None:
@@ -273,7 +274,14 @@ def test_stands_down_where_lm_eval_reads_the_groups_itself(plugins: Path) -> Non
             "lm_eval/tasks/__init__.py": "from lm_eval.tasks.manager import TaskManager\n",
             "lm_eval/tasks/manager.py": TASK_MANAGER + "\ndef discover_plugin_task_paths(): ...\n",
             "lm_eval/api/__init__.py": "",
-            "lm_eval/api/registry.py": "model_registry = {}\ndef load_plugins(group, registry): ...\n",
+            "lm_eval/api/registry.py": """
+                class Registry(dict):
+                    def register(self, name, target):
+                        self[name] = target
+
+                model_registry = Registry()
+                def load_plugins(group, registry): ...
+                """,
             "lm_eval/models/__init__.py": "import lm_eval.api.registry\n",
         },
     )
@@ -283,6 +291,17 @@ def test_stands_down_where_lm_eval_reads_the_groups_itself(plugins: Path) -> Non
     print(lm_eval.tasks.TaskManager().include_path, lm_eval.api.registry.model_registry)
     """
     assert python(code, plugins) == "None {}"
+
+
+def test_a_folder_that_the_user_includes_is_not_read_twice(plugins: Path) -> None:
+    tasks = plugins / "good" / "tasks"
+    code = f"""
+    from lm_eval.tasks import TaskManager
+    for given in ({str(tasks)!r}, {str(plugins)!r}, {str(tasks.parent / "task")!r}):
+        print(TaskManager(include_path=given).include_path)
+    """
+    expected = [str(tasks), str(plugins), str([str(tasks), str(tasks.parent / "task")])]
+    assert python(code, plugins).splitlines() == expected
 
 
 # evaluate
@@ -444,6 +463,17 @@ def test_activate_patches_hosts_that_are_imported_already(plugins: Path) -> None
     ]
     off = python(code.replace(".__wrapped__, ", ", "), plugins, TLS_TASKS_NO_HOOK="1").splitlines()
     assert off == ["False False False False", "None score", "False"]
+
+
+def test_activate_after_the_kill_switch_is_gone(plugins: Path) -> None:
+    code = f"""
+    import os
+    sys.path.append({str(ROOT)!r})
+    from tls_tasks import plugin
+    del os.environ["TLS_TASKS_NO_HOOK"]
+    print(plugin.is_active(), plugin.activate())
+    """
+    assert python(code, plugins, TLS_TASKS_NO_HOOK="1") == "False True"
 
 
 def test_enable_and_disable(plugins: Path) -> None:

@@ -100,7 +100,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
     """An environment with the wheel; when all tests are done with it, uninstalling must leave nothing."""
     environment = make_environment(tmp_path_factory.mktemp("wheel"))
-    environment.pip("install", "--no-deps", "--no-index", wheel)
+    environment.pip("install", "--ignore-installed", "--no-deps", "--no-index", wheel)
     yield environment
     check_uninstall(environment)
 
@@ -109,7 +109,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def editable(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Environment]:
     """An environment with the checkout; when all tests are done with it, uninstalling must leave nothing."""
     environment = make_environment(tmp_path_factory.mktemp("editable"))
-    environment.pip("install", "--no-deps", "--no-index", "--no-build-isolation", "-e", ROOT)
+    environment.pip("install", "--ignore-installed", "--no-deps", "--no-index", "--no-build-isolation", "-e", ROOT)
     yield environment
     check_uninstall(environment)
 
@@ -211,7 +211,7 @@ def test_lm_eval_tasks_tls_crisis(harness: dict[str, str]) -> None:
 def test_target_installation_works_after_enable(wheel: Path, tmp_path: Path) -> None:
     environment = make_environment(tmp_path)
     target = tmp_path / "target"
-    environment.pip("install", "--no-deps", "--no-index", "--target", target, wheel)
+    environment.pip("install", "--ignore-installed", "--no-deps", "--no-index", "--target", target, wheel)
     module = [environment.python, "-m", "tls_tasks"]
     assert environment.ours() == []
     environment.run(*module, "enable", PYTHONPATH=str(target))

@@ -21,7 +21,7 @@ from tls_tasks.registry import METRICS
 
 __version__ = "0.1.0"
 
-__all__ = sorted([*METRICS, "METRICS", "__version__"])  # noqa: PLE0605: the names come from the registry
+__all__ = sorted([*METRICS, "METRICS", "__version__"])
 
 if not (Path(__file__).parent / "task_configs").is_dir():
     # A checkout: metrics/ and task_configs/ lie beside this folder, in a wheel inside it. With this line

@@ -205,7 +205,7 @@ class Item:
         counts: Result prefix -> counts.
         topic: The row's topic, if topics were given.
         flags: Why a value is 0 by definition (``empty_prediction`` …); each metric's documentation lists its own.
-        details: What explains the numbers, ready for JSON: alignments, matches, misses.
+        details: Makes what explains the numbers, ready for JSON: alignments, matches, misses.
     """
 
     row: int
@@ -213,7 +213,7 @@ class Item:
     counts: Mapping[str, Counts]
     topic: str | None = None
     flags: tuple[str, ...] = ()
-    details: Mapping[str, Any] = field(default_factory=dict)
+    details: Callable[[], Mapping[str, Any]] = dict
 
     def as_dict(self, beta: float = 1.0) -> dict[str, Any]:
         """The item's own scores, counts, flags and details as plain values."""
@@ -223,7 +223,7 @@ class Item:
         for prefix, counts in self.counts.items():
             result |= named_prf(prefix, counts.prf(beta))
         result["counts"] = {prefix: _plain_counts(counts) for prefix, counts in self.counts.items()}
-        return {**result, "flags": list(self.flags), **self.details}
+        return {**result, "flags": list(self.flags), **self.details()}
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
     pip install tilse==0.2.1          # and Perl's XML::Parser
     python tests/oracles/make_rouge155.py [--pairs 150] [--words 4000]
 
-Writes ``rouge155_stems.tsv`` (word, stem) and ``rouge155_counts.jsonl`` (prediction, references, the six counts) beside this file. The
-texts are made here, from the words of the embedded edition and from characters that a tokeniser trips over.
+Writes ``rouge155_stems.tsv`` (word, stem) and ``rouge155_counts.jsonl`` (prediction, references, the six counts) beside
+this file. The texts are made here, from the words of the embedded edition and from characters that a tokeniser trips
+over.
 """
 
 from __future__ import annotations
@@ -96,7 +97,7 @@ def main() -> None:
     words = make_words(arguments.words, generator)
     rows = [f"{word}\t{stem}" for word, stem in zip(words, perl_stems(words, script), strict=True)]
     (arguments.out / "rouge155_stems.tsv").write_text("\n".join(rows) + "\n", encoding="ascii")
-    vocabulary = generator.sample(embedded_words(), 9) + ["the", "of", "men", "went", "children", "days", "day"]
+    vocabulary = [*generator.sample(embedded_words(), 9), "the", "of", "men", "went", "children", "days", "day"]
     with (arguments.out / "rouge155_counts.jsonl").open("w", encoding="utf-8") as file:
         for _ in range(arguments.pairs):
             prediction = make_sentences(vocabulary, generator)

@@ -97,7 +97,7 @@ def test_sparse_and_dense_matrices_agree(monkeypatch):
 
     rows = [row for row in OWN_ROWS if row["pred"] and any(row["refs"])]
     dense = [score_jointly(row).as_dict(detailed=True) for row in rows]
-    monkeypatch.setattr(timeline_overlap, "_DENSE_CELLS", -1)
+    monkeypatch.setattr(timeline_overlap, "_DENSE_WORK", -1)
     assert [score_jointly(row).as_dict(detailed=True) for row in rows] == dense
 
 

@@ -5,7 +5,8 @@ failed attempts (which makes a scan quadratic), and keeps nothing of a list that
 
 Beyond strict JSON it takes what can be read in one way only, and notes it as ``repaired_json``: comments, trailing
 commas, a missing comma between two containers, control characters in strings, needless backslashes, ``None``, ``True``
-and ``False``.
+and ``False``. :func:`scan` with ``loose`` guesses a little: strings in single quotes, with quotes or apostrophes inside
+them, and keys without quotes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
-from tls_tasks.parsing.result import Problem
+from tls_tasks.parsing.json_values import Notes, number_of, object_of, problem
 
 MAX_DEPTH = 64
 """Containers nested deeper are given up: no model means them, and what walks them later may recurse."""
@@ -26,59 +27,6 @@ MAX_CUTS = 8
 
 MAX_BROKEN = 10_000
 """Damaged containers in one text after which it is given up: a model in a loop."""
-
-MAX_DIGITS = 640
-"""Digits of an integer: the lowest limit that Python may be set to, so that ``int`` can't refuse it."""
-
-DETAIL_LENGTH = 80
-"""Characters of model text kept in a problem's detail."""
-
-Notes = dict[Problem, None]
-"""What was noted while reading, each thing once, in order."""
-
-
-def problem(kind: str, text: str) -> Problem:
-    """A problem with its text shortened and made safe to write (a lone surrogate can't be encoded).
-
-    Example:
-        >>> problem("invalid_date", " " + "soon " * 100).detail[-9:]
-        'oon soon…'
-    """
-    detail = text[: 4 * DETAIL_LENGTH].strip()
-    if len(detail) > DETAIL_LENGTH:
-        detail = detail[: DETAIL_LENGTH - 1] + "…"
-    return Problem(kind, detail.encode("utf-8", "replace").decode("utf-8"))
-
-
-class RepeatedKeys(dict[str, Any]):
-    """An object in which a key occurs more than once: as a dict the last value counts, ``pairs`` has them all."""
-
-    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
-        super().__init__(pairs)
-        self.pairs = pairs
-
-
-def object_of(pairs: list[tuple[str, Any]], notes: Notes) -> dict[str, Any]:
-    """The object with these keys and values; repeated keys are noted."""
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
-    seen: set[str] = set()
-    for key, _ in pairs:
-        if key in seen:
-            notes[problem("duplicate_key", key)] = None
-        seen.add(key)
-    return RepeatedKeys(pairs)
-
-
-def number_of(token: str, notes: Notes) -> int | float:
-    """The number; one that no finite float holds is noted, and so are NaN and Infinity."""
-    if token.lstrip("-").isdigit() and len(token) <= MAX_DIGITS:
-        return int(token)
-    value = float(token)
-    if value - value != 0:  # infinite or NaN
-        notes[problem("non_finite", token)] = None
-    return value
 
 
 class Found(NamedTuple):
@@ -121,31 +69,50 @@ class _Open:
 
 # A list of numbers in prose is a citation, so it is no beginning; nor is a bracket before a word.
 _BEGINNING = re.compile(r"\{\s*\"|\[\s*[\[{\"]")
+_LOOSE_BEGINNING = re.compile(r"\{\s*[\"'A-Za-z_]|\[\s*[\[{\"']")
 _BLANKS = " \t\r\n\u00a0"
 _TO_QUOTE = re.compile(r"[^\"\\]*(?:\\.[^\"\\]*)*", re.DOTALL)  # nothing follows, so there is nothing to go back for
 _CONTROL = re.compile(r"[\x00-\x1f]")
-_SCALAR = re.compile(r"-?(?:[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,9})?|Infinity)|[A-Za-z]+")
+_RUN = re.compile(r"[A-Za-z0-9.+-]*")
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,9})?")
 _BRACKETS = re.compile(r"[\[{\s]*")
 _ESCAPE = re.compile(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(.?))", re.DOTALL)
+_BARE_QUOTE = re.compile(r"((?:^|[^\\])(?:\\\\)*)\"")
 _WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _COMMENTS = {"//": "\n", "/*": "*/"}
 _NUMBER_WORDS = ("NaN", "Infinity", "-Infinity")
+# Loosely, a quote ends a string if what follows could follow a string. All repetitions are bounded.
+_BARE_KEY = re.compile(r"([A-Za-z_][A-Za-z0-9_ -]{0,40}?)\s{0,9}:")
+_KEY_END = {quote: re.compile(rf"[^\n]{{0,60}}?{quote}(?=\s{{0,9}}:)") for quote in "\"'"}
+_VALUE_END = {
+    quote: re.compile(
+        rf"(?<!\\){quote}(?=\s{{0,40}}(?:[\]}}]|\Z|,\s{{0,40}}(?:[\"'\[{{\]}}]|[A-Za-z_][A-Za-z0-9_]{{0,30}}\s{{0,3}}:)))"
+    )
+    for quote in "\"'"
+}
 
 
-def scan(text: str) -> Iterator[Found]:
+def scan(text: str, *, loose: bool = False) -> Iterator[Found]:
     """The JSON lists and objects of a text, outermost ones, from left to right.
 
     Time is linear in the text: reading goes on where it stopped, also after a broken container.
+
+    Args:
+        text: Any text.
+        loose: Whether to guess where strings end, see above.
 
     Example:
         >>> for found in scan('See [1]: [{"a": 1},] and {"b": {"c": [2], "d": [3, 4'):
         ...     print(found.state, found.cuts)
         whole ([{'a': 1}],)
         unfinished ({}, {'b': {'c': [2]}}, {'b': {'c': [2], 'd': [3]}})
+        >>> [found.cuts for found in scan("[{date: '2011', text: 'Cairo's day'}]", loose=True)]
+        [([{'date': '2011', 'text': "Cairo's day"}],)]
     """
     position = broken = 0
-    while broken < MAX_BROKEN and (beginning := _BEGINNING.search(text, position)):
-        found = _Reading(text, beginning.start()).read()
+    reading, beginnings = (_LooseReading, _LOOSE_BEGINNING) if loose else (_Reading, _BEGINNING)
+    while broken < MAX_BROKEN and (beginning := beginnings.search(text, position)):
+        found = reading(text, beginning.start()).read()
         yield found
         position = found.end
         broken += found.state == "broken"
@@ -155,6 +122,7 @@ class _Reading:
     """The reading of one container that begins at ``start``."""
 
     __slots__ = ("notes", "open", "position", "start", "text", "value")
+    quotes = '"'
 
     def __init__(self, text: str, start: int) -> None:
         self.text, self.start, self.position = text, start, start
@@ -200,7 +168,7 @@ class _Reading:
             top.expect = "key" if top.is_object else "item"
         elif char == ":" and top.expect == "colon":
             top.expect = "value"
-        elif char == '"' and top.expect in ("item", "key", "value"):
+        elif char in self.quotes and top.expect in ("item", "key", "value"):
             return self._string(top)
         elif char not in ',:"' and top.expect in ("item", "value"):
             return self._scalar(top)
@@ -237,10 +205,8 @@ class _Reading:
         return True
 
     def _string(self, top: _Open) -> bool:
-        match = _TO_QUOTE.match(self.text, self.position + 1)
-        end = match.end() if match else self.position
-        if end >= len(self.text) or self.text[end] != '"':
-            self.position = len(self.text)
+        end = self._string_end(top)
+        if end < 0:
             return False
         value = self._unescaped(self.text[self.position + 1 : end])
         self.position = end + 1
@@ -249,6 +215,15 @@ class _Reading:
         else:
             top.put(value)
         return True
+
+    def _string_end(self, top: _Open) -> int:
+        """Where the closing quote is; without one, -1, and the position goes to the end of the text."""
+        match = _TO_QUOTE.match(self.text, self.position + 1)
+        end = match.end() if match else len(self.text)
+        if end < len(self.text) and self.text[end] == '"':
+            return end
+        self.position = len(self.text)
+        return -1
 
     def _unescaped(self, raw: str) -> str:
         if _CONTROL.search(raw):
@@ -262,8 +237,8 @@ class _Reading:
         return value
 
     def _scalar(self, top: _Open) -> bool:
-        match = _SCALAR.match(self.text, self.position)
-        token = match.group() if match else ""
+        run = _RUN.match(self.text, self.position)
+        token = run.group() if run else ""
         if self.position + len(token) == len(self.text):
             self.position = len(self.text)  # the text may have been cut within it
             return False
@@ -271,7 +246,7 @@ class _Reading:
             if token[0].isupper():
                 self._note("Python literal")
             top.put(_WORDS[token])
-        elif token and (token[-1].isdigit() or token in _NUMBER_WORDS):
+        elif _NUMBER.fullmatch(token) or token in _NUMBER_WORDS:
             top.put(number_of(token, self.notes))
         else:
             return False
@@ -289,6 +264,33 @@ class _Reading:
                 break
             path.append(inner)
         return tuple(_cut(path[: depth + 1], self.notes) for depth in range(len(path)))
+
+
+class _LooseReading(_Reading):
+    """A reading that guesses where strings end."""
+
+    __slots__ = ()
+    quotes = "\"'"
+
+    def _token(self, char: str) -> bool:
+        top = self.open[-1] if self.open else None
+        if top is not None and top.expect == "key" and (match := _BARE_KEY.match(self.text, self.position)):
+            top.key, top.expect, self.position = match[1], "colon", match.end(1)
+            return True
+        return super()._token(char)
+
+    def _string_end(self, top: _Open) -> int:
+        quote = self.text[self.position]
+        if top.expect == "key":
+            match = _KEY_END[quote].match(self.text, self.position + 1)
+            return match.end() - 1 if match else -1
+        match = _VALUE_END[quote].search(self.text, self.position + 1)
+        if match is None:
+            self.position = len(self.text)
+        return match.start() if match else -1
+
+    def _unescaped(self, raw: str) -> str:
+        return super()._unescaped(_BARE_QUOTE.sub(r"\1\"", raw) if "\\" in raw else raw)
 
 
 def _cut(path: list[_Open], notes: Notes) -> Any:

@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from tls_tasks.parsing.json_scan import Found, Notes, number_of, object_of, problem, scan
+from tls_tasks.parsing.json_repairing import repaired
+from tls_tasks.parsing.json_scan import Found, scan
+from tls_tasks.parsing.json_values import Notes, number_of, object_of, problem
 from tls_tasks.parsing.result import Problem
 
 Stage = Literal["none", "whole", "fence", "jsonl", "scan", "truncated", "repaired"]
@@ -45,7 +47,7 @@ class FoundJson:
 
     Attributes:
         values: The usable values in the order of the text; several if there are several blocks, lines or lists. An
-            object with a key twice is a :class:`~tls_tasks.parsing.json_scan.RepeatedKeys`.
+            object with a key twice is a :class:`~tls_tasks.parsing.json_values.RepeatedKeys`.
         stage: The last stage that was needed for them; ``none`` if there is no usable value.
         problems: What was repaired or dropped; kinds are :data:`JSON_PROBLEM_KINDS`.
     """
@@ -218,20 +220,28 @@ def _in_region(text: str, weigh: Weigh, limit: int) -> FoundJson:
     """What a piece of text holds that is not one JSON value: JSON Lines, values in prose, damaged values."""
     if (lines := _json_lines(text, weigh)) is not None:
         return lines
-    scanned = _scanned(text, weigh)
-    damaged = any(noted.kind == "broken_json" for noted in scanned.problems)
-    if scanned.stage != "none" and not damaged:
-        return scanned
-    begin = _REPAIRABLE.search(text)
-    if begin is None or not limit or (scanned.stage == "none" and _is_cut_off(scanned)):
-        return scanned
-    piece = text[begin.start() :]
-    if len(piece) > limit:
-        size = problem("not_repaired", f"{len(piece)} characters, at most {limit} are repaired")
-        return FoundJson(scanned.values, scanned.stage, (*scanned.problems, size))
-    repaired = _repaired(piece)
-    is_heavier = sum(map(weigh, repaired.values)) > sum(map(weigh, scanned.values))
-    return repaired if is_heavier else scanned
+    strict = _scanned(text, weigh)
+    # If the only trouble is that the text ends too early, there is nothing to guess.
+    if not _is_damaged(strict) and (strict.values or strict.problems):
+        return strict
+    loose = _scanned(text, weigh, loose=True)
+    best = max(strict, loose, key=lambda found: _weight(found, weigh))
+    if (best.values and not _is_damaged(best)) or not (begin := _REPAIRABLE.search(text)):
+        return best
+    guessed = _repaired(text[begin.start() :], limit)
+    if _weight(guessed, weigh) > _weight(best, weigh):
+        return guessed
+    return FoundJson(best.values, best.stage, best.problems + (() if guessed.values else guessed.problems))
+
+
+def _weight(found: FoundJson, weigh: Weigh) -> int:
+    """How many items there are in all."""
+    return sum(int(weigh(value)) for value in found.values)
+
+
+def _is_damaged(found: FoundJson) -> bool:
+    """Whether something in the middle could not be read."""
+    return any(noted.kind == "broken_json" for noted in found.problems)
 
 
 def _json_lines(text: str, weigh: Weigh) -> FoundJson | None:
@@ -251,19 +261,21 @@ def _json_lines(text: str, weigh: Weigh) -> FoundJson | None:
     return FoundJson(usable, "jsonl", tuple(notes)) if usable else FoundJson((), "none")
 
 
-def _scanned(text: str, weigh: Weigh) -> FoundJson:
+def _scanned(text: str, weigh: Weigh, *, loose: bool = False) -> FoundJson:
     """The usable values in prose, whole or cut."""
     values: list[Any] = []
-    notes: Notes = {}
+    notes: Notes = {problem("repaired_json", "quotes"): None} if loose else {}
     stage: Stage = "none"
-    for found in scan(text):
+    for found in scan(text, loose=loose):
         value = next((cut for cut in found.cuts if weigh(cut)), None)
         if value is not None:
             values.append(value)
             notes.update(found.notes)
-            stage = "truncated" if found.state == "unfinished" else "scan"
+            stage = "repaired" if loose else "scan"
         if found.state != "whole":
             notes[_damage(text, found)] = None
+        if found.state == "unfinished" and stage == "scan":
+            stage = "truncated"
     return FoundJson(tuple(values), stage, tuple(notes))
 
 
@@ -273,21 +285,15 @@ def _damage(text: str, found: Found) -> Problem:
     return problem(kind, text[max(found.start, found.end - 40) : found.end + 40])
 
 
-def _is_cut_off(scanned: FoundJson) -> bool:
-    """Whether the only trouble is that the text ends too early: json_repair would finish what the model did not."""
-    return {noted.kind for noted in scanned.problems} == {"truncated"}
-
-
-def _repaired(text: str) -> FoundJson:
+def _repaired(text: str, limit: int) -> FoundJson:
     """What json_repair makes of the text up to its last closing bracket, so that it does not finish a cut-off entry."""
-    import json_repair
-
     end = max(text.rfind("}"), text.rfind("]")) + 1 or len(text)
+    if end > limit:
+        return FoundJson((), "none", (problem("not_repaired", f"{end} characters, the limit is {limit}"),))
     problems = [problem("repaired_json", "json_repair")]
     if "{" in text[end:] or "[" in text[end:]:
         problems.append(problem("truncated", text[end:]))
     try:
-        value = json_repair.loads(text[:end])
-    except Exception:  # a heuristic parser of another project on hostile text: RecursionError is only what we have seen
-        return FoundJson((), "none", (problem("not_repaired", "json_repair failed"),))
-    return FoundJson((value,), "repaired", tuple(problems))
+        return FoundJson((repaired(text[:end]),), "repaired", tuple(problems))
+    except Exception as error:  # of any kind, see repaired(); the model's text is at fault, and is counted
+        return FoundJson((), "none", (problem("not_repaired", repr(error)),))

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from tls_tasks.parsing.dates import MAX_LENGTH, DateExpression, may_hold_date, read_date
-from tls_tasks.parsing.json_scan import RepeatedKeys, problem
+from tls_tasks.parsing.json_values import RepeatedKeys, problem
 from tls_tasks.parsing.result import Problem
 from tls_tasks.parsing.timeline_entries import DATE_KEYS, END_KEYS, TEXT_KEYS, TITLE_KEYS, RawEntry
 from tls_tasks.parsing.timeline_lines import read_lines
@@ -98,10 +98,10 @@ def _object(value: dict[str, Any], depth: int) -> Iterator[Item]:
     elif dated is not None and (texts or (dated[0] and depth)):
         # A single object with a date only may be what is left of an entry that was cut off.
         yield from _entry(dated[0], dated[1], texts)
+    elif wrapped := list(_wrapped(pairs, depth)):
+        yield from wrapped
     elif depth and (texts or dated or not pairs):
         yield problem("undated_text" if texts else "bad_entry", " ".join(_strings(texts) or named))
-    else:
-        yield from _wrapped(pairs, depth)
 
 
 def _pairs(value: dict[str, Any]) -> Pairs:

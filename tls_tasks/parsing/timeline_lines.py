@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tls_tasks.parsing.dates import DateExpression, leading_dates, may_hold_date
-from tls_tasks.parsing.json_scan import problem
+from tls_tasks.parsing.json_values import problem
 from tls_tasks.parsing.result import Problem
 from tls_tasks.parsing.timeline_entries import RawEntry
 from tls_tasks.parsing.timeline_tables import read_table, table_at

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from tls_tasks.parsing.dates import MAX_LENGTH, read_date
-from tls_tasks.parsing.json_scan import problem
+from tls_tasks.parsing.json_values import problem
 from tls_tasks.parsing.result import Problem
 from tls_tasks.parsing.timeline_entries import DATE_KEYS, TEXT_KEYS, TITLE_KEYS, RawEntry
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from tls_tasks.errors import OptionError
-from tls_tasks.parsing.json_scan import problem
 from tls_tasks.parsing.json_text import JSON_PROBLEM_KINDS, find_json, is_whole_json, strip_thinking
+from tls_tasks.parsing.json_values import problem
 from tls_tasks.parsing.result import Parsed, Problem
 from tls_tasks.parsing.timeline_entries import RawEntry
 from tls_tasks.parsing.timeline_json import count_entries, is_empty_answer, json_entries

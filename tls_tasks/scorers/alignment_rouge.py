@@ -18,7 +18,14 @@ from tls_tasks.errors import OptionError
 from tls_tasks.parsing.timelines import TimelinePolicy
 from tls_tasks.scorers.date_f1 import check_aggregate
 from tls_tasks.scorers.exact_date_mean import exact_date_mean
-from tls_tasks.scorers.timeline_alignment import VARIANTS, Alignment, align, as_rows, weighted_counts
+from tls_tasks.scorers.timeline_alignment import (
+    VARIANTS,
+    AlignedDates,
+    Alignment,
+    align,
+    aligned_dates,
+    weighted_counts,
+)
 from tls_tasks.scorers.timeline_items import TimelineRow, empty_flags, problems_of, read_rows
 from tls_tasks.scorers.timeline_overlap import Encoder, Overlap, content_words, overlap
 from tls_tasks.scores import Counts, Item, Score, mean
@@ -190,10 +197,23 @@ def _zero_flags(counts: Mapping[str, Counts]) -> Iterator[str]:
             yield f"no_reference_{unit}"
 
 
-def _details(words: Overlap, alignment: Alignment | None) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class _Details:
+    """What explains an item; a callable that survives pickling, so that rows are made only when somebody looks."""
+
+    precision: AlignedDates | None
+    recall: AlignedDates | None
+
+    def __call__(self) -> dict[str, Any]:
+        if self.precision is None or self.recall is None:
+            return {"alignment": None}
+        return {"alignment": {"precision": self.precision.as_rows(), "recall": self.recall.as_rows()}}
+
+
+def _details(words: Overlap, alignment: Alignment | None) -> _Details:
     if alignment is None:
-        return {"alignment": None}
-    return {"alignment": {"precision": as_rows(alignment.precision, words), "recall": as_rows(alignment.recall, words)}}
+        return _Details(None, None)
+    return _Details(aligned_dates(alignment.precision, words), aligned_dates(alignment.recall, words))
 
 
 def _exact_date_means(rows: Sequence[TimelineRow], reference_mode: str) -> dict[str, float]:

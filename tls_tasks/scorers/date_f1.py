@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from tls_tasks.errors import InputError, OptionError
@@ -107,13 +108,21 @@ def _item(
     wanted = sorted({day for reference in group for day in reference.dates})
     matches = match_dates(prediction.dates, wanted, tolerance)
     counts = Counts(len(matches), len(prediction), len(matches), len(wanted))
+    details = partial(_details, prediction.dates, wanted, matches)
+    return Item(row, position, {"date": counts}, topic, empty_flags(prediction, group), details)
+
+
+def _details(
+    predicted: Sequence[datetime.date],
+    wanted: Sequence[datetime.date],
+    matches: Sequence[tuple[datetime.date, datetime.date]],
+) -> dict[str, Any]:
     right, found = {left for left, _ in matches}, {day for _, day in matches}
-    details = {
+    return {
         "matches": [{"predicted": left.isoformat(), "reference": day.isoformat()} for left, day in matches],
         "missed": [day.isoformat() for day in wanted if day not in found],
-        "spurious": [day.isoformat() for day in prediction.dates if day not in right],
+        "spurious": [day.isoformat() for day in predicted if day not in right],
     }
-    return Item(row, position, {"date": counts}, topic, empty_flags(prediction, group), details)
 
 
 def match_dates(

@@ -69,7 +69,8 @@ def align(words: Overlap, variant: str) -> Alignment | None:
         return None
     apart = np.abs(words.predicted_ordinals[:, np.newaxis] - words.reference_ordinals[np.newaxis, :])
     if variant == "agreement":
-        same = _pairs(*np.nonzero(apart == 0), apart)
+        predicted, reference = np.nonzero(apart == 0)
+        same = _pairs(predicted, reference, apart)
         return Alignment(same, same)
     if variant not in VARIANTS:
         raise OptionError.unknown("variant", variant, VARIANTS)
@@ -111,14 +112,41 @@ def weighted_counts(words: Overlap, alignment: Alignment | None, gram: int) -> C
     )
 
 
-def as_rows(pairs: Pairs, words: Overlap) -> list[dict[str, object]]:
-    """Aligned pairs with their dates, for people and JSON: predicted, reference, weight and ROUGE-1 hits."""
-    return [
-        {
-            "predicted": datetime.date.fromordinal(int(words.predicted_ordinals[predicted])).isoformat(),
-            "reference": datetime.date.fromordinal(int(words.reference_ordinals[reference])).isoformat(),
-            "weight": float(weight),
-            "hits": float(words.hits[0][predicted, reference]),
-        }
-        for predicted, reference, weight in zip(pairs.predicted, pairs.reference, pairs.weight, strict=True)
-    ]
+@dataclass(frozen=True, slots=True)
+class AlignedDates:
+    """Aligned pairs with what people want to see of them; rows are made when they are asked for.
+
+    Attributes:
+        predicted: Day numbers of the predicted dates.
+        reference: Day numbers of the reference dates.
+        weight: What an overlap of the pair counts.
+        hits: ROUGE-1 hits of the pair, unweighted.
+    """
+
+    predicted: Ints
+    reference: Ints
+    weight: Floats
+    hits: Floats
+
+    def as_rows(self) -> list[dict[str, object]]:
+        """One row a pair, ready for JSON."""
+        columns = (self.predicted.tolist(), self.reference.tolist(), self.weight.tolist(), self.hits.tolist())
+        return [
+            {
+                "predicted": datetime.date.fromordinal(predicted).isoformat(),
+                "reference": datetime.date.fromordinal(reference).isoformat(),
+                "weight": weight,
+                "hits": hits,
+            }
+            for predicted, reference, weight, hits in zip(*columns, strict=True)
+        ]
+
+
+def aligned_dates(pairs: Pairs, words: Overlap) -> AlignedDates:
+    """The pairs by their dates, without the matrices that they were found in."""
+    return AlignedDates(
+        words.predicted_ordinals[pairs.predicted],
+        words.reference_ordinals[pairs.reference],
+        pairs.weight,
+        words.hits[0][pairs.predicted, pairs.reference],
+    )

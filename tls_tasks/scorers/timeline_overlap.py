@@ -28,12 +28,13 @@ from tls_tasks.types import Timeline
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-NGRAMS = (1, 2)
-"""Lengths of the n-grams that are counted: ROUGE-1 and ROUGE-2."""
+# Up to so many multiplications a plain matrix is faster than a sparse one, whose making alone takes longer. Long
+# timelines need the sparse ones, for time and memory.
+_DENSE_WORK = 1 << 20
 
-# A topic of usual size (20 dates, 1,500 different words) is compared ten times faster by plain matrices: building a
-# sparse one costs more than the product. Long timelines need the sparse ones for their memory.
-_DENSE_CELLS = 1 << 18
+_PUNCTUATION = frozenset(
+    string.punctuation[start:end] for start in range(33) for end in range(start, 33)
+)  # all parts of string.punctuation, the empty one too: tilse asks ``word in string.punctuation``
 
 
 class Vocabulary:
@@ -51,15 +52,17 @@ class Vocabulary:
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Numbered n-grams of a timeline.
+    """The numbered words of a timeline.
 
     Attributes:
-        days: For each n-gram the position of its day in the timeline, shape (N,).
-        keys: For each n-gram its number, shape (N,), in order of the text.
+        days: For each word the position of its day in the timeline, shape (N,).
+        keys: For each word its number, shape (N,), in order of the text.
+        n_days: How many days the timeline has.
     """
 
     days: Ints
     keys: Ints
+    n_days: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +71,13 @@ class EncodedTimeline:
 
     Attributes:
         ordinals: The dates as day numbers, shape (n_days,), rising.
-        daily: For n = 1 and 2 the n-grams within a day.
-        running: For n = 1 and 2 the n-grams of the whole text, over the borders of days too.
+        counted: The words that ROUGE counts.
         content: The blank-separated words by which tilse weighs how alike two days are.
     """
 
     ordinals: Ints
-    daily: tuple[Words, Words]
-    running: tuple[Ints, Ints]
+    counted: Words
     content: Words
-
-    def __len__(self) -> int:
-        """The number of days."""
-        return len(self.ordinals)
 
 
 class Encoder:
@@ -88,8 +85,7 @@ class Encoder:
 
     Args:
         tokenizer: One sentence -> the words that ROUGE counts.
-        content_tokenizer: One sentence -> the words that weigh the alignment (tilse: blank-separated, punctuation
-            dropped).
+        content_tokenizer: One sentence -> the words that weigh the alignment, :func:`content_words` in tilse.
     """
 
     def __init__(self, tokenizer: Tokenizer, content_tokenizer: Tokenizer) -> None:
@@ -98,14 +94,10 @@ class Encoder:
 
     def encode(self, timeline: Timeline) -> EncodedTimeline:
         """Number all words of a timeline."""
-        words = _words_by_day(timeline, self._tokenizer, self._vocabulary)
-        pairs = (words.keys[:-1] << 32) | words.keys[1:]
-        within = words.days[:-1] == words.days[1:]
         return EncodedTimeline(
             ordinals=np.array([entry.date.toordinal() for entry in timeline], dtype=np.int64),
-            daily=(words, Words(words.days[:-1][within], pairs[within])),
-            running=(words.keys, pairs),
-            content=_words_by_day(timeline, self._content_tokenizer, self._content_vocabulary),
+            counted=_words(timeline, self._tokenizer, self._vocabulary),
+            content=_words(timeline, self._content_tokenizer, self._content_vocabulary),
         )
 
 
@@ -118,17 +110,18 @@ def content_words(sentence: str) -> list[str]:
         >>> content_words("Police , again , clash .")
         ['Police', 'again', 'clash']
     """
-    return [word for word in sentence.split() if word not in string.punctuation]
+    return [word for word in sentence.split() if word not in _PUNCTUATION]
 
 
-def _words_by_day(timeline: Timeline, tokenizer: Tokenizer, vocabulary: Vocabulary) -> Words:
+def _words(timeline: Timeline, tokenizer: Tokenizer, vocabulary: Vocabulary) -> Words:
     words: list[str] = []
     ends = [0]
     for entry in timeline.entries:
         for sentence in entry.sentences:
             words += tokenizer(sentence)
         ends.append(len(words))
-    return Words(np.repeat(np.arange(len(timeline), dtype=np.int64), np.diff(ends)), vocabulary.numbers(words))
+    days = np.repeat(np.arange(len(timeline), dtype=np.int64), np.diff(ends))
+    return Words(days, vocabulary.numbers(words), len(timeline))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,108 +159,137 @@ def overlap(prediction: EncodedTimeline, references: Sequence[EncodedTimeline]) 
     """
     ordinals = _union([reference.ordinals for reference in references])
     rows = [np.searchsorted(ordinals, reference.ordinals) for reference in references]
-    shape = (len(prediction), len(ordinals))
-    grams = range(len(NGRAMS))
-    daily = [
-        _pairwise(prediction.daily[gram], [reference.daily[gram] for reference in references], rows, shape)
-        for gram in grams
-    ]
-    content = _pairwise(prediction.content, [reference.content for reference in references], rows, shape)
+    counted = _on_common_days(rows, [reference.counted for reference in references], len(ordinals))
+    running = _bigrams([prediction.counted, *counted])
+    words, bigrams = (
+        _compare(prediction.counted, counted),
+        _compare(*_within_days(prediction.counted, counted, running)),
+    )
+    content = _on_common_days(rows, [reference.content for reference in references], len(ordinals))
     return Overlap(
         predicted_ordinals=prediction.ordinals,
         reference_ordinals=ordinals,
-        hits=(daily[0].hits, daily[1].hits),
-        predicted=(daily[0].predicted, daily[1].predicted),
-        reference=(daily[0].reference, daily[1].reference),
-        concat=(_concat(prediction, references, 0), _concat(prediction, references, 1)),
-        content_f1=_f1(content),
+        hits=(words.hits, bigrams.hits),
+        predicted=(words.predicted, bigrams.predicted),
+        reference=(words.reference, bigrams.reference),
+        concat=(
+            _concat(prediction.counted.keys, [reference.keys for reference in counted]),
+            _concat(running[0], running[1:]),
+        ),
+        content_f1=_f1(_compare(prediction.content, content)),
     )
 
 
+def _union(ordinals: Sequence[Ints]) -> Ints:
+    """All dates of all references, rising."""
+    return ordinals[0] if len(ordinals) == 1 else np.unique(np.concatenate(ordinals))
+
+
+def _on_common_days(rows: Sequence[Ints], references: Sequence[Words], n_days: int) -> list[Words]:
+    """The references with their days counted in the union of all their dates."""
+    return [
+        Words(row[words.days] if len(words.days) else words.days, words.keys, n_days)
+        for row, words in zip(rows, references, strict=True)
+    ]
+
+
+def _bigrams(texts: Sequence[Words]) -> list[Ints]:
+    """Each text's pairs of neighbouring words, over the borders of days too, numbered alike in all texts."""
+    pairs = [(words.keys[:-1] << 32) | words.keys[1:] for words in texts]
+    _, numbers = np.unique(np.concatenate(pairs), return_inverse=True)
+    return np.split(numbers, np.cumsum([len(pair) for pair in pairs])[:-1])
+
+
+def _within_days(prediction: Words, references: Sequence[Words], running: Sequence[Ints]) -> tuple[Words, list[Words]]:
+    """The bigrams that do not cross the border of a day, as words of their own."""
+    first, *rest = (
+        Words(words.days[1:][inside], pairs[inside], words.n_days)
+        for words, pairs in zip([prediction, *references], running, strict=True)
+        for inside in [words.days[:-1] == words.days[1:]]
+    )
+    return first, rest
+
+
 @dataclass(frozen=True, slots=True)
-class _Pairwise:
+class _Comparison:
     hits: Floats
     predicted: Ints
     reference: Ints
 
 
-def _pairwise(
-    prediction: Words, references: Sequence[Words], rows: Sequence[Ints], shape: tuple[int, int]
-) -> _Pairwise:
+def _compare(prediction: Words, references: Sequence[Words]) -> _Comparison:
+    """Clipped hits of each pair of days and totals of each day, over all references."""
+    shape = prediction.n_days, references[0].n_days
     hits: Floats = np.zeros(shape)
     totals: Ints = np.zeros(shape[1], dtype=np.int64)
-    for reference, row in zip(references, rows, strict=True):
-        days = row[reference.days] if len(reference.days) else reference.days
-        totals += np.bincount(days, minlength=shape[1])
-        hits += _clipped_hits(prediction, Words(days, reference.keys), shape)
-    predicted = np.bincount(prediction.days, minlength=shape[0]) * len(references)
-    return _Pairwise(hits, predicted, totals)
+    for reference in references:
+        totals += np.bincount(reference.days, minlength=shape[1])
+        hits += _clipped_hits(prediction, reference)
+    return _Comparison(hits, np.bincount(prediction.days, minlength=shape[0]) * len(references), totals)
 
 
-def _clipped_hits(left: Words, right: Words, shape: tuple[int, int]) -> Floats:
-    """The clipped number of common n-grams of each pair of days, shape (left days, right days)."""
-    common, keys = np.unique(np.concatenate([left.keys, right.keys]), return_inverse=True)
-    split = len(left.keys)
-    left_columns = _columns(left.days, keys[:split], len(common))
-    right_columns = _columns(right.days, keys[split:], len(common))
-    width = int(max(left_columns.max(initial=-1), right_columns.max(initial=-1))) + 1
-    make = _dense if max(shape) * width <= _DENSE_CELLS else _sparse
-    product = make(left.days, left_columns, (shape[0], width)) @ make(right.days, right_columns, (shape[1], width)).T
-    hits: Floats = product if make is _dense else product.toarray()
+def _clipped_hits(left: Words, right: Words) -> Floats:
+    """The clipped number of common words of each pair of days, shape (left days, right days)."""
+    n_keys = 1 + max(left.keys.max(initial=-1), right.keys.max(initial=-1))
+    left_columns, right_columns = _columns(left, n_keys), _columns(right, n_keys)
+    width = 1 + max(left_columns.max(initial=-1), right_columns.max(initial=-1))
+    shared = _occurring(left_columns, width) & _occurring(right_columns, width)
+    renumbered, n_shared = np.cumsum(shared) - 1, int(np.count_nonzero(shared))
+    dense = left.n_days * right.n_days * n_shared <= _DENSE_WORK
+    one, other = (
+        (_dense if dense else _sparse)(words.days[kept], renumbered[columns[kept]], words.n_days, n_shared)
+        for words, columns in ((left, left_columns), (right, right_columns))
+        for kept in [shared[columns]]
+    )
+    # Not `@` for plain matrices: the threads of a BLAS cost more than they bring here, most of all on shared cores.
+    hits: Floats = np.einsum("ik,jk->ij", one, other) if dense else (one @ other.T).toarray()
     return hits
 
 
-def _columns(days: Ints, keys: Ints, n_keys: int) -> Ints:
+def _columns(words: Words, n_keys: int) -> Ints:
     """A column for each (key, how often it has occurred in its day so far)."""
-    order = np.lexsort((keys, days))
-    sorted_days, sorted_keys = days[order], keys[order]
+    places = words.days * n_keys + words.keys
+    order = np.argsort(places, kind="stable")
+    in_order = places[order]
     starts = np.ones(len(order), dtype=bool)
-    starts[1:] = (sorted_days[1:] != sorted_days[:-1]) | (sorted_keys[1:] != sorted_keys[:-1])
+    starts[1:] = in_order[1:] != in_order[:-1]
     positions = np.arange(len(order), dtype=np.int64)
-    occurrence = positions - np.maximum.accumulate(np.where(starts, positions, 0))
-    columns = np.empty_like(order)
-    columns[order] = sorted_keys + occurrence * n_keys
-    return columns
+    occurrence = np.empty_like(positions)
+    occurrence[order] = positions - np.maximum.accumulate(np.where(starts, positions, 0))
+    return words.keys + occurrence * n_keys
 
 
-def _dense(days: Ints, columns: Ints, shape: tuple[int, int]) -> Any:
-    """A matrix with 1 at each (day, column)."""
-    matrix = np.zeros(shape)
+def _occurring(columns: Ints, width: int) -> npt.NDArray[np.bool_]:
+    found = np.zeros(width, dtype=bool)
+    found[columns] = True
+    return found
+
+
+def _dense(days: Ints, columns: Ints, n_days: int, width: int) -> npt.NDArray[np.float32]:
+    """A matrix with 1 at each (day, column); float32 counts exactly up to 16 million."""
+    matrix = np.zeros((n_days, width), dtype=np.float32)
     matrix[days, columns] = 1
     return matrix
 
 
-def _sparse(days: Ints, columns: Ints, shape: tuple[int, int]) -> Any:
+def _sparse(days: Ints, columns: Ints, n_days: int, width: int) -> Any:
     """The same, kept sparse."""
-    starts = np.concatenate([[0], np.cumsum(np.bincount(days, minlength=shape[0]))])
-    return sparse.csr_matrix((np.ones(len(columns)), columns, starts), shape=shape)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(days, minlength=n_days))])
+    return sparse.csr_matrix((np.ones(len(columns)), columns, starts), shape=(n_days, width))
 
 
-def _concat(prediction: EncodedTimeline, references: Sequence[EncodedTimeline], gram: int) -> Counts:
-    keys = prediction.running[gram]
-    hits = sum(_common(keys, reference.running[gram]) for reference in references)
-    return Counts(
-        hits, len(keys) * len(references), hits, sum(len(reference.running[gram]) for reference in references)
-    )
+def _concat(prediction: Ints, references: Sequence[Ints]) -> Counts:
+    """The counts of running texts."""
+    n_keys = 1 + max(keys.max(initial=-1) for keys in (prediction, *references))
+    offered = np.bincount(prediction, minlength=n_keys)
+    hits = sum(int(np.minimum(offered, np.bincount(keys, minlength=n_keys)).sum()) for keys in references)
+    return Counts(hits, len(prediction) * len(references), hits, sum(len(keys) for keys in references))
 
 
-def _common(left: Ints, right: Ints) -> int:
-    """The clipped number of common n-grams of two texts."""
-    left_keys, left_counts = np.unique(left, return_counts=True)
-    right_keys, right_counts = np.unique(right, return_counts=True)
-    _, in_left, in_right = np.intersect1d(left_keys, right_keys, assume_unique=True, return_indices=True)
-    return int(np.minimum(left_counts[in_left], right_counts[in_right]).sum())
-
-
-def _f1(pairs: _Pairwise) -> Floats:
+def _f1(pairs: _Comparison) -> Floats:
     """F1 of each pair of days, 0 where nothing is shared; the operations in tilse's order, so that ties stay ties."""
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = pairs.hits / pairs.predicted[:, np.newaxis]
         recall = pairs.hits / pairs.reference[np.newaxis, :]
         f1: Floats = 2 * precision * recall / (precision + recall)
     return np.where(pairs.hits > 0, f1, 0.0)
-
-
-def _union(ordinals: Sequence[Ints]) -> Ints:
-    """All dates of all references, rising."""
-    return ordinals[0] if len(ordinals) == 1 else np.unique(np.concatenate(ordinals))

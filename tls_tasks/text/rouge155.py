@@ -125,7 +125,8 @@ def is_mostly_unseen(text: str) -> bool:
     if text.isascii():
         return False
     seen = len(text.encode("ascii", "ignore").translate(None, _NOT_A_LETTER))
-    return sum(letter.isalpha() for letter in _not_ascii(text)) > seen
+    unseen: list[str] = _not_ascii(text)
+    return sum(letter.isalpha() for letter in unseen) > seen
 
 
 _not_ascii = re.compile(r"[^\x00-\x7f]").findall

@@ -1,0 +1,61 @@
+"""Texts that make careless parsers recurse or go quadratic, for the tests of every parser."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+SMALL, LARGE = 250_000, 1_000_000
+
+REPEATED = (
+    "[",
+    "{",
+    '"',
+    "(",
+    " ",
+    "\n",
+    "7",
+    "2011-",
+    "|",
+    "*",
+    "-",
+    "<think>",
+    "</think>",
+    "`",
+    "```\n",
+    "a: ",
+    "2011-01-25: ",
+    "2011-01-25: a\n",
+    "| 2011-01-25 | a |\n",
+    '{"a":',
+    '["a",',
+    '["',
+    '[" ',
+    '\\"',
+    '["\\"',
+    '[{"a":1} /*',
+    "[{'date':",
+)
+
+PREFIXED = (
+    ('["', '\\"'),
+    ('["', "\\q"),
+    ("[[", "7"),
+    ('[{"a"', '\n"b"'),
+    ("2011-01-25: ", "\t"),
+    ("| a |\n|---|\n", "| "),
+    ("January 25", " "),
+)
+
+
+def texts(size: int) -> list[tuple[str, str]]:
+    """(name, text of ``size`` characters)."""
+    repeated = [(piece, piece * (size // len(piece))) for piece in REPEATED]
+    return repeated + [(start + piece, start + piece * (size // len(piece))) for start, piece in PREFIXED]
+
+
+def seconds(parse: Callable[[str], object], text: str) -> float:
+    """Processor time of one call, so that a busy machine does not matter much."""
+    begin = time.process_time()
+    parse(text)
+    return time.process_time() - begin

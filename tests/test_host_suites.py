@@ -1,0 +1,85 @@
+"""The hosts' own tests, run on what we ship.
+
+lm-eval's come with its source archive on the package index. evaluate's do not: they run where ``EVALUATE_TESTS`` names the folder
+``tests`` of a checkout of evaluate (and what they ask of a module is asked in ``test_modules.py`` too).
+"""
+
+import os
+import subprocess
+import sys
+import tarfile
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import ROOT
+
+pytestmark = pytest.mark.slow
+
+
+def run_pytest(arguments, folder, **variables):
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1", **variables}
+    environment.pop("PYTHONPATH", None)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+
+
+@pytest.fixture(scope="module")
+def harness_tests(tmp_path_factory):
+    """The harness's folder ``tests`` of the installed release."""
+    folder = tmp_path_factory.mktemp("harness")
+    wanted = f"lm_eval=={version('lm_eval')}"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--quiet",
+            "--no-deps",
+            "--no-binary",
+            ":all:",
+            "-d",
+            str(folder),
+            wanted,
+        ],
+        capture_output=True,
+        text=True,
+    )
+    if done.returncode:
+        pytest.skip(f"the package index has no source archive of {wanted}: {done.stderr[-300:]}")
+    (archive,) = folder.glob("lm_eval-*.tar.gz")
+    with tarfile.open(archive) as tar:
+        members = [member for member in tar.getmembers() if "/tests/" in member.name and member.name.endswith(".py")]
+        for member in members:
+            target = folder / Path(member.name).relative_to(Path(member.name).parts[0])
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(tar.extractfile(member).read())
+    (folder / "tests" / "__init__.py").touch()
+    return folder
+
+
+def test_the_harness_own_task_tests(harness_tests):
+    """As its CI runs them on changed tasks; discovery is the installed hook's."""
+    names = sorted(path.stem for path in (ROOT / "task_configs" / "tls").glob("tls_*.yaml"))
+    tasks = [name for name in names if name not in {"tls", "tls_closed_book"}]
+    assert len(tasks) == 8
+    # The archive lacks the module that reads the list of changed files; that list is all that the tests want of it.
+    (harness_tests / "tests" / "utils.py").write_text(f"def new_tasks():\n    return {tasks!r}\n")
+    # They ask for ten documents; the embedded edition has two of some tasks.
+    suite = harness_tests / "tests" / "test_tasks.py"
+    text = suite.read_text()
+    assert text.count("    return 10\n") == 1
+    suite.write_text(text.replace("    return 10\n", "    return 2\n"))
+    done = run_pytest(["tests/test_tasks.py", "-k", "TestNewTasks"], harness_tests)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert " failed" not in done.stdout and f"{13 * len(tasks)} passed" in done.stdout, done.stdout[-300:]
+
+
+@pytest.mark.skipif("EVALUATE_TESTS" not in os.environ, reason="EVALUATE_TESTS names no checkout of evaluate's tests")
+def test_evaluates_own_tests_for_local_modules():
+    suite = Path(os.environ["EVALUATE_TESTS"]) / "test_metric_common.py"
+    done = run_pytest([str(suite), "-k", "LocalModuleTest", "-c", os.devnull], ROOT)
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert "2 passed" in done.stdout

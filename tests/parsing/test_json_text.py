@@ -93,7 +93,7 @@ STAGED = [
     ("[{'n': 1}, {'n': 2, 'a': 'cut", ([{"n": 1}],), "repaired", {"repaired_json": 1, "truncated": 1}),
     # json_repair
     ("[{“n”: 1}, {“n”: 2}]", ([{"n": 1}, {"n": 2}],), "repaired", {"repaired_json": 1}),
-    ('It is {"a": 2 "n": 1}. [1]', ({"a": 2, "n": 1},), "repaired", {"repaired_json": 1}),
+    ('It is {"a": 2 "n": 1}.', ({"a": 2, "n": 1},), "repaired", {"repaired_json": 1}),
     ("[{“n”: 1}, {“n”: 2", ([{"n": 1}],), "repaired", {"repaired_json": 1, "truncated": 1}),
     # nothing
     ("", (), "none", {}),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tls_tasks
-from tests.conftest import ORACLES, SHARED, TIMELINES, read_jsonl, timeline_of
+from tests.conftest import ORACLES, ROOT, SHARED, TIMELINES, read_jsonl, timeline_of
 from tests.scorers.slow_alignment_rouge import slow_counts
 from tls_tasks.errors import InputError, MissingExtraError, OptionError
 from tls_tasks.scorers.alignment_rouge import FLAGS, alignment_rouge
@@ -321,7 +321,7 @@ def test_undefined_values_are_0_and_flagged(prediction, reference, flags, ar1_f1
 
 
 def test_every_flag_is_documented():
-    text = (ORACLES.parent.parent / "docs" / "undefined_values.md").read_text()
+    text = (ROOT / "docs" / "undefined_values.md").read_text()
     assert all(f"`{flag}`" in text for flag in FLAGS)
 
 
@@ -370,6 +370,23 @@ def test_exact_date_mean_is_an_extra_and_never_ar():
     assert extra["exact_date_mean_1"] == pytest.approx(0.1944, abs=5e-5)
     assert extra["exact_date_mean_2"] == 0.0
     assert {key: value for key, value in extra.items() if "exact" not in key} == plain
+
+
+def test_the_table_in_which_ar():
+    row = next(row for row in OWN_ROWS if row["id"] == "seed-tested-output")
+    prediction, reference = timeline_of(row["pred"]), timeline_of(row["refs"][0])
+    calls = {
+        "news-tls": ({}, "ar1_f1", ".2963"),
+        "CHRONOS": ({"reference_mode": "joint"}, "ar1_f1", ".2963"),
+        "evaluate_concat": ({"variant": "concat"}, "ar1_f1", ".3704"),
+        "pseudocode": ({"exact_date_mean": True}, "exact_date_mean_1", ".1944"),
+        "then of each topic's": ({"aggregate": "mean_f", "topics": ["egypt"]}, "ar1_f1", ".2963"),
+    }
+    table = (ROOT / "docs" / "which_ar.md").read_text().splitlines()
+    for who, (options, key, value) in calls.items():
+        (line,) = [line for line in table if line.startswith("| ") and who in line]
+        assert f"{one(prediction, [reference], **options).as_dict()[key]:.4f}".lstrip("0") == value
+        assert value in line.split("|")[4]
 
 
 # --- tilse itself ---

@@ -35,7 +35,8 @@ class Found(NamedTuple):
     Attributes:
         state: ``whole``; ``unfinished``: the text ends in it; ``broken``: something in it can't be read.
         cuts: What may be used: the whole value; or else the part before the trouble without its unfinished item, then,
-            as long as it is an object whose value is unfinished, the same with that value cut in the same way.
+            as long as it is an object whose value is unfinished, the same with that value cut in the same way. A list
+            of scalars is not cut: it is part of an item, not a list of items.
         notes: What was noted in it.
         start: Where it begins.
         end: Where reading stopped.
@@ -62,6 +63,10 @@ class _Open:
         self.items.append((self.key, value) if self.is_object else value)
         self.expect = "comma"
 
+    def may_be_cut(self) -> bool:
+        """Whether it is an object, or a list with a list or an object in it."""
+        return self.is_object or any(isinstance(item, (list, dict)) for item in self.items)
+
     def finished(self, notes: Notes) -> Any:
         """The container as Python has it."""
         return object_of(self.items, notes) if self.is_object else self.items
@@ -70,14 +75,14 @@ class _Open:
 # A list of numbers in prose is a citation, so it is no beginning; nor is a bracket before a word.
 _BEGINNING = re.compile(r"\{\s*\"|\[\s*[\[{\"]")
 _LOOSE_BEGINNING = re.compile(r"\{\s*[\"'A-Za-z_]|\[\s*[\[{\"']")
+_LOOSE_ONLY = re.compile(r"\{\s*['A-Za-z_]|\[\s*'")
 _BLANKS = " \t\r\n\u00a0"
 _TO_QUOTE = re.compile(r"[^\"\\]*(?:\\.[^\"\\]*)*", re.DOTALL)  # nothing follows, so there is nothing to go back for
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _RUN = re.compile(r"[A-Za-z0-9.+-]*")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,9})?")
 _BRACKETS = re.compile(r"[\[{\s]*")
-_ESCAPE = re.compile(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(.?))", re.DOTALL)
-_BARE_QUOTE = re.compile(r"((?:^|[^\\])(?:\\\\)*)\"")
+_ESCAPE = re.compile(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(.?))|\"", re.DOTALL)
 _WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _COMMENTS = {"//": "\n", "/*": "*/"}
 _NUMBER_WORDS = ("NaN", "Infinity", "-Infinity")
@@ -90,6 +95,11 @@ _VALUE_END = {
     )
     for quote in "\"'"
 }
+
+
+def may_be_loose(text: str) -> bool:
+    """Whether a loose scan may find what a strict one doesn't open: a single quote or a word after a bracket."""
+    return _LOOSE_ONLY.search(text) is not None
 
 
 def scan(text: str, *, loose: bool = False) -> Iterator[Found]:
@@ -105,7 +115,7 @@ def scan(text: str, *, loose: bool = False) -> Iterator[Found]:
         >>> for found in scan('See [1]: [{"a": 1},] and {"b": {"c": [2], "d": [3, 4'):
         ...     print(found.state, found.cuts)
         whole ([{'a': 1}],)
-        unfinished ({}, {'b': {'c': [2]}}, {'b': {'c': [2], 'd': [3]}})
+        unfinished ({}, {'b': {'c': [2]}})
         >>> [found.cuts for found in scan("[{date: '2011', text: 'Cairo's day'}]", loose=True)]
         [([{'date': '2011', 'text': "Cairo's day"}],)]
     """
@@ -230,11 +240,17 @@ class _Reading:
             self._note("control character in a string")
         if "\\" not in raw:
             return raw
-        plain = _ESCAPE.sub(lambda escape: escape[0] if escape[1] else escape[2], raw)
-        if plain != raw:
-            self._note("needless backslash")
-        value: str = json.loads(f'"{plain}"', strict=False)
+        value: str = json.loads(f'"{_ESCAPE.sub(self._valid_escape, raw)}"', strict=False)
         return value
+
+    def _valid_escape(self, escape: re.Match[str]) -> str:
+        """An escape or a quote within a string as JSON wants it."""
+        if escape[1]:
+            return escape[0]
+        if escape[0] == '"':
+            return '\\"'
+        self._note("needless backslash")
+        return escape[2]
 
     def _scalar(self, top: _Open) -> bool:
         run = _RUN.match(self.text, self.position)
@@ -260,7 +276,7 @@ class _Reading:
         """What is whole in the open containers; see :class:`Found`."""
         path = [self.open[0]]
         for inner in self.open[1:MAX_CUTS]:
-            if not path[-1].is_object or path[-1].expect != "value":
+            if not path[-1].is_object or path[-1].expect != "value" or not inner.may_be_cut():
                 break
             path.append(inner)
         return tuple(_cut(path[: depth + 1], self.notes) for depth in range(len(path)))
@@ -288,9 +304,6 @@ class _LooseReading(_Reading):
         if match is None:
             self.position = len(self.text)
         return match.start() if match else -1
-
-    def _unescaped(self, raw: str) -> str:
-        return super()._unescaped(_BARE_QUOTE.sub(r"\1\"", raw) if "\\" in raw else raw)
 
 
 def _cut(path: list[_Open], notes: Notes) -> Any:

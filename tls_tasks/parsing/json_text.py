@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from tls_tasks.parsing.json_repairing import repaired
-from tls_tasks.parsing.json_scan import Found, scan
+from tls_tasks.parsing.json_scan import Found, may_be_loose, scan
 from tls_tasks.parsing.json_values import Notes, number_of, object_of, problem
 from tls_tasks.parsing.result import Problem
 
@@ -222,9 +222,9 @@ def _in_region(text: str, weigh: Weigh, limit: int) -> FoundJson:
         return lines
     strict = _scanned(text, weigh)
     # If the only trouble is that the text ends too early, there is nothing to guess.
-    if not _is_damaged(strict) and (strict.values or strict.problems):
+    if not _is_damaged(strict) and (strict.values or strict.problems or not _REPAIRABLE.search(text)):
         return strict
-    loose = _scanned(text, weigh, loose=True)
+    loose = _scanned(text, weigh, loose=True) if _is_damaged(strict) or may_be_loose(text) else strict
     best = max(strict, loose, key=lambda found: _weight(found, weigh))
     if (best.values and not _is_damaged(best)) or not (begin := _REPAIRABLE.search(text)):
         return best

@@ -38,9 +38,9 @@ def _with_plugins(include_path: "Any") -> "Any":
     return plugins + given if plugins else include_path  # a later path wins: defaults, plugins, what the user names
 
 
-def _module_folder(path: "Any") -> "Any":
-    here = os.path.isfile(f"{path}/{path}.py")  # noqa: PTH113 (see TYPE_CHECKING): as before, what lies here comes first
-    return path if here else (_folders(group="evaluate.modules", name=path) or [path])[0]
+def _module_folder(path: "Any") -> "Any":  # what lies here comes first, as before
+    places = [f"{folder}/{path}" for folder in _folders(group="evaluate.modules") if str(path).isidentifier()]
+    return next((place for place in [path, *places] if os.path.isfile(f"{place}/{path}.py")), path)  # noqa: PTH113
 
 
 def _change(owner: "Any", function: str, argument: str, change: "Any") -> None:

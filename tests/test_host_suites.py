@@ -1,7 +1,7 @@
 """The hosts' own tests, run on what we ship.
 
-lm-eval's come with its source archive on the package index. evaluate's do not: they run where ``EVALUATE_TESTS`` names the folder
-``tests`` of a checkout of evaluate (and what they ask of a module is asked in ``test_modules.py`` too).
+lm-eval's come with its source archive on the package index. evaluate's do not: they run where ``EVALUATE_TESTS`` names
+the folder ``tests`` of a checkout of evaluate (and what they ask of a module is asked in ``test_modules.py`` too).
 """
 
 import os

@@ -1,5 +1,7 @@
-"""What the YAML files here name by ``!function``; releases of lm-eval before 0.4.12 find functions only beside the
-YAML."""
+"""What the YAML files here name by ``!function``.
+
+Releases of lm-eval before 0.4.12 find functions only in files beside the YAML.
+"""
 
 from typing import Any
 
@@ -20,6 +22,5 @@ __all__ = [
 
 
 def load_timelines(*, tls_data_set: str, **options: Any) -> Any:
-    """Load a task's documents; the harness passes the task's metadata, ``--metadata`` and ``--model_args`` as
-    options."""
+    """Load a task's documents; metadata, ``--metadata`` and ``--model_args`` are the options."""
     return load_timeline_task(tls_data_set, **options)

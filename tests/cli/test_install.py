@@ -29,7 +29,7 @@ HEALTHY = HookState(
     entry_points=(
         EntryPoint("lm_eval.tasks", "tls_tasks", "tls_tasks.task_configs", True),
         EntryPoint("lm_eval.models", "tls_datewise", "tls_tasks.baselines.datewise:DatewiseLM", True),
-        EntryPoint("evaluate.modules", "date_f1", "tls_tasks.metrics.date_f1", True),
+        EntryPoint("evaluate.modules", "tls_tasks", "tls_tasks.metrics", True),
     ),
 )
 
@@ -157,7 +157,7 @@ def test_all_is_well() -> None:
     assert report(HEALTHY)[-3:] == [
         "lm_eval --tasks NAME found by the hook (tls_tasks)",
         "lm_eval --model NAME found by the hook (tls_datewise)",
-        "evaluate.load(NAME)  found by the hook (date_f1)",
+        "evaluate.load(NAME)  found by the hook (tls_tasks)",
     ]
 
 

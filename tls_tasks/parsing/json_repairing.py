@@ -38,10 +38,10 @@ class Metered(str):
         return metered
 
     def __getitem__(self, key: SupportsIndex | slice) -> str:
-        self.steps[0] -= 1
+        piece = super().__getitem__(key)
+        self.steps[0] -= 1 + len(piece) // 100
         if self.steps[0] < 0:
             raise OutOfSteps
-        piece = super().__getitem__(key)
         return Metered(piece, self.steps) if isinstance(key, slice) else piece
 
     def __add__(self, other: str) -> Metered:

@@ -225,7 +225,7 @@ def _in_region(text: str, weigh: Weigh, limit: int) -> FoundJson:
     if not _is_damaged(strict) and (strict.values or strict.problems or not _REPAIRABLE.search(text)):
         return strict
     loose = _scanned(text, weigh, loose=True) if _is_damaged(strict) or may_be_loose(text) else strict
-    best = max(strict, loose, key=lambda found: _weight(found, weigh))
+    best = max(strict, loose, key=lambda found: (_weight(found, weigh), not _is_damaged(found)))
     if (best.values and not _is_damaged(best)) or not (begin := _REPAIRABLE.search(text)):
         return best
     guessed = _repaired(text[begin.start() :], limit)

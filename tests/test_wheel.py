@@ -8,6 +8,7 @@ an empty folder, with the Hub unreachable.
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import subprocess
 import sys
@@ -19,6 +20,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+
+import tls_tasks
+from tls_tasks.baselines.datewise import answer
+from tls_tasks.datasets import load_timeline_task
+from tls_tasks.datasets.documents import prompt
 
 pytestmark = pytest.mark.slow
 
@@ -221,3 +227,38 @@ def test_target_installation_works_after_enable(wheel: Path, tmp_path: Path) -> 
     assert environment.run(environment.python, "-c", "print('ok')").stderr == ""
     environment.run(*module, "disable", PYTHONPATH=str(target))
     assert environment.ours() == []
+
+
+@pytest.mark.parametrize("release", ["0.4.11", "0.4.12"])  # the newest is what every other test runs
+def test_older_releases_of_the_harness(release: str, wheel: Path, tmp_path: Path) -> None:
+    """The supported range: found by name, run from the command line, the numbers those of a direct computation."""
+    environment = make_environment(tmp_path)
+    environment.pip("install", "--ignore-installed", "--no-deps", "--no-index", wheel)
+    index = subprocess.run(
+        [environment.python, "-m", "pip", "install", "--quiet", "--no-deps", f"lm_eval=={release}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if index.returncode:
+        pytest.skip(f"the package index has no lm_eval {release}: {index.stderr[-200:]}")
+    environment.run(
+        *(environment.python, "-m", "lm_eval", "--tasks", "tls_crisis", "--model", "tls_datewise"),
+        *("--output_path", "out"),
+    )
+    (file,) = environment.work.glob("out/**/results_*.json")
+    results = json.loads(file.read_text(encoding="utf-8"))
+    assert results["lm_eval_version"] == release
+    expected = direct_numbers()
+    numbers = results["results"]["tls_crisis"]
+    assert {key: numbers[f"{key},none"] for key in expected} == pytest.approx(expected, abs=1e-12)
+
+
+def direct_numbers() -> dict[str, float]:
+    """AR and date F1 of the baseline on the embedded edition, without the harness."""
+    docs = list(load_timeline_task("tls_crisis", edition="embedded")["test"])
+    predictions = [answer(prompt(doc)) for doc in docs]
+    references = [json.loads(doc["reference"]) for doc in docs]
+    score = tls_tasks.alignment_rouge(predictions, references).as_dict()
+    score |= tls_tasks.date_f1(predictions, references).as_dict()
+    return {key: score[key] for key in ("ar1_f1", "ar2_recall", "date_f1")}

@@ -22,7 +22,7 @@ from tls_tasks.scorers.timeline_alignment import (
     VARIANTS,
     AlignedDates,
     Alignment,
-    align,
+    align_all,
     aligned_dates,
     weighted_counts,
 )
@@ -175,7 +175,7 @@ def _score_row(row: TimelineRow, config: AlignmentRougeConfig) -> Iterator[tuple
     prediction = encoder.encode(row.prediction)
     for position, group in row.groups(config.reference_mode):
         words = overlap(prediction, [encoder.encode(reference) for reference in group])
-        alignments = {name: align(words, name) for name in VARIANTS}
+        alignments = align_all(words)
         variants = {name: _counts(words, alignment) for name, alignment in alignments.items()}
         if config.engine == "tilse":
             variants = {name: tilse_counts(row.prediction, group, name) for name in VARIANTS}

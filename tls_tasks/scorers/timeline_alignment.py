@@ -22,7 +22,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from tls_tasks.errors import OptionError
 from tls_tasks.scorers.timeline_overlap import Floats, Ints, Overlap
 from tls_tasks.scores import Counts
 
@@ -59,40 +58,41 @@ class Alignment:
     recall: Pairs
 
 
-def align(words: Overlap, variant: str) -> Alignment | None:
-    """Align the dates; None for ``concat``, which knows no dates.
-
-    Raises:
-        OptionError: The variant doesn't exist.
-    """
-    if variant == "concat":
-        return None
+def align_all(words: Overlap) -> dict[str, Alignment | None]:
+    """Align the dates in every variant; None for ``concat``, which knows no dates."""
     apart = np.abs(words.predicted_ordinals[:, np.newaxis] - words.reference_ordinals[np.newaxis, :])
-    if variant == "agreement":
-        predicted, reference = np.nonzero(apart == 0)
-        same = _pairs(predicted, reference, apart)
-        return Alignment(same, same)
-    if variant not in VARIANTS:
-        raise OptionError.unknown("variant", variant, VARIANTS)
-    if apart.size == 0:
-        nothing = _pairs(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), apart)
-        return Alignment(nothing, nothing)
-    costs = 1 - 1 / (apart + 1)
-    if variant != "align":
-        costs = costs * (1 - words.content_f1)
-    if variant == "align+m:1":
-        return Alignment(
-            _pairs(np.arange(costs.shape[0]), costs.argmin(axis=1), apart),
-            _pairs(costs.argmin(axis=0), np.arange(costs.shape[1]), apart),
-        )
-    # Solved from each side: where several assignments cost the same, tilse's two need not be one another's mirror.
-    forward_rows, forward_columns = linear_sum_assignment(costs)
-    backward_rows, backward_columns = linear_sum_assignment(np.ascontiguousarray(costs.T))
-    return Alignment(_pairs(forward_rows, forward_columns, apart), _pairs(backward_columns, backward_rows, apart))
+    weights: Floats = 1 / (apart + 1)
+    same = _pairs(*np.nonzero(apart == 0), weights=weights)
+    if apart.size == 0:  # one side has no dates: nothing meets
+        return {"concat": None} | dict.fromkeys(VARIANTS[1:], Alignment(same, same))
+    date_costs = 1 - weights
+    costs = date_costs * (1 - words.content_f1)
+    return {
+        "concat": None,
+        "agreement": Alignment(same, same),
+        "align": _one_to_one(date_costs, weights),
+        "align+": _one_to_one(costs, weights),
+        "align+m:1": _many_to_one(costs, weights),
+    }
 
 
-def _pairs(predicted: Ints, reference: Ints, apart: Ints) -> Pairs:
-    return Pairs(predicted, reference, 1 / (apart[predicted, reference] + 1))
+def _one_to_one(costs: Floats, weights: Floats) -> Alignment:
+    """Least sum of costs, solved from each side: where several assignments cost the same, tilse's two may differ."""
+    rows, columns = linear_sum_assignment(costs)
+    back_rows, back_columns = linear_sum_assignment(np.ascontiguousarray(costs.T))
+    return Alignment(_pairs(rows, columns, weights=weights), _pairs(back_columns, back_rows, weights=weights))
+
+
+def _many_to_one(costs: Floats, weights: Floats) -> Alignment:
+    """Each date with its cheapest, the earliest of several."""
+    rows, columns = map(np.arange, costs.shape)
+    return Alignment(
+        _pairs(rows, costs.argmin(axis=1), weights=weights), _pairs(costs.argmin(axis=0), columns, weights=weights)
+    )
+
+
+def _pairs(predicted: Ints, reference: Ints, *, weights: Floats) -> Pairs:
+    return Pairs(predicted, reference, weights[predicted, reference])
 
 
 def weighted_counts(words: Overlap, alignment: Alignment | None, gram: int) -> Counts:

@@ -115,12 +115,13 @@ def content_words(sentence: str) -> list[str]:
 
 def _words(timeline: Timeline, tokenizer: Tokenizer, vocabulary: Vocabulary) -> Words:
     words: list[str] = []
-    ends = [0]
+    lengths = []
     for entry in timeline.entries:
+        before = len(words)
         for sentence in entry.sentences:
             words += tokenizer(sentence)
-        ends.append(len(words))
-    days = np.repeat(np.arange(len(timeline), dtype=np.int64), np.diff(ends))
+        lengths.append(len(words) - before)
+    days = np.arange(len(timeline), dtype=np.int64).repeat(lengths) if lengths else np.zeros(0, dtype=np.int64)
     return Words(days, vocabulary.numbers(words), len(timeline))
 
 

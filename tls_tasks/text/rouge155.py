@@ -26,8 +26,8 @@ from tls_tasks.text.word_lists import irregular_forms, stopwords
 Tokenizer = Callable[[str], Sequence[str]]
 """One sentence -> the words that are counted."""
 
-# Bytes of ASCII text -> letters in lower case, digits, and a blank for all else. A table and a split find words three times
-# as fast as a regular expression does, and finding words is most of what a score costs.
+# Bytes of ASCII text -> letters in lower case, digits, and a blank for all else. A table and a split find words three
+# times as fast as a regular expression does, and finding words is most of what a score costs.
 _LETTERS_AND_DIGITS = bytes(
     ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else ord(" ") for code in range(256)
 )

@@ -223,7 +223,7 @@ def test_json_repair_does_not_take_minutes(piece: str) -> None:
 
 
 def test_the_steps_are_enough_for_ordinary_trouble() -> None:
-    entries = [f"{{'n': {n}, 'text': 'Protests in Cairo, and more of what a sentence holds.'}}" for n in range(1_300)]
+    entries = [f"{{'n': {n}, 'text': 'Protests in Cairo, and more of what a sentence holds.'}}" for n in range(1_200)]
     assert len(repaired(f"[{', '.join(entries)}]", Leash())) == len(entries)
 
 

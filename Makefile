@@ -23,8 +23,8 @@ $(VENV)/dev: $(VENV)/base
 	$(BIN)/python -m pip install --quiet --editable '.[dev,hf,api]'
 	@touch $@
 
-$(VENV)/tilse: $(VENV)/dev
-	$(BIN)/python -m pip install --quiet --editable '.[dev,hf,api,tilse]'
+$(VENV)/peers: $(VENV)/dev
+	$(BIN)/python -m pip install --quiet --editable '.[dev,hf,api,bench]'
 	@touch $@
 
 demo: $(VENV)/base ## Install, and run a task with the baseline that needs no weights
@@ -45,8 +45,9 @@ unit: $(VENV)/dev
 quick: $(VENV)/dev ## The tests that take no time: without harness runs, models and wheels
 	$(BIN)/python -m pytest -m "not slow"
 
-bench: $(VENV)/tilse ## Side by side with tilse, in one run; see benchmarks/
+bench: $(VENV)/peers ## Side by side with tilse and rouge_score, in one run; see benchmarks/
 	$(BIN)/python benchmarks/alignment_rouge.py
+	$(BIN)/python benchmarks/rouge_l.py
 
 wheel: $(VENV)/dev ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m build

@@ -10,7 +10,7 @@ import warnings
 import pytest
 
 from tests.conftest import ROOT
-from tls_tasks.registry import INVARIANTS, METRICS
+from tls_tasks.registry import INVARIANTS, METRICS, metrics_of
 from tls_tasks.types import Timeline
 
 # --- rows to try, by kind of metric; a new kind adds an entry ---
@@ -40,7 +40,25 @@ def timeline_cases():
     }
 
 
-CASES = {"timeline": timeline_cases()}
+def make_summary(generator):
+    words = "the committee approved a budget of police protest and army city vote talks court".split(" ")
+    return " ".join(generator.choices(words, k=generator.randint(5, 15)))
+
+
+def summary_cases():
+    generator = random.Random(2)
+    pairs = [(make_summary(generator), make_summary(generator)) for _ in range(12)]
+    return {
+        "pairs": pairs,
+        "empty": "",
+        # Any text is a summary, so nothing can't be read: a refusal scores its words, and is no parse failure.
+        "unparsable": f"I am sorry, but I can't {pairs[0][1]}.",
+        "shuffled": lambda text: " ".join(text.split()[::-1]),
+        "special": "the the the",
+    }
+
+
+CASES = {"timeline": timeline_cases(), "summary": summary_cases()}
 
 
 def numbers(spec, predictions, references):
@@ -134,6 +152,14 @@ def test_every_metric_has_declared_all_its_properties(spec):
     assert all((spec.summary, spec.original, spec.citation, spec.prefixes))
 
 
+def test_a_summary_that_refuses_is_no_parse_failure():
+    """Why summaries declare False for unparsable text: there is none, and not because it would score by chance."""
+    cases = CASES["summary"]
+    for spec in metrics_of("summary"):
+        score = spec.load()([cases["unparsable"]], [[cases["pairs"][0][1]]])
+        assert score.parse_failures == 0 and all(score.as_dict()[key] > 0 for key in spec.result_keys)
+
+
 @pytest.mark.parametrize("invariant", sorted(INVARIANTS))
 def test_what_is_declared_holds(spec, invariant):
     assert CHECKS[invariant](spec, CASES[spec.kind]) is spec.invariants[invariant]
@@ -160,7 +186,7 @@ def test_the_checks_tell_a_broken_metric():
 
             return function
 
-    assert not any(check(Broken(), CASES["timeline"]) for check in CHECKS.values())
+    assert not any(check(Broken(), cases) for cases in CASES.values() for check in CHECKS.values())
 
 
 def test_results_are_plain_floats_in_range_with_the_declared_keys(spec):

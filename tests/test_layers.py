@@ -27,6 +27,7 @@ LAYERS = {
     "registry": 4,
     "baselines": 5,
     "datasets": 5,
+    "evaluators": 5,
     "plugin": 5,
     "harness": 6,  # runs the baselines
     "cli": 7,

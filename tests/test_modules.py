@@ -8,22 +8,109 @@ import subprocess
 import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
 
 import pytest
 
 from tests.conftest import ROOT
-from tls_tasks.registry import METRICS
+from tls_tasks.registry import METRICS, metrics_of
 
 evaluate = pytest.importorskip("evaluate")
 
 NAMES = sorted(METRICS)
-REFERENCE = {"2011-01-25": ["Protests erupt across Egypt."], "2011-02-11": ["Mubarak resigns."]}
-PREDICTION = "2011-01-25: Mass protests erupt in Cairo."
+
+
+@dataclass(frozen=True)
+class Example:
+    """Rows of one kind of metric.
+
+    Attributes:
+        prediction, reference: One row.
+        other: Another prediction.
+        prediction_forms, reference_forms: What stands for the same prediction, the same reference.
+        mixed: Columns whose rows have different forms.
+        odd: Texts that Arrow would change or refuse, as prediction and as reference.
+        options, signed, keys: Options; what they leave in the signature; what they add to the result.
+    """
+
+    prediction: Any
+    reference: Any
+    other: Any
+    prediction_forms: dict[str, Any]
+    reference_forms: dict[str, Any]
+    mixed: tuple[list[Any], list[Any]]
+    odd: Any
+    options: dict[str, Any]
+    signed: set[str]
+    keys: set[str]
+
+
+def timeline_example():
+    reference = {"2011-01-25": ["Protests erupt across Egypt."], "2011-02-11": ["Mubarak resigns."]}
+    text = "Mass protests erupt in Cairo."
+    rows = [{"date": "2011-01-25", "text": text}]
+    return Example(
+        prediction=f"2011-01-25: {text}",
+        reference=reference,
+        other="2011-02-11: Mubarak resigns.",
+        prediction_forms={
+            "text": f"2011-01-25: {text}", "json": json.dumps(rows), "rows": rows, "mapping": {"2011-01-25": [text]},
+        },
+        reference_forms={"one": reference, "list": [reference, reference], "json": json.dumps(reference)},
+        mixed=(
+            [f"2011-01-25: {text}", {"2011-01-25": "a"}, [], [{"date": "2011-01-25", "text": ["a", "b"]}]],
+            [reference, [reference, {}], json.dumps(reference), [("2011-01-25", "a")]],
+        ),
+        odd={"2011-01-25": ["NaN 1e999 \ud800 \x00 police"], "2011-02-11": ["12345678901234567890123 clash"]},
+        options={"reference_mode": "joint", "aggregate": "mean_f", "beta": 2.0, "topics": ["egypt", "libya"]},
+        signed={"refs:joint", "agg:mean_f", "beta:2.0", "by_topic:yes"},
+        keys={"topics"},
+    )  # fmt: skip
+
+
+def summary_example():
+    prediction, reference = "Mass protests erupt\nin Cairo.", "Protests erupt across Egypt.\nMubarak resigns."
+    return Example(
+        prediction=prediction,
+        reference=reference,
+        other="Mubarak resigns.",
+        prediction_forms={"text": prediction},
+        reference_forms={"one": reference, "list": [reference, reference], "tuple": (reference,)},
+        mixed=([prediction, "", "42"], [reference, [reference, ""], ("42",)]),
+        odd='["NaN" 1e999 \ud800 \x00 police]',
+        options={
+            "tokenizer": "rouge", "use_stemmer": True, "rouge_types": ("rougeLsum", "rougeL"),
+            "empty_reference": "zero", "split_summaries": "regex",
+            "confidence_interval": 0.9, "n_resamples": 50, "seed": 7,
+        },
+        signed={
+            "types:rougeLsum,rougeL", "tok:rouge", "stem:yes", "split:regex", "empty:zero", "ci:0.9,50,seed7",
+        },
+        keys={"rouge_lsum_f1", "rouge_l_recall_ci"},
+    )  # fmt: skip
+
+
+EXAMPLES = {"timeline": timeline_example(), "summary": summary_example()}
+
+
+def example_of(name):
+    return EXAMPLES[METRICS[name].kind]
+
+
+def row_of(name):
+    """One prediction and its reference."""
+    return example_of(name).prediction, example_of(name).reference
 
 
 @pytest.fixture(params=NAMES)
 def name(request):
     return request.param
+
+
+@pytest.fixture
+def example(name):
+    return example_of(name)
 
 
 @pytest.fixture
@@ -53,111 +140,111 @@ def test_word_for_word_from_an_empty_folder(tmp_path):
         f"""
         import json, time
         import evaluate
-        names, seconds, results = {NAMES!r}, [], []
-        for name in names:
+        rows, seconds, results = {[(name, *row_of(name)) for name in NAMES]!r}, [], []
+        for name, prediction, reference in rows:
             start = time.perf_counter()
             module = evaluate.load(name)
             seconds.append(time.perf_counter() - start)
-            results.append(module.compute(predictions=[{PREDICTION!r}], references=[{REFERENCE!r}]))
+            results.append(module.compute(predictions=[prediction], references=[reference]))
         print(json.dumps([seconds, results]))
         """,
         tmp_path,
     )
-    assert results == [direct(name, [PREDICTION], [REFERENCE]) for name in NAMES]
+    assert results == [
+        direct(name, [prediction], [reference]) for name in NAMES for prediction, reference in [row_of(name)]
+    ]
     assert min(seconds) < 0.1, seconds  # the first one also makes the cache folder
 
 
 @pytest.mark.parametrize(
-    "prediction",
+    ("name", "prediction", "reference"),
     [
-        PREDICTION,
-        json.dumps([{"date": "2011-01-25", "text": "Mass protests erupt in Cairo."}]),
-        [{"date": "2011-01-25", "text": "Mass protests erupt in Cairo."}],
-        {"2011-01-25": ["Mass protests erupt in Cairo."]},
+        pytest.param(name, prediction, reference, id="-".join((name, *forms)))
+        for name in NAMES
+        for *forms, prediction, reference in (
+            (left, right, example_of(name).prediction_forms[left], example_of(name).reference_forms[right])
+            for left in example_of(name).prediction_forms
+            for right in example_of(name).reference_forms
+        )
     ],
-    ids=["text", "json", "rows", "mapping"],
 )
-@pytest.mark.parametrize("references", [REFERENCE, [REFERENCE, REFERENCE], json.dumps(REFERENCE)])
-def test_every_form_gives_what_the_function_gives(module, name, prediction, references):
-    expected = direct(name, [PREDICTION], [REFERENCE])
-    assert module.compute(predictions=[prediction], references=[references]) == expected
+def test_every_form_gives_what_the_function_gives(module, name, prediction, reference):
+    expected = direct(name, *[[one] for one in row_of(name)])
+    assert module.compute(predictions=[prediction], references=[reference]) == expected
 
 
-def test_rows_of_different_forms_in_one_column(module, name):
-    predictions = [PREDICTION, {"2011-01-25": "a"}, [], [{"date": "2011-01-25", "text": ["a", "b"]}]]
-    references = [REFERENCE, [REFERENCE, {}], json.dumps(REFERENCE), [("2011-01-25", "a")]]
+def test_rows_of_different_forms_in_one_column(module, name, example):
+    predictions, references = example.mixed
     assert module.compute(predictions=predictions, references=references) == direct(name, predictions, references)
 
 
-def test_added_one_by_one_and_in_batches(module, name):
-    expected = direct(name, [PREDICTION] * 3, [REFERENCE] * 3)
-    module.add(prediction=PREDICTION, reference=REFERENCE)
-    module.add_batch(predictions=[PREDICTION, PREDICTION], references=[REFERENCE, REFERENCE])
+def test_added_one_by_one_and_in_batches(module, name, example):
+    prediction, reference = example.prediction, example.reference
+    expected = direct(name, [prediction] * 3, [reference] * 3)
+    module.add(prediction=prediction, reference=reference)
+    module.add_batch(predictions=[prediction, prediction], references=[reference, reference])
     assert module.compute() == expected
-    assert module.compute(predictions=[PREDICTION], references=[REFERENCE]) == direct(name, [PREDICTION], [REFERENCE])
+    assert module.compute(predictions=[prediction], references=[reference]) == direct(name, [prediction], [reference])
 
 
-def test_a_refused_row_leaves_the_module_usable(module, name):
+def test_a_refused_row_leaves_the_module_usable(module, name, example):
     from tls_tasks.errors import InputError
 
-    module.add(prediction=PREDICTION, reference=REFERENCE)
+    prediction, reference = example.prediction, example.reference
+    module.add(prediction=prediction, reference=reference)
     with pytest.raises(InputError, match=r"predictions\[0\]: got None"):
-        module.add(prediction=None, reference=REFERENCE)
+        module.add(prediction=None, reference=reference)
     with pytest.raises(InputError, match=r"references: got 2 rows, expected 1"):
-        module.add_batch(predictions=[PREDICTION], references=[REFERENCE, REFERENCE])
-    assert module.compute() == direct(name, [PREDICTION], [REFERENCE])
+        module.add_batch(predictions=[prediction], references=[reference, reference])
+    assert module.compute() == direct(name, [prediction], [reference])
 
 
 def test_an_empty_batch(module, name):
     assert module.compute(predictions=[], references=[]) == direct(name, [], [])
 
 
-def test_options_reach_the_scorer(module, name):
-    result = module.compute(
-        predictions=[PREDICTION, PREDICTION],
-        references=[REFERENCE, [REFERENCE, {}]],
-        reference_mode="joint",
-        aggregate="mean_f",
-        beta=2.0,
-        topics=["egypt", "libya"],
-        detailed=True,
-    )
-    assert {"refs:joint", "agg:mean_f", "beta:2.0", "by_topic:yes"} <= set(result["signature"].split("|"))
-    assert len(result["items"]) == 2 and set(result["topics"]) == {"egypt", "libya"}
+def test_options_reach_the_scorer(module, name, example):
+    columns = [example.prediction, example.other], [example.reference, [example.reference, example.reference]]
+    result = module.compute(predictions=columns[0], references=columns[1], **example.options, detailed=True)
+    assert result == METRICS[name].load()(*columns, **example.options).as_dict(detailed=True)
+    assert example.signed <= set(result["signature"].split("|"))
+    assert len(result["items"]) == 2 and example.keys <= set(result)
 
 
-def test_text_that_arrow_would_change_arrives_unchanged(module, name):
-    odd = {"2011-01-25": ["NaN 1e999 \ud800 \x00 police"], "2011-02-11": ["12345678901234567890123 clash"]}
+def test_text_that_arrow_would_change_arrives_unchanged(module, name, example):
+    odd = example.odd
     assert module.compute(predictions=[odd], references=[odd]) == direct(name, [odd], [odd])
     assert module.compute(predictions=["42"], references=[odd]) == direct(name, ["42"], [odd])
 
 
-def test_combined():
-    both = evaluate.combine([evaluate.load(str(ROOT / "metrics" / name)) for name in NAMES])
-    both.add_batch(predictions=[PREDICTION], references=[REFERENCE])
-    result = both.compute()
-    for name in NAMES:
-        expected = direct(name, [PREDICTION], [REFERENCE])
-        assert {key: result[key] for key in expected if key != "signature"} == {
-            key: value for key, value in expected.items() if key != "signature"
-        }
-        assert result[f"{name}_signature"] == expected["signature"]
+@pytest.mark.parametrize("kind", sorted(EXAMPLES))
+def test_combined(kind):
+    names = [spec.name for spec in metrics_of(kind)]
+    prediction, reference = EXAMPLES[kind].prediction, EXAMPLES[kind].reference
+    together = evaluate.combine([evaluate.load(str(ROOT / "metrics" / name)) for name in names])
+    together.add_batch(predictions=[prediction], references=[reference])
+    result = together.compute()
+    for name in names:
+        expected = direct(name, [prediction], [reference])
+        # evaluate prefixes a key only where two modules give it
+        signature = f"{name}_signature" if len(names) > 1 else "signature"
+        assert {key: result[signature if key == "signature" else key] for key in expected} == expected
 
 
 @pytest.mark.slow
-def test_two_processes_share_the_rows(tmp_path):
+def test_two_processes_share_the_rows(tmp_path, name, example):
     code = f"""
         import json, sys
         import evaluate
         rank = int(sys.argv[1]) if len(sys.argv) > 1 else RANK
-        module = evaluate.load({str(ROOT / "metrics" / "date_f1")!r}, num_process=2, process_id=rank,
+        module = evaluate.load({str(ROOT / "metrics" / name)!r}, num_process=2, process_id=rank,
                                experiment_id="shared", cache_dir={str(tmp_path / "cache")!r})
-        rows = {[PREDICTION, "2011-02-11: Mubarak resigns."]!r}
-        print(json.dumps(module.compute(predictions=rows[rank : rank + 1], references=[{REFERENCE!r}])))
+        rows = {[example.prediction, example.other]!r}
+        print(json.dumps(module.compute(predictions=rows[rank : rank + 1], references=[{example.reference!r}])))
     """
     with ThreadPoolExecutor(2) as pool:
         results = list(pool.map(lambda rank: run(code.replace("RANK", str(rank)), tmp_path), (0, 1)))
-    expected = direct("date_f1", [PREDICTION, "2011-02-11: Mubarak resigns."], [REFERENCE, REFERENCE])
+    expected = direct(name, [example.prediction, example.other], [example.reference] * 2)
     assert results == [expected, None]
 
 

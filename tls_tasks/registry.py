@@ -32,8 +32,8 @@ class MetricSpec:
         name: Registry key, function name and folder under ``metrics/``.
         function: ``module:function``; called as ``function(predictions, references, **options)``, returns a typed score
             with ``as_dict()``.
-        kind: What a row is: ``timeline`` …; decides which tasks report the metric and which cases the contract tests
-            use.
+        kind: What a row is: ``timeline``, ``summary`` …; decides which tasks report the metric and which cases the
+            contract tests use.
         prefixes: Result keys are ``<prefix>_precision``, ``<prefix>_recall`` and ``<prefix>_f1``.
         summary: One line for tables.
         original: The tool whose numbers are reproduced.
@@ -103,6 +103,24 @@ METRICS: Mapping[str, MetricSpec] = {
                 "repeated_reference_is_irrelevant": True,
                 "empty_prediction_scores_zero": True,
                 "unparsable_prediction_scores_zero": True,
+            },
+        ),
+        MetricSpec(
+            name="rouge_l",
+            function="tls_tasks.scorers.rouge_l:rouge_l",
+            kind="summary",
+            prefixes=("rouge_l",),
+            summary="ROUGE-L and rougeLsum of summaries, with tokenisers for every script",
+            original="context-bench (957190f) and rouge_score 0.1.2",
+            citation="Lin, ROUGE: A Package for Automatic Evaluation of Summaries, 2004, section 3",
+            invariants={
+                "identity_is_one": True,
+                "swap_exchanges_precision_and_recall": True,
+                "row_order_is_irrelevant": True,
+                "unit_order_is_irrelevant": False,  # word order is what it measures
+                "repeated_reference_is_irrelevant": True,
+                "empty_prediction_scores_zero": True,
+                "unparsable_prediction_scores_zero": False,  # any text is a summary: a refusal scores what its words do
             },
         ),
     )

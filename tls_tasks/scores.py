@@ -242,6 +242,8 @@ class Score:
         extra: Further plain results of the metric.
         parse_failures: How many predictions could not be read at all.
         problems: Row -> kind of trouble in the model's text -> how often.
+        per_item: Whether ``as_dict`` gives lists with one value an item instead of aggregates.
+        confidence: Options of :func:`bootstrap_interval`, if ``as_dict`` is to give ``<key>_ci`` for each key.
     """
 
     metric: str
@@ -255,6 +257,8 @@ class Score:
     extra: Mapping[str, Any] = field(default_factory=dict)
     parse_failures: int = 0
     problems: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+    per_item: bool = False
+    confidence: Mapping[str, Any] | None = None
 
     def prf(self, prefix: str) -> PRF:
         """Precision, recall and F of one prefix over all items."""
@@ -273,6 +277,9 @@ class Score:
     def interval(self, prefix: str, part: str = "f1", **options: Any) -> Interval:
         """Bootstrap interval over items of the aggregate that is reported; options as :func:`bootstrap_interval`."""
         counts = [item.counts[prefix] for item in self.items]
+        if self.how == "mean_f" and not self.by_topic:  # then each part is the mean of the items' own
+            values = [float(getattr(item.prf(self.beta), part)) for item in counts]
+            return bootstrap_interval(len(values), lambda rows: mean([values[row] for row in rows]), **options)
 
         def statistic(rows: Sequence[int]) -> float:
             value: float = getattr(self._aggregate([counts[row] for row in rows], rows), part)
@@ -284,7 +291,9 @@ class Score:
         """The result as plain values; ``detailed`` adds variants, items, topics and what went wrong in reading."""
         result: dict[str, Any] = {}
         for prefix in self.prefixes:
-            result |= named_prf(prefix, self.prf(prefix))
+            result |= self._lists(prefix) if self.per_item else named_prf(prefix, self.prf(prefix))
+        if self.confidence is not None:
+            result |= self._intervals(self.confidence)
         result |= {**self.extra, "signature": self.signature}
         if not detailed:
             return result
@@ -296,6 +305,17 @@ class Score:
         result["parse_failures"] = self.parse_failures
         result["problems"] = {row: dict(kinds) for row, kinds in self.problems.items()}
         return result
+
+    def _lists(self, prefix: str) -> dict[str, list[float]]:
+        prfs = [item.counts[prefix].prf(self.beta) for item in self.items]
+        return {f"{prefix}_{part}": [float(getattr(prf, part)) for prf in prfs] for part in PRF._fields}
+
+    def _intervals(self, options: Mapping[str, Any]) -> dict[str, list[float]]:
+        return {
+            f"{prefix}_{part}_ci": list(self.interval(prefix, part, **options))
+            for prefix in self.prefixes
+            for part in PRF._fields
+        }
 
     def _variant(self, rows: Sequence[Mapping[str, Counts]]) -> dict[str, float]:
         result: dict[str, float] = {}

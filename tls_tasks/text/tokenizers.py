@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
+from functools import lru_cache, partial
 
 from tls_tasks.errors import InputError, OptionError
 from tls_tasks.text import rouge155
@@ -51,7 +51,7 @@ def unicode_words(text: str) -> list[str]:
 
 
 TOKENIZERS: Mapping[str, Tokenizer] = {"rouge155": rouge155.tokenize, "unicode": unicode_words}
-"""Tokenisers by name. ``rouge155`` is the exact engine's."""
+"""The tokenisers of ``alignment_rouge`` by name. ``rouge155`` is the exact engine's."""
 
 
 def resolve_tokenizer(
@@ -78,3 +78,83 @@ def resolve_tokenizer(
     if callable(tokenizer):
         return tokenizer
     raise InputError("tokenizer", None, repr(tokenizer), "a name of a tokeniser or a function: sentence -> words")
+
+
+def whitespace_words(text: str) -> list[str]:
+    """Lower-case words between blanks; punctuation stays on its word.
+
+    Example:
+        >>> whitespace_words("The committee approved it.")
+        ['the', 'committee', 'approved', 'it.']
+    """
+    return text.lower().split()
+
+
+# Lower case comes first: it turns some other letters (the Kelvin sign) into ASCII ones.
+_ROUGE_SEPARATORS = bytes(code if chr(code).isascii() and chr(code).isalnum() else 32 for code in range(256))
+
+
+def rouge_words(text: str) -> list[str]:
+    """rouge_score's words: runs of a-z and 0-9 after lower-casing; every other character separates.
+
+    Accented letters and other scripts separate too, so that text in them has no words.
+
+    Example:
+        >>> rouge_words("The U.S. vote, 9,000 niños")
+        ['the', 'u', 's', 'vote', '9', '000', 'ni', 'os']
+    """
+    return text.lower().encode("ascii", "replace").translate(_ROUGE_SEPARATORS).decode("ascii").split()
+
+
+def stem(word: str) -> str:
+    """The word's stem by nltk's Porter stemmer in its default mode, as rouge_score takes it; up to 3 letters stay.
+
+    Example:
+        >>> stem("protests"), stem("was")
+        ('protest', 'was')
+    """
+    return _porter()(word) if len(word) > 3 else word
+
+
+@lru_cache(maxsize=1)
+def _porter() -> Callable[[str], str]:
+    from nltk.stem.porter import PorterStemmer  # here, since it takes a while and few need it
+
+    return lru_cache(maxsize=2**17)(PorterStemmer().stem)
+
+
+SUMMARY_TOKENIZERS: Mapping[str, Tokenizer] = {
+    "whitespace": whitespace_words,
+    "rouge": rouge_words,
+    "unicode": unicode_words,
+}
+"""The tokenisers of ``rouge_l`` by name."""
+
+
+def summary_tokenizer(tokenizer: str | Tokenizer, use_stemmer: bool = False) -> Tokenizer:
+    """The tokeniser of this name, or the callable itself, with or without stemming of its words.
+
+    Args:
+        tokenizer: A name of :data:`SUMMARY_TOKENIZERS`, or one text -> words.
+        use_stemmer: Whether words of more than three letters are stemmed (English).
+
+    Raises:
+        OptionError: No tokeniser has this name.
+        InputError: Neither a name nor a callable.
+
+    Example:
+        >>> summary_tokenizer("rouge", use_stemmer=True)("The protests ended.")
+        ['the', 'protest', 'end']
+    """
+    if isinstance(tokenizer, str):
+        if tokenizer not in SUMMARY_TOKENIZERS:
+            raise OptionError.unknown("tokenizer", tokenizer, SUMMARY_TOKENIZERS)
+        tokenizer = SUMMARY_TOKENIZERS[tokenizer]
+    elif not callable(tokenizer):
+        raise InputError("tokenizer", None, repr(tokenizer), "a name of a tokeniser or a function: text -> words")
+    return partial(_stemmed, tokenizer) if use_stemmer else tokenizer
+
+
+def _stemmed(tokenizer: Tokenizer, text: str) -> list[str]:
+    porter = _porter()
+    return [porter(word) if len(word) > 3 else word for word in tokenizer(text)]

@@ -1,0 +1,187 @@
+"""Time rouge_l against rouge_score and against context-bench's algorithm, side by side in one run; prints ratios.
+
+    make bench
+    python benchmarks/rouge_l.py
+
+The 300 pairs are passages from the articles of the embedded edition, two of the same topic; the long texts are made up
+by a seeded rule, with words as rare and as frequent as in news. Each side reads the same texts and must give the same
+F, which is checked. context-bench's evaluators aren't on the package index, so that its algorithm (words between
+blanks, two rows of the table) is written down here. Needs the extra ``bench``.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import random
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from tls_tasks.scorers.rouge_l import rouge_l
+
+Pair = tuple[str, str]
+Work = Callable[[Sequence[Pair]], list[float]]
+WORDS_OF_A_SENTENCE = 25
+ROOT = Path(__file__).parent.parent
+EMBEDDED = ROOT / "tls_tasks" / "datasets" / "embedded"
+
+
+def make_short(generator: random.Random, n_pairs: int, n_predicted: int, n_reference: int) -> list[Pair]:
+    """Pairs of passages of one topic, one sentence of 25 words a line."""
+    topics = []
+    for path in sorted(EMBEDDED.glob("tls_*/*/articles.jsonl")):
+        articles = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+        topics.append(" ".join(sentence for article in articles for sentence in article["sentences"]).split())
+    pairs = []
+    for words in generator.choices(topics, k=n_pairs):
+        left, right = (generator.randrange(len(words) - size) for size in (n_predicted, n_reference))
+        pairs.append((_lines(words[left : left + n_predicted]), _lines(words[right : right + n_reference])))
+    return pairs
+
+
+def make_long(n_words: int, every_word_once: bool = False) -> Pair:
+    """A pair of long texts: words as frequent as in news, or all words different and in another order."""
+    generator = random.Random(n_words)
+    vocabulary = [f"word{number}" for number in range(n_words if every_word_once else 5000)]
+    if every_word_once:
+        return _lines(vocabulary), _lines(generator.sample(vocabulary, n_words))
+    weights = [1 / (rank + 1) for rank in range(5000)]
+    left, right = (generator.choices(vocabulary, weights, k=n_words) for _ in range(2))
+    return _lines(left), _lines(right)
+
+
+def _lines(words: Sequence[str]) -> str:
+    starts = range(0, len(words), WORDS_OF_A_SENTENCE)
+    return "\n".join(" ".join(words[start : start + WORDS_OF_A_SENTENCE]) for start in starts)
+
+
+def two_rows(pairs: Sequence[Pair]) -> list[float]:
+    """F by context-bench's algorithm."""
+    values = []
+    for prediction, reference in pairs:
+        left, right = prediction.lower().split(), reference.lower().split()
+        length = two_row_length(left, right)
+        precision, recall = length / len(left), length / len(right)
+        values.append(2 * precision * recall / (precision + recall) if length else 0.0)
+    return values
+
+
+def two_row_length(left: Sequence[str], right: Sequence[str]) -> int:
+    """How long the longest common subsequence is, by two rows of a table, cell by cell as in the original."""
+    above = [0] * (len(right) + 1)
+    row = [0] * (len(right) + 1)
+    for i in range(len(left)):
+        for j in range(len(right)):
+            if left[i] == right[j]:
+                row[j + 1] = above[j] + 1
+            else:
+                row[j + 1] = max(row[j], above[j + 1])
+        above, row = row, above
+    return above[-1]
+
+
+def rouge_score(rouge_type: str, use_stemmer: bool) -> Work:
+    """F by the package rouge_score."""
+    from rouge_score.rouge_scorer import RougeScorer
+
+    scorer = RougeScorer([rouge_type], use_stemmer=use_stemmer)
+    return lambda pairs: [scorer.score(reference, prediction)[rouge_type].fmeasure for prediction, reference in pairs]
+
+
+def ours(rouge_type: str = "rougeL", tokenizer: str = "whitespace", use_stemmer: bool = False) -> Work:
+    """F by this package, one call for all pairs."""
+
+    def work(pairs: Sequence[Pair]) -> list[float]:
+        score = rouge_l(
+            [prediction for prediction, _ in pairs],
+            [reference for _, reference in pairs],
+            rouge_types=(rouge_type,),
+            tokenizer=tokenizer,
+            use_stemmer=use_stemmer,
+            use_aggregator=False,
+        )
+        values: list[float] = score.as_dict()[f"{score.prefixes[0]}_f1"]
+        return values
+
+    return work
+
+
+def seconds(work: Work, pairs: Sequence[Pair]) -> tuple[float, list[float]]:
+    """The wall time of one run, and what it gave; without the garbage collector, as timeit does."""
+    gc.collect()
+    gc.disable()
+    start = time.perf_counter()
+    values = work(pairs)
+    elapsed = time.perf_counter() - start
+    gc.enable()
+    return elapsed, values
+
+
+def compare(what: str, peer: Work, fast: Work, pairs: Sequence[Pair], goal: int) -> bool:
+    """Print one row of the table; whether the goal is met.
+
+    The two sides take turns, 100 pairs at a time, so that whatever else the machine does hits both. Each side runs
+    three times a turn, and its best time counts.
+
+    Raises:
+        ValueError: The two sides disagree.
+    """
+    fast(pairs)  # stems and imports once
+    slow_time = fast_time = 0.0
+    for start in range(0, len(pairs), 100):
+        turn = pairs[start : start + 100]
+        runs = [(seconds(peer, turn), seconds(fast, turn)) for _ in range(3)]
+        if runs[0][0][1] != runs[0][1][1]:
+            raise ValueError(f"{what}: the two sides give different values")
+        slow_time += min(slow for (slow, _), _ in runs)
+        fast_time += min(fast_run for _, (fast_run, _) in runs)
+    ratio = slow_time / fast_time
+    print(f"| {what} | {slow_time:.3f} s | {fast_time:.4f} s | {ratio:,.0f} | {goal:,} |", flush=True)
+    return ratio >= goal
+
+
+def peak_of_long_texts(every_word_once: bool) -> tuple[float, float]:
+    """Seconds and peak resident MB of one 50,000 x 50,000 comparison, in a process of its own."""
+    code = (
+        "import resource, sys, time; sys.path.insert(0, 'benchmarks'); import rouge_l as bench\n"
+        f"pair = bench.make_long(50_000, {every_word_once}); bench.ours()([('a', 'a')])\n"
+        "start = time.perf_counter(); bench.ours()([pair]); elapsed = time.perf_counter() - start\n"
+        "print(elapsed, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
+    )
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    elapsed, megabytes = output.split()
+    return float(elapsed), float(megabytes)
+
+
+def main() -> int:
+    """Print the tables; 1 if a goal isn't met."""
+    met = []
+    print("| 50,000 x 50,000 words | time | peak memory | goals |\n|---|---|---|---|")
+    for every_word_once in (False, True):  # first of all: a process begins with its parent's peak
+        elapsed, megabytes = peak_of_long_texts(every_word_once)
+        kind = "every word once" if every_word_once else "as in news"
+        print(f"| {kind} | {elapsed:.2f} s | {megabytes:.0f} MB | 0.6 s, 60 MB |")
+        met.append(elapsed < 0.6 and megabytes < 60)
+    short, long = make_short(random.Random(2004), 300, 120, 150), [make_long(5000)]
+    print("\n| 300 pairs of 120 x 150 words | peer | ours | ratio | goal |\n|---|---|---|---|---|")
+    met += [
+        compare("context-bench's two rows", two_rows, ours(), short, 60),
+        compare("rouge_score rougeL", rouge_score("rougeL", False), ours("rougeL", "rouge"), short, 60),
+        compare("rouge_score rougeL, stems", rouge_score("rougeL", True), ours("rougeL", "rouge", True), short, 60),
+        compare("rouge_score rougeLsum", rouge_score("rougeLsum", False), ours("rougeLsum", "rouge"), short, 10),
+    ]
+    print("\n| 1 pair of 5,000 x 5,000 words | peer | ours | ratio | goal |\n|---|---|---|---|---|")
+    met += [
+        compare("context-bench's two rows", two_rows, ours(), long, 1000),
+        compare("rouge_score rougeL", rouge_score("rougeL", False), ours("rougeL", "rouge"), long, 1000),
+        compare("rouge_score rougeLsum", rouge_score("rougeLsum", False), ours("rougeLsum", "rouge"), long, 10),
+    ]
+    print("\nAll goals met." if all(met) else "\nNot all goals met: is the machine busy?")
+    return 0 if all(met) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

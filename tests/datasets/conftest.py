@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tls_tasks.datasets import sources
+from tls_tasks.datasets import order
 
 SHARED = Path(__file__).parents[2] / "../shared/data"
 
@@ -17,13 +17,13 @@ def isolated(monkeypatch, tmp_path):
     import datasets
     import huggingface_hub
 
-    monkeypatch.delenv(sources.DATA_VARIABLE, raising=False)
+    monkeypatch.delenv(order.DATA_VARIABLE, raising=False)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub-cache"))
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "datasets-cache")
-    monkeypatch.setattr(sources, "_warned", set())
+    monkeypatch.setattr(order, "_warned", set())
 
 
 @pytest.fixture

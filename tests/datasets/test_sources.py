@@ -15,8 +15,9 @@ import pytest
 from tls_tasks.datasets import background_summaries, load_timeline_task, sources
 from tls_tasks.datasets.catalogue import catalogue, data_set
 from tls_tasks.datasets.news_tls import read_data_set
+from tls_tasks.datasets.order import EMBEDDED, EmbeddedEditionWarning
 from tls_tasks.datasets.prepare import prepare
-from tls_tasks.datasets.sources import EMBEDDED, EmbeddedEditionWarning, load_topics, read_local
+from tls_tasks.datasets.sources import load_topics, read_local
 from tls_tasks.errors import DataError, OptionError
 
 needs_embedded = pytest.mark.skipif(

@@ -8,13 +8,12 @@ article is a line ``{id, time, title, sentences}``, where a sentence is text or,
 
 from __future__ import annotations
 
-import gzip
 import json
-import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from tls_tasks.datasets.lines import json_lines
 from tls_tasks.datasets.topics import Article, Topic, read_day, read_sentences, read_timeline
 from tls_tasks.errors import DataError
 from tls_tasks.parsing.result import Problem
@@ -78,7 +77,7 @@ def _article_file(folder: Path) -> Path | None:
 
 def _read_timelines(path: Path) -> tuple[tuple[Timeline, ...], tuple[Problem, ...]]:
     timelines, problems = [], list[Problem]()
-    for where, rows in _json_lines(path):
+    for where, rows in json_lines(path):
         if not isinstance(rows, list):
             raise DataError(f"{where}: expected a list of [date, sentences] pairs, got {type(rows).__name__}")
         if not rows:
@@ -114,7 +113,7 @@ def _texts(value: Any, where: str) -> list[str]:
 
 def _read_articles(path: Path) -> tuple[tuple[Article, ...], tuple[Problem, ...]]:
     articles, problems = [], list[Problem]()
-    for where, fields in _json_lines(path):
+    for where, fields in json_lines(path):
         if not isinstance(fields, dict):
             raise DataError(f"{where}: expected an object {{id, time, title, sentences}}, got {type(fields).__name__}")
         article, found = _article(fields, where)
@@ -144,26 +143,3 @@ def _read_keywords(path: Path) -> tuple[str, ...]:
     if not isinstance(keywords, list) or not all(isinstance(word, str) for word in keywords):
         raise DataError(f"{path}: expected a list of words")
     return tuple(keywords)
-
-
-def _json_lines(path: Path) -> Iterator[tuple[str, Any]]:
-    """The values of a JSON Lines file, each with its place for messages; empty lines are passed over."""
-    for number, line in enumerate(_lines(path), start=1):
-        if line.strip():
-            where = f"{path}, line {number}"
-            try:
-                value = json.loads(line)
-            except ValueError as error:
-                raise DataError(f"{where}: not JSON: {error}") from error
-            yield where, value
-
-
-def _lines(path: Path) -> Iterator[str]:
-    n_read = 0
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-            for line in lines:
-                n_read += 1
-                yield line
-    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
-        raise DataError(f"{path}, after line {n_read}: can't be read: {error}") from error

@@ -108,17 +108,31 @@ def read_parquet(name: str, files: Sequence[Path], *, articles: bool = True) -> 
     Raises:
         DataError: If a file is broken or not one of ours, or there is no topic in it.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     columns = None if articles else [column for column in COLUMNS if column != "articles"]
     topics = []
     for file in files:
-        try:
-            rows = pq.ParquetFile(file).read(columns=columns).to_pylist()
-        except (OSError, pa.ArrowException) as error:
-            raise DataError(f"{file}: not readable as Parquet: {error}") from error
+        rows = parquet_rows(file, columns)
         topics += [row_topic(name, row if articles else {**row, "articles": []}, str(file)) for row in rows]
     if not topics:
         raise DataError(f"{', '.join(map(str, files))}: no topic in it")
     return tuple(topics)
+
+
+def parquet_rows(file: Path, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """The rows of any Parquet file.
+
+    Args:
+        file: The file.
+        columns: The columns to read; None reads all.
+
+    Raises:
+        DataError: If it isn't Parquet.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        rows: list[dict[str, Any]] = pq.ParquetFile(file).read(columns=columns).to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        raise DataError(f"{file}: not readable as Parquet: {error}") from error
+    return rows

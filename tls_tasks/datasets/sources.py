@@ -10,35 +10,29 @@ A task never changes its form by what it found: where articles are needed, a sou
 
 from __future__ import annotations
 
-import contextlib
-import logging
 import os
-import re
-import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+from tls_tasks.datasets import hub
 from tls_tasks.datasets.background_summaries import read_events
-from tls_tasks.datasets.catalogue import DataSet, HubSource, catalogue, data_set
+from tls_tasks.datasets.catalogue import DataSet, catalogue, data_set
 from tls_tasks.datasets.news_tls import read_data_set
+from tls_tasks.datasets.order import (
+    DATA_VARIABLE,
+    EMBEDDED,
+    HUB_ID,
+    edition_of,
+    folder_names,
+    own_folder,
+    pass_over,
+    refuse_other,
+    take_first,
+)
 from tls_tasks.datasets.parquet import read_parquet, row_topic
 from tls_tasks.datasets.topics import Topic
-from tls_tasks.errors import DataError, OptionError
-
-EDITIONS = ("local", "hub", "embedded")
-"""Where topics can come from: a folder or file of the user's, the hub, this package."""
-
-DATA_VARIABLE = "TLS_TASKS_DATA"
-EMBEDDED = Path(__file__).parent / "embedded"
-
-_HUB_ID = re.compile(r"([\w.-]+/[\w.-]+?)(?:@([\w./-]+))?")
-_log = logging.getLogger(__name__)
-_warned: set[str] = set()
-
-
-class EmbeddedEditionWarning(UserWarning):
-    """The numbers of this run can't be compared with published ones: the data is our small embedded edition."""
+from tls_tasks.errors import DataError
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +41,7 @@ class LoadedTopics:
 
     Attributes:
         topics: In order of name. Without articles where they were not asked for.
-        edition: One of :data:`EDITIONS`.
+        edition: One of :data:`tls_tasks.datasets.order.EDITIONS`.
         origin: Folder, file, or hub repository with revision.
     """
 
@@ -74,18 +68,11 @@ def load_topics(
         OptionError: If there is no such data set or edition.
     """
     wanted = data_set(name)
-    if edition is not None and edition not in EDITIONS:
-        raise OptionError.unknown("edition", edition, EDITIONS)
-    if data is not None:
-        return _accept(wanted, _from_user(wanted, data, need_articles), edition)
+    named = None if data is None else partial(_from_user, wanted, data, need_articles)
     steps = {"local": _from_environment, "hub": _from_hub, "embedded": _from_embedded}
-    passed_over = []
-    for step in EDITIONS if edition is None else (edition,):
-        found = steps[step](wanted, need_articles)
-        if isinstance(found, LoadedTopics):
-            return _accept(wanted, found, edition)
-        passed_over.append(found)
-    raise DataError(f"{name}: no data: {'; '.join(passed_over)}")
+    return take_first(
+        wanted, named, {name: partial(step, wanted, need_articles) for name, step in steps.items()}, edition
+    )
 
 
 def read_local(wanted: DataSet, place: Path, *, articles: bool = True) -> LoadedTopics:
@@ -99,27 +86,16 @@ def read_local(wanted: DataSet, place: Path, *, articles: bool = True) -> Loaded
     Raises:
         DataError: If there is nothing of this data set, or a file is broken.
     """
-    folder = _own_folder(wanted, place) or place
-    other = _owner(folder)
-    if other is not None and other != wanted.name:
-        raise DataError(f"{folder}: this folder is named like {other}, not {wanted.name}")
+    folder = own_folder(wanted, place) or place
+    refuse_other(wanted, folder, catalogue().values())
     files = [place] if place.is_file() else sorted([*folder.glob("*.parquet"), *folder.glob("data/*.parquet")])
     topics = read_parquet(wanted.name, files, articles=articles) if files else read_data_set(folder, articles=articles)
-    edition = "embedded" if EMBEDDED in folder.resolve().parents else "local"
-    return LoadedTopics(topics, edition, str(folder))
-
-
-def _accept(wanted: DataSet, found: LoadedTopics, edition: str | None) -> LoadedTopics:
-    if edition is not None and found.edition != edition:
-        raise DataError(f"{found.origin}: is the {found.edition} edition, but {edition} was asked for")
-    if found.edition == "embedded":
-        _warn_embedded(wanted)
-    return found
+    return LoadedTopics(topics, edition_of(folder), str(folder))
 
 
 def _from_user(wanted: DataSet, data: str | Path, need_articles: bool) -> LoadedTopics:
     place = Path(data).expanduser()
-    hub_id = _HUB_ID.fullmatch(str(data))
+    hub_id = HUB_ID.fullmatch(str(data))
     if place.exists():
         found = read_local(wanted, place, articles=need_articles)
     elif hub_id is not None:
@@ -136,25 +112,25 @@ def _from_environment(wanted: DataSet, need_articles: bool) -> LoadedTopics | st
     root = os.environ.get(DATA_VARIABLE)
     if not root:
         return f"{DATA_VARIABLE} is not set"
-    folder = _own_folder(wanted, Path(root).expanduser())
+    folder = own_folder(wanted, Path(root).expanduser())
     if folder is None:
-        return _pass_over(wanted, f"{DATA_VARIABLE}={root} has no folder {' or '.join(_folder_names(wanted))}")
+        return pass_over(wanted, f"{DATA_VARIABLE}={root} has no folder {' or '.join(folder_names(wanted))}")
     found = read_local(wanted, folder, articles=need_articles)
     lacking = _without_articles(found) if need_articles else ""
-    return _pass_over(wanted, f"{folder} has no articles of {lacking}") if lacking else found
+    return pass_over(wanted, f"{folder} has no articles of {lacking}") if lacking else found
 
 
 def _from_hub(wanted: DataSet, need_articles: bool) -> LoadedTopics | str:
-    hub = wanted.hub
-    if hub is None:
+    source = wanted.hub
+    if source is None:
         return "it has no source on the hub"
     if need_articles:
-        return f"{hub.repo_id} on the hub has no articles"
+        return f"{source.repo_id} on the hub has no articles"
     try:
-        topics = read_events(_fetch(hub), hub)
+        topics = read_events(hub.fetch(source.repo_id, source.revision, source.file), source)
     except DataError as error:
-        return _pass_over(wanted, str(error))
-    return LoadedTopics(topics, "hub", f"{hub.repo_id}@{hub.revision}")
+        return pass_over(wanted, str(error))
+    return LoadedTopics(topics, "hub", f"{source.repo_id}@{source.revision}")
 
 
 def _from_embedded(wanted: DataSet, need_articles: bool) -> LoadedTopics | str:
@@ -162,81 +138,12 @@ def _from_embedded(wanted: DataSet, need_articles: bool) -> LoadedTopics | str:
     return read_local(wanted, folder, articles=need_articles) if folder.is_dir() else "it has no embedded edition"
 
 
-def _fetch(hub: HubSource) -> Path:
-    """The hub source's file in the local cache, downloaded if it isn't there and the network may be used."""
-    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
-    from huggingface_hub.utils import LocalEntryNotFoundError
-
-    place = {"repo_id": hub.repo_id, "filename": hub.file, "repo_type": "dataset", "revision": hub.revision}
-    with contextlib.suppress(LocalEntryNotFoundError):
-        return Path(hf_hub_download(**place, local_files_only=True))
-    if _offline():
-        raise DataError(f"{hub.repo_id}: {hub.file} is not in the cache, and the hub is switched off (HF_HUB_OFFLINE)")
-    try:
-        # One look first: with the network down this fails at once, where the download would try again for 20 seconds.
-        get_hf_file_metadata(hf_hub_url(**place), timeout=10)
-        return Path(hf_hub_download(**place))
-    except Exception as error:
-        # Each release of huggingface_hub raises what its HTTP client does, without a common base; none may end the run.
-        raise DataError(f"{hub.repo_id}: {hub.file} can't be downloaded: {_one_line(error)}") from error
-
-
-def _offline() -> bool:
-    values = [os.environ.get(variable, "") for variable in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")]
-    return any(value.upper() in {"1", "ON", "YES", "TRUE"} for value in values)
-
-
 def _read_hub_parquet(wanted: DataSet, repo_id: str, revision: str | None, need_articles: bool) -> LoadedTopics:
-    import datasets
-
-    try:
-        rows = datasets.load_dataset(repo_id, revision=revision, split="test")
-    except Exception as error:
-        # As in _fetch; the user named this data set, so it is an error here.
-        raise DataError(f"data: no folder {repo_id}, and no such hub data set: {_one_line(error)}") from error
-    topics = tuple(row_topic(wanted.name, row, repo_id) for row in rows)
+    topics = tuple(row_topic(wanted.name, row, repo_id) for row in hub.split_rows(repo_id, revision))
     if not need_articles:
         topics = tuple(replace(topic, articles=()) for topic in topics)
     return LoadedTopics(topics, "hub", repo_id if revision is None else f"{repo_id}@{revision}")
 
 
-def _folder_names(wanted: DataSet) -> Sequence[str]:
-    return (wanted.name, *wanted.folders)
-
-
-def _own_folder(wanted: DataSet, parent: Path) -> Path | None:
-    return next((parent / name for name in _folder_names(wanted) if (parent / name).is_dir()), None)
-
-
-def _owner(folder: Path) -> str | None:
-    """The data set whose folder is named like this one, so that no task scores another one's topics by mistake."""
-    name = folder.resolve().name
-    return next((entry.name for entry in catalogue().values() if name in _folder_names(entry)), None)
-
-
 def _without_articles(found: LoadedTopics) -> str:
     return ", ".join(topic.name for topic in found.topics if not topic.articles)
-
-
-def _pass_over(wanted: DataSet, reason: str) -> str:
-    _log.warning("%s: going on to the next source: %s", wanted.name, reason)
-    return reason
-
-
-def _warn_embedded(wanted: DataSet) -> None:
-    """Once a process and data set: a group loads the same one twice, with articles and closed-book."""
-    if wanted.name in _warned:
-        return
-    _warned.add(wanted.name)
-    warnings.warn(
-        f"{wanted.name} runs on the EMBEDDED EDITION: a few topics written for tls-tasks, good for trying things out. "
-        f"Its numbers must not be compared with published ones and can't be submitted. For the real {wanted.title}: "
-        f"{wanted.obtain}, then set {DATA_VARIABLE}=<folder with {wanted.folders[0]} in it> or pass "
-        f'--metadata \'{{"data": "<folder>"}}\'.',
-        EmbeddedEditionWarning,
-        stacklevel=2,
-    )
-
-
-def _one_line(error: Exception) -> str:
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"

@@ -1,4 +1,4 @@
-"""Harness models that need no weights: ``lm_eval --model tls_datewise``."""
+"""Harness models that need no weights: ``lm_eval --model tls_datewise``, ``lm_eval --model summ_lead``."""
 
 from __future__ import annotations
 
@@ -6,38 +6,36 @@ from typing import Any
 
 from lm_eval.api.model import LM
 
-from tls_tasks.baselines.datewise import answer
+from tls_tasks.baselines import datewise, lead
+from tls_tasks.errors import InputError
 
 
-class DatewiseLM(LM):
-    """The datewise baseline as a harness model: reads each prompt, answers with a timeline; deterministic.
+class BaselineLM(LM):
+    """A baseline as a harness model: it reads each prompt and answers; deterministic. What the others share."""
 
-    Example:
-        ``lm_eval --tasks tls_crisis --model tls_datewise --output_path results --log_samples``
-    """
+    tokenizer_name = ""
+    answers_tasks_of = ""
 
-    tokenizer_name = "tls_datewise"
-
-    def __init__(self, **_: Any) -> None:
-        """Batch size, device and the like mean nothing to it."""
-        super().__init__()
+    def answer(self, prompt: str) -> str:
+        """The answer to one prompt."""
+        raise NotImplementedError
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         """Answer each request's prompt."""
         answers = []
         for request in requests:
             prompt, options = request.args[:2]
-            answers.append(_until(answer(str(prompt)), options))
+            answers.append(_until(self.answer(str(prompt)), options))
             self.cache_hook.add_partial("generate_until", request.args, answers[-1])
         return answers
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
         """Not a language model: it gives no probabilities."""
-        raise NotImplementedError("tls_datewise answers timeline tasks only; it gives no likelihoods")
+        raise NotImplementedError(self._no_likelihoods())
 
     def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
         """Not a language model: it gives no probabilities."""
-        raise NotImplementedError("tls_datewise answers timeline tasks only; it gives no likelihoods")
+        raise NotImplementedError(self._no_likelihoods())
 
     def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
         """The messages' texts, one after the other."""
@@ -46,6 +44,53 @@ class DatewiseLM(LM):
     def chat_template(self, chat_template: bool | str = False) -> str:
         """It has none of its own."""
         return ""
+
+    def _no_likelihoods(self) -> str:
+        return f"{self.tokenizer_name} answers {self.answers_tasks_of} tasks only; it gives no likelihoods"
+
+
+class DatewiseLM(BaselineLM):
+    """The datewise baseline: reads each prompt, answers with a timeline.
+
+    Example:
+        ``lm_eval --tasks tls_crisis --model tls_datewise --output_path results --log_samples``
+    """
+
+    tokenizer_name = "tls_datewise"
+    answers_tasks_of = "timeline"
+
+    def __init__(self, **_: Any) -> None:
+        """Batch size, device and the like mean nothing to it."""
+        super().__init__()
+
+    def answer(self, prompt: str) -> str:
+        """A timeline of the sentences in the prompt."""
+        return datewise.answer(prompt)
+
+
+class LeadLM(BaselineLM):
+    """The lead baseline: answers with the first sentences of the document.
+
+    Args:
+        n: How many sentences.
+
+    Example:
+        ``lm_eval --tasks summ --model summ_lead --model_args n=3``
+    """
+
+    tokenizer_name = "summ_lead"
+    answers_tasks_of = "summarisation"
+
+    def __init__(self, n: int = 3, **_: Any) -> None:
+        """Batch size, device and the like mean nothing to it."""
+        super().__init__()
+        if not isinstance(n, int) or isinstance(n, bool) or n < 1:
+            raise InputError("n", None, repr(n), "a whole number above 0")
+        self.n = n
+
+    def answer(self, prompt: str) -> str:
+        """The first sentences of the document in the prompt."""
+        return lead.answer(prompt, self.n)
 
 
 def _until(text: str, options: Any) -> str:

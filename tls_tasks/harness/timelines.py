@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tls_tasks.harness.answers import answer_text
 from tls_tasks.parsing.timelines import parse_timeline
 from tls_tasks.registry import MetricSpec, metrics_of
 from tls_tasks.scorers.timeline_items import NO_TIMELINE, ParseFailureWarning
@@ -36,7 +37,7 @@ def process_timeline(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str
     should a scorer fail all the same, the document's values are NaN, which shows in every aggregate, and the log says
     why. The samples log keeps the answer, so that it can be scored again.
     """
-    response = _text(results)
+    response = answer_text(results)
     parsed = parse_timeline(response)
     values: dict[str, Any] = {}
     for spec in metrics_of(KIND):
@@ -78,11 +79,3 @@ def _score(spec: MetricSpec, doc: Mapping[str, Any], prediction: Any) -> dict[st
     except Exception:  # see process_timeline: nothing may cost the run, and NaN hides nothing
         _log.exception("%s could not score document %s: its values are NaN", spec.name, doc.get("doc_id", "?"))
         return {prefix: PRF(math.nan, math.nan, math.nan) for prefix in spec.prefixes}
-
-
-def _text(results: Sequence[Any]) -> str:
-    """The answer. Filters of the user's own may have made a list or None of it."""
-    answer: Any = results[0] if len(results) else ""
-    while isinstance(answer, list | tuple):
-        answer = answer[0] if answer else ""
-    return answer if isinstance(answer, str) else ""

@@ -206,6 +206,7 @@ def test_task_with_token_budget(crisis, tokenizer):
 
 
 def test_unknown_tokenizer_is_an_error(tmp_path):
+    pytest.importorskip("transformers")
     with pytest.raises(InputError, match=r"tokenizer: got '.*', expected a Hugging Face tokenizer"):
         token_budget(100, str(tmp_path / "none"))
 

@@ -16,7 +16,7 @@ def table() -> str:
     """One row a metric."""
     lines = ["| metric | what it is | result keys | original tool | source |", "|---|---|---|---|---|"]
     for spec in METRICS.values():
-        keys = ", ".join(f"`{prefix}_precision`, `{prefix}_recall`, `{prefix}_f1`" for prefix in spec.prefixes)
+        keys = ", ".join(f"`{key}`" for key in spec.result_keys)
         name = f"[`{spec.name}`](metrics/{spec.name}/README.md)"
         lines.append(f"| {name} | {spec.summary} | {keys} | {spec.original} | {spec.citation} |")
     return "\n".join(lines) + "\n"

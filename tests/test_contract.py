@@ -14,6 +14,9 @@ from tls_tasks.registry import INVARIANTS, METRICS, metrics_of
 from tls_tasks.types import Timeline
 
 # --- rows to try, by kind of metric; a new kind adds an entry ---
+# pairs: prediction and reference; empty, unparsable: predictions; shuffled: a prediction's parts in another order;
+# special: a reference with something repeated; row (optional): a reference -> its row, a list of one by default;
+# options (optional): what the function can't do without.
 
 
 def make_timeline(generator, n_days=4):
@@ -61,10 +64,15 @@ def summary_cases():
 CASES = {"timeline": timeline_cases(), "summary": summary_cases()}
 
 
-def numbers(spec, predictions, references):
+def score(spec, cases, predictions, references):
+    row = cases.get("row", lambda reference: [reference])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        result = spec.load()(predictions, references).as_dict()
+        return spec.load()(predictions, [row(one) for one in references], **cases.get("options", {}))
+
+
+def numbers(spec, cases, predictions, references):
+    result = score(spec, cases, predictions, references).as_dict()
     return {key: result[key] for key in spec.result_keys}
 
 
@@ -73,7 +81,8 @@ def near(left, right):
 
 
 def part(values, name):
-    return {key.removesuffix(f"_{name}"): value for key, value in values.items() if key.endswith(f"_{name}")}
+    """The precisions, recalls or F1 among results: prefix -> value; a metric without prefixes has one of each."""
+    return {key.removesuffix(name): value for key, value in values.items() if key == name or key.endswith(f"_{name}")}
 
 
 # --- one function an invariant: whether it holds on all cases of the kind ---
@@ -81,12 +90,12 @@ def part(values, name):
 
 def identity_is_one(spec, cases):
     gold = [reference for _, reference in cases["pairs"]] + [cases["special"]]
-    return all(value == 1.0 for one in gold for value in numbers(spec, [one], [[one]]).values())
+    return all(value == 1.0 for one in gold for value in numbers(spec, cases, [one], [one]).values())
 
 
 def swap_exchanges_precision_and_recall(spec, cases):
     def holds(left, right):
-        there, back = numbers(spec, [left], [[right]]), numbers(spec, [right], [[left]])
+        there, back = numbers(spec, cases, [left], [right]), numbers(spec, cases, [right], [left])
         return near(part(there, "precision"), part(back, "recall")) and near(part(there, "f1"), part(back, "f1"))
 
     return all(holds(left, right) for left, right in cases["pairs"])
@@ -94,33 +103,34 @@ def swap_exchanges_precision_and_recall(spec, cases):
 
 def row_order_is_irrelevant(spec, cases):
     predictions, references = ([pair[side] for pair in cases["pairs"]] for side in (0, 1))
-    forward = numbers(spec, predictions, [[one] for one in references])
-    return forward == numbers(spec, predictions[::-1], [[one] for one in references[::-1]])
+    forward = numbers(spec, cases, predictions, references)
+    return forward == numbers(spec, cases, predictions[::-1], references[::-1])
 
 
 def unit_order_is_irrelevant(spec, cases):
     return all(
-        numbers(spec, [left], [[right]]) == numbers(spec, [cases["shuffled"](left)], [[right]])
+        numbers(spec, cases, [left], [right]) == numbers(spec, cases, [cases["shuffled"](left)], [right])
         for left, right in cases["pairs"]
     )
 
 
 def repeated_reference_is_irrelevant(spec, cases):
+    if "row" in cases:
+        return None  # there is one reference a row
+    twice = {**cases, "row": lambda reference: [reference, reference]}
     return all(
-        near(numbers(spec, [left], [[right]]), numbers(spec, [left], [[right, right]]))
+        near(numbers(spec, cases, [left], [right]), numbers(spec, twice, [left], [right]))
         for left, right in cases["pairs"]
     )
 
 
 def empty_prediction_scores_zero(spec, cases):
-    return set(numbers(spec, [cases["empty"]], [[cases["pairs"][0][1]]]).values()) == {0.0}
+    return set(numbers(spec, cases, [cases["empty"]], [cases["pairs"][0][1]]).values()) == {0.0}
 
 
 def unparsable_prediction_scores_zero(spec, cases):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        score = spec.load()([cases["unparsable"]], [[cases["pairs"][0][1]]])
-    return {score.as_dict()[key] for key in spec.result_keys} == {0.0} and score.parse_failures == 1
+    scored = score(spec, cases, [cases["unparsable"]], [cases["pairs"][0][1]])
+    return {scored.as_dict()[key] for key in spec.result_keys} == {0.0} and scored.parse_failures == 1
 
 
 CHECKS = {
@@ -149,15 +159,15 @@ def test_every_invariant_has_a_check():
 def test_every_metric_has_declared_all_its_properties(spec):
     assert set(spec.invariants) == set(INVARIANTS), f"{spec.name} must declare each invariant as True or False"
     assert spec.kind in CASES, f"no cases for rows of kind {spec.kind}"
-    assert all((spec.summary, spec.original, spec.citation, spec.prefixes))
+    assert all((spec.summary, spec.original, spec.citation, spec.result_keys))
 
 
 def test_a_summary_that_refuses_is_no_parse_failure():
     """Why summaries declare False for unparsable text: there is none, and not because it would score by chance."""
     cases = CASES["summary"]
     for spec in metrics_of("summary"):
-        score = spec.load()([cases["unparsable"]], [[cases["pairs"][0][1]]])
-        assert score.parse_failures == 0 and all(score.as_dict()[key] > 0 for key in spec.result_keys)
+        scored = score(spec, cases, [cases["unparsable"]], [cases["pairs"][0][1]])
+        assert scored.parse_failures == 0 and all(scored.as_dict()[key] > 0 for key in spec.result_keys)
 
 
 @pytest.mark.parametrize("invariant", sorted(INVARIANTS))
@@ -173,7 +183,7 @@ def test_the_checks_tell_a_broken_metric():
         calls = 0
 
         def load(self):
-            def function(predictions, references):
+            def function(predictions, references, **options):
                 Broken.calls += 1
 
                 class Score:
@@ -192,8 +202,8 @@ def test_the_checks_tell_a_broken_metric():
 def test_results_are_plain_floats_in_range_with_the_declared_keys(spec):
     cases = CASES[spec.kind]
     predictions, references = ([pair[side] for pair in cases["pairs"]] for side in (0, 1))
-    result = spec.load()(predictions, [[one] for one in references]).as_dict()
-    assert tuple(key for key in result if key != "signature") == spec.result_keys
+    result = score(spec, cases, predictions, references).as_dict()
+    assert {*spec.result_keys, *spec.further_keys, "signature"} == set(result)
     low, high = spec.value_range
     assert all(type(result[key]) is float and low <= result[key] <= high for key in spec.result_keys)
     assert result["signature"].startswith(f"{spec.name}|") and "|v:" in result["signature"]
@@ -202,7 +212,7 @@ def test_results_are_plain_floats_in_range_with_the_declared_keys(spec):
 def test_a_perfect_prediction_is_better_than_none(spec):
     cases = CASES[spec.kind]
     gold = cases["pairs"][0][1]
-    perfect, nothing = numbers(spec, [gold], [[gold]]), numbers(spec, [cases["empty"]], [[gold]])
+    perfect, nothing = numbers(spec, cases, [gold], [gold]), numbers(spec, cases, [cases["empty"]], [gold])
     assert all((perfect[key] > nothing[key]) is spec.higher_is_better for key in perfect)
 
 

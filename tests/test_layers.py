@@ -20,19 +20,20 @@ LAYERS = {
     "types": 0,
     "errors": 0,
     "signature": 1,
-    "scores": 1,
-    "text": 2,
-    "parsing": 2,
-    "scorers": 3,
-    "registry": 4,
-    "baselines": 5,
-    "datasets": 5,
-    "evaluators": 5,
-    "plugin": 5,
-    "harness": 6,  # runs the baselines
-    "cli": 7,
-    "__init__": 8,
-    "__main__": 8,
+    "intervals": 1,
+    "scores": 2,
+    "text": 3,
+    "parsing": 3,
+    "scorers": 4,
+    "registry": 5,
+    "baselines": 6,
+    "datasets": 6,
+    "evaluators": 6,
+    "plugin": 6,
+    "harness": 7,  # runs the baselines
+    "cli": 8,
+    "__init__": 9,
+    "__main__": 9,
 }
 
 # Who may import what is heavy or reaches out.

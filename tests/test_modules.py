@@ -8,7 +8,7 @@ import subprocess
 import sys
 import textwrap
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
@@ -27,16 +27,18 @@ class Example:
 
     Attributes:
         prediction, reference: One row.
-        other: Another prediction.
+        other, other_reference: Another row.
         prediction_forms, reference_forms: What stands for the same prediction, the same reference.
         mixed: Columns whose rows have different forms.
         odd: Texts that Arrow would change or refuse, as prediction and as reference.
+        required: Options that the function can't do without, in every call.
         options, signed, keys: Options; what they leave in the signature; what they add to the result.
     """
 
     prediction: Any
     reference: Any
     other: Any
+    other_reference: Any
     prediction_forms: dict[str, Any]
     reference_forms: dict[str, Any]
     mixed: tuple[list[Any], list[Any]]
@@ -44,6 +46,7 @@ class Example:
     options: dict[str, Any]
     signed: set[str]
     keys: set[str]
+    required: dict[str, Any] = field(default_factory=dict)
 
 
 def timeline_example():
@@ -54,6 +57,7 @@ def timeline_example():
         prediction=f"2011-01-25: {text}",
         reference=reference,
         other="2011-02-11: Mubarak resigns.",
+        other_reference=[reference, reference],
         prediction_forms={
             "text": f"2011-01-25: {text}", "json": json.dumps(rows), "rows": rows, "mapping": {"2011-01-25": [text]},
         },
@@ -75,6 +79,7 @@ def summary_example():
         prediction=prediction,
         reference=reference,
         other="Mubarak resigns.",
+        other_reference=[reference, reference],
         prediction_forms={"text": prediction},
         reference_forms={"one": reference, "list": [reference, reference], "tuple": (reference,)},
         mixed=([prediction, "", "42"], [reference, [reference, ""], ("42",)]),
@@ -119,7 +124,7 @@ def module(name):
 
 
 def direct(name, predictions, references, **options):
-    return METRICS[name].load()(predictions, references, **options).as_dict()
+    return METRICS[name].load()(predictions, references, **{**example_of(name).required, **options}).as_dict()
 
 
 def run(code, folder):
@@ -140,15 +145,16 @@ def test_word_for_word_from_an_empty_folder(tmp_path):
         f"""
         import json, time
         import evaluate
-        rows, seconds, results = {[(name, *row_of(name)) for name in NAMES]!r}, [], []
-        for name, prediction, reference in rows:
+        rows = {[(name, *row_of(name), example_of(name).required) for name in NAMES]!r}
+        seconds, results = [], []
+        for name, prediction, reference, required in rows:
             took = []
             for _ in range(3):
                 start = time.perf_counter()
                 module = evaluate.load(name)
                 took.append(time.perf_counter() - start)
             seconds.append(min(took))
-            results.append(module.compute(predictions=[prediction], references=[reference]))
+            results.append(module.compute(predictions=[prediction], references=[reference], **required))
         print(json.dumps([seconds, results]))
         """,
         tmp_path,
@@ -171,14 +177,15 @@ def test_word_for_word_from_an_empty_folder(tmp_path):
         )
     ],
 )
-def test_every_form_gives_what_the_function_gives(module, name, prediction, reference):
+def test_every_form_gives_what_the_function_gives(module, name, example, prediction, reference):
     expected = direct(name, *[[one] for one in row_of(name)])
-    assert module.compute(predictions=[prediction], references=[reference]) == expected
+    assert module.compute(predictions=[prediction], references=[reference], **example.required) == expected
 
 
 def test_rows_of_different_forms_in_one_column(module, name, example):
     predictions, references = example.mixed
-    assert module.compute(predictions=predictions, references=references) == direct(name, predictions, references)
+    result = module.compute(predictions=predictions, references=references, **example.required)
+    assert result == direct(name, predictions, references)
 
 
 def test_added_one_by_one_and_in_batches(module, name, example):
@@ -186,8 +193,9 @@ def test_added_one_by_one_and_in_batches(module, name, example):
     expected = direct(name, [prediction] * 3, [reference] * 3)
     module.add(prediction=prediction, reference=reference)
     module.add_batch(predictions=[prediction, prediction], references=[reference, reference])
-    assert module.compute() == expected
-    assert module.compute(predictions=[prediction], references=[reference]) == direct(name, [prediction], [reference])
+    assert module.compute(**example.required) == expected
+    result = module.compute(predictions=[prediction], references=[reference], **example.required)
+    assert result == direct(name, [prediction], [reference])
 
 
 def test_a_refused_row_leaves_the_module_usable(module, name, example):
@@ -199,25 +207,27 @@ def test_a_refused_row_leaves_the_module_usable(module, name, example):
         module.add(prediction=None, reference=reference)
     with pytest.raises(InputError, match=r"references: got 2 rows, expected 1"):
         module.add_batch(predictions=[prediction], references=[reference, reference])
-    assert module.compute() == direct(name, [prediction], [reference])
+    assert module.compute(**example.required) == direct(name, [prediction], [reference])
 
 
-def test_an_empty_batch(module, name):
-    assert module.compute(predictions=[], references=[]) == direct(name, [], [])
+def test_an_empty_batch(module, name, example):
+    assert module.compute(predictions=[], references=[], **example.required) == direct(name, [], [])
 
 
 def test_options_reach_the_scorer(module, name, example):
-    columns = [example.prediction, example.other], [example.reference, [example.reference, example.reference]]
-    result = module.compute(predictions=columns[0], references=columns[1], **example.options, detailed=True)
-    assert result == METRICS[name].load()(*columns, **example.options).as_dict(detailed=True)
+    columns = [example.prediction, example.other], [example.reference, example.other_reference]
+    options = {**example.required, **example.options}
+    result = module.compute(predictions=columns[0], references=columns[1], **options, detailed=True)
+    assert result == METRICS[name].load()(*columns, **options).as_dict(detailed=True)
     assert example.signed <= set(result["signature"].split("|"))
     assert len(result["items"]) == 2 and example.keys <= set(result)
 
 
 def test_text_that_arrow_would_change_arrives_unchanged(module, name, example):
     odd = example.odd
-    assert module.compute(predictions=[odd], references=[odd]) == direct(name, [odd], [odd])
-    assert module.compute(predictions=["42"], references=[odd]) == direct(name, ["42"], [odd])
+    for prediction in (odd, "42"):
+        result = module.compute(predictions=[prediction], references=[odd], **example.required)
+        assert result == direct(name, [prediction], [odd])
 
 
 @pytest.mark.parametrize("kind", sorted(EXAMPLES))
@@ -226,7 +236,7 @@ def test_combined(kind):
     prediction, reference = EXAMPLES[kind].prediction, EXAMPLES[kind].reference
     together = evaluate.combine([evaluate.load(str(ROOT / "metrics" / name)) for name in names])
     together.add_batch(predictions=[prediction], references=[reference])
-    result = together.compute()
+    result = together.compute(**EXAMPLES[kind].required)
     for name in names:
         expected = direct(name, [prediction], [reference])
         # evaluate prefixes a key only where two modules give it
@@ -243,7 +253,8 @@ def test_two_processes_share_the_rows(tmp_path, name, example):
         module = evaluate.load({str(ROOT / "metrics" / name)!r}, num_process=2, process_id=rank,
                                experiment_id="shared", cache_dir={str(tmp_path / "cache")!r})
         rows = {[example.prediction, example.other]!r}
-        print(json.dumps(module.compute(predictions=rows[rank : rank + 1], references=[{example.reference!r}])))
+        print(json.dumps(module.compute(predictions=rows[rank : rank + 1], references=[{example.reference!r}],
+                                        **{example.required!r})))
     """
     with ThreadPoolExecutor(2) as pool:
         results = list(pool.map(lambda rank: run(code.replace("RANK", str(rank)), tmp_path), (0, 1)))

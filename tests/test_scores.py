@@ -7,7 +7,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tls_tasks.errors import InputError, MissingExtraError, OptionError
-from tls_tasks.scores import PRF, Counts, Item, Score, aggregate, aggregate_by_group, bootstrap_interval, f_beta, mean
+from tls_tasks.scores import (
+    PRF,
+    Counts,
+    Item,
+    Score,
+    aggregate,
+    aggregate_by_group,
+    bootstrap_interval,
+    f_beta,
+    mean,
+)
 
 COUNTS = st.builds(
     lambda hits, spare, found, missed: Counts(hits, hits + spare, found, found + missed),

@@ -20,8 +20,8 @@ INVARIANTS: Mapping[str, str] = {
     "empty_prediction_scores_zero": "a prediction with nothing in it scores 0",
     "unparsable_prediction_scores_zero": "text in which nothing can be read scores 0 and counts as a parse failure",
 }
-"""What a metric must declare, each as True or False; ``tests/test_contract.py`` proves every declaration, False ones
-too."""
+"""What a metric must declare, each as True or False, or None where it can't be asked (several references of a metric
+that takes one); ``tests/test_contract.py`` proves every declaration, False ones too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +34,14 @@ class MetricSpec:
             with ``as_dict()``.
         kind: What a row is: ``timeline``, ``summary`` …; decides which tasks report the metric and which cases the
             contract tests use.
-        prefixes: Result keys are ``<prefix>_precision``, ``<prefix>_recall`` and ``<prefix>_f1``.
+        prefixes: Result keys are ``<prefix>_precision``, ``<prefix>_recall`` and ``<prefix>_f1``; empty where ``keys``
+            names them.
         summary: One line for tables.
         original: The tool whose numbers are reproduced.
         citation: Paper and section, or the document that defines it.
         invariants: Each name of :data:`INVARIANTS` -> whether it holds.
+        keys: The result keys of a metric without prefixes: the values that a prediction is judged by.
+        further_keys: What ``as_dict()`` gives besides, but for the signature: counts, rates, trees.
         value_range: Lowest and highest value.
         higher_is_better: Direction.
     """
@@ -50,14 +53,18 @@ class MetricSpec:
     summary: str
     original: str
     citation: str
-    invariants: Mapping[str, bool]
+    invariants: Mapping[str, bool | None]
+    keys: tuple[str, ...] = ()
+    further_keys: tuple[str, ...] = ()
     value_range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
 
     @property
     def result_keys(self) -> tuple[str, ...]:
-        """The keys of ``as_dict()`` that hold a number, in order."""
-        return tuple(f"{prefix}_{part}" for prefix in self.prefixes for part in ("precision", "recall", "f1"))
+        """The keys of ``as_dict()`` by which a prediction is judged, in order: numbers in ``value_range``."""
+        return self.keys or tuple(
+            f"{prefix}_{part}" for prefix in self.prefixes for part in ("precision", "recall", "f1")
+        )
 
     def load(self) -> Callable[..., Any]:
         """Import the function."""

@@ -7,12 +7,12 @@ paired tests. Precision, recall and F are derived, never stored.
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from tls_tasks.errors import InputError, OptionError
+from tls_tasks.errors import OptionError
+from tls_tasks.intervals import Interval, bootstrap_interval
 
 AGGREGATES = ("f_of_means", "mean_f", "micro")
 """``f_of_means``: F of the mean precision and the mean recall; ``mean_f``: mean of the F (macro); ``micro``: F of
@@ -149,50 +149,6 @@ def aggregate_by_group(
     by_group = {group: aggregate(members, how, beta) for group, members in group_by(counts, groups).items()}
     over = "f_of_means" if how == "f_of_means" else "mean_f"
     return aggregate_prf(list(by_group.values()), over, beta), by_group
-
-
-class Interval(NamedTuple):
-    """A percentile bootstrap interval."""
-
-    low: float
-    high: float
-
-
-def bootstrap_interval(
-    n_items: int,
-    statistic: Callable[[Sequence[int]], float],
-    *,
-    confidence: float = 0.95,
-    n_resamples: int = 1000,
-    seed: int = 12345,
-) -> Interval:
-    """Percentile bootstrap interval of a statistic over items (Efron & Tibshirani 1993), the same for the same seed.
-
-    Args:
-        n_items: How many items there are; at least 1.
-        statistic: Takes item indices (drawn with replacement) and returns the aggregate that is reported.
-        confidence: Coverage, in (0, 1).
-        n_resamples: How many resamples are drawn.
-        seed: Seed of the generator; it belongs in the signature.
-
-    Example:
-        >>> values = [0.0, 0.5, 1.0, 1.0]
-        >>> bootstrap_interval(4, lambda rows: sum(values[row] for row in rows) / len(rows), n_resamples=200)
-        Interval(low=0.25, high=1.0)
-    """
-    if n_items < 1 or not 0 < confidence < 1 or n_resamples < 1:
-        raise InputError(
-            "confidence_interval",
-            None,
-            f"{n_items} items, confidence {confidence}, {n_resamples} resamples",
-            "at least 1 item, a confidence in (0, 1) and at least 1 resample",
-        )
-    generator = random.Random(seed)
-    rows = range(n_items)
-    values = sorted(statistic(generator.choices(rows, k=n_items)) for _ in range(n_resamples))
-    tail = (1 - confidence) / 2
-    low, high = math.floor(tail * n_resamples), math.ceil((1 - tail) * n_resamples) - 1
-    return Interval(values[low], values[high])
 
 
 @dataclass(frozen=True, slots=True)

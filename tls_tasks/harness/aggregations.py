@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tls_tasks.scores import PRF, aggregate_prf, mean
+from tls_tasks.scores import PRF, Counts, aggregate_prf, mean
 
 
 def f_of_means(values: Sequence[Mapping[str, Any]]) -> float:
@@ -49,6 +49,37 @@ def total(values: Sequence[float]) -> float:
         2.0
     """
     return math.fsum(values)
+
+
+def ratio_of_sums(values: Sequence[Mapping[str, Any]]) -> float:
+    """A micro average: what was right in all documents, of what there was in all of them; 0 of nothing.
+
+    Args:
+        values: One a document, with ``hits`` and ``of``.
+
+    Example:
+        >>> ratio_of_sums([{"hits": 1, "of": 1}, {"hits": 1, "of": 3}])
+        0.5
+    """
+    return Counts(_sum(values, "hits"), _sum(values, "of"), 0, 0).precision
+
+
+def f1_of_sums(values: Sequence[Mapping[str, Any]]) -> float:
+    """Micro F1: of the true positives, false positives and false negatives of all documents; 0 of nothing.
+
+    Args:
+        values: One a document, with ``tp``, ``fp`` and ``fn``.
+
+    Example:
+        >>> f1_of_sums([{"tp": 1, "fp": 0, "fn": 0}, {"tp": 0, "fp": 1, "fn": 1}])
+        0.5
+    """
+    hits, predicted, wanted = _sum(values, "tp"), _sum(values, "fp"), _sum(values, "fn")
+    return Counts(hits, hits + predicted, hits, hits + wanted).prf().f1
+
+
+def _sum(values: Sequence[Mapping[str, Any]], name: str) -> float:
+    return math.fsum(float(value[name]) for value in values)
 
 
 def _prf(value: Mapping[str, Any]) -> PRF:

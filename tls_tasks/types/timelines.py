@@ -1,4 +1,4 @@
-"""The typed objects that scorers take: frozen, validated once, standard library only."""
+"""Timelines: days in order, each with its daily summary."""
 
 from __future__ import annotations
 

@@ -34,9 +34,9 @@ def lcs_length(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
     if left and right and (left[0] == right[0] or left[-1] == right[-1]):
         left, right = _without_common_ends(left, right)
     n_common = n_before - len(left)
-    longer, shorter = (left, right) if len(left) >= len(right) else (right, left)
-    row = _last_row(_positions_of(shorter, longer), len(longer))
-    return n_common + len(longer) - row.bit_count()
+    shorter, longer = (left, right) if len(left) < len(right) else (right, left)
+    row = _last_row(_positions_of(longer, shorter), len(shorter))  # narrow integers, and few of them to make
+    return n_common + len(shorter) - row.bit_count()
 
 
 def _last_row(steps: Iterable[int], n_bits: int) -> int:

@@ -304,13 +304,8 @@ def cached(tmp_path, monkeypatch):
     def put(name, contents):
         source = summary_set(name).hub
         repo = tmp_path / "hub-cache" / f"datasets--{source.repo_id.replace('/', '--')}"
-        revision = source.revision
-        if not re.fullmatch(r"[0-9a-f]{40}", revision):
-            (repo / "refs").mkdir(parents=True)
-            (repo / "refs" / revision).write_text("0" * 40)
-            revision = "0" * 40
         for file, write in zip(source.files, contents, strict=True):
-            path = repo / "snapshots" / revision / file
+            path = repo / "snapshots" / source.revision / file
             path.parent.mkdir(parents=True, exist_ok=True)
             write(path)
 
@@ -356,16 +351,16 @@ def test_hub_of_govreport_and_meetingbank_have_their_number_of_rows(cached, monk
     cached("summ_govreport", [lambda path: write_parquet(path, rows)])
     loaded = load_summaries("summ_govreport")
     assert (len(loaded.documents), loaded.documents[972].id) == (973, "972")
-    rows = [{"uid": f"City_{number}", "transcript": "T", "summary": "R"} for number in range(862)]
-    cached("summ_meetingbank", [lambda path: write_jsonl(path, rows)])
+    rows = [{"source": "T", "reference": "R"} for _ in range(862)]
+    cached("summ_meetingbank", [lambda path: write_parquet(path, rows)])
     assert len(load_summaries("summ_meetingbank", edition="hub").documents) == 862
 
 
 def test_hub_with_another_number_of_rows_is_refused(cached, caplog):
-    cached("summ_meetingbank", [lambda path: write_jsonl(path, [{"uid": "a", "transcript": "T", "summary": "R"}])])
+    cached("summ_meetingbank", [lambda path: write_parquet(path, [{"transcript": "T", "summary": "R"}])])
     with pytest.warns(EmbeddedEditionWarning):
         assert load_summaries("summ_meetingbank").edition == "embedded"
-    assert "huuuyeah/meetingbank: has 1 rows, but summaries.json expects 862" in caplog.text
+    assert "Aznor/MeetingBank-original: has 1 rows, but summaries.json expects 862" in caplog.text
 
 
 @pytest.mark.parametrize("write", [zipped("other.jsonl", SCROLLS), lambda path: path.write_bytes(b"no")])
@@ -386,10 +381,9 @@ def test_pairs_that_differ_in_length_are_passed_over(cached, caplog):
 @every_set
 def test_the_catalogue_is_pinned_and_complete(name):
     wanted = summary_set(name)
-    pinned = re.fullmatch(r"[0-9a-f]{40}", wanted.hub.revision)
-    assert pinned or (wanted.hub.revision == "main" and wanted.hub.rows)
+    assert re.fullmatch(r"[0-9a-f]{40}", wanted.hub.revision)
     assert all(value for value in (wanted.title, wanted.licence, wanted.citation, wanted.obtain, wanted.instruction))
-    assert wanted.homepage.endswith(wanted.hub.repo_id)
+    assert wanted.homepage.startswith("https://huggingface.co/datasets/")
     assert not wanted.obtain.endswith(".") and dataclasses.is_dataclass(wanted)
 
 

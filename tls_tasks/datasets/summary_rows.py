@@ -10,7 +10,7 @@ from typing import Any
 from tls_tasks.datasets.summary_sets import SummarySet
 from tls_tasks.errors import DataError
 
-TEXT_FIELDS = ("text", "document", "dialogue", "transcript", "report", "input")
+TEXT_FIELDS = ("text", "document", "dialogue", "transcript", "source", "report", "input")
 """Fields that hold the document; the first that a row has is read."""
 
 REFERENCE_FIELDS = ("references", "reference", "summary", "output")

@@ -17,7 +17,7 @@ class SummaryHub:
 
     Attributes:
         repo_id: Data set repository, ``org/name``.
-        revision: Commit of the repository; ``main`` where no commit is known, then ``rows`` is checked.
+        revision: Commit of the repository.
         files: Paths in the repository: one file of rows, or two text files, documents and summaries line by line.
         member: The file of rows in the archive, if the file is a zip archive.
         rows: How many rows there must be; None for what the commit pins.

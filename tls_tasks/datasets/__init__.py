@@ -85,15 +85,10 @@ def load_timeline_task(
 
 def _budget(characters: int, tokens: int | None, tokenizer: object) -> Budget:
     from tls_tasks.datasets.context import character_budget, token_budget
+    from tls_tasks.datasets.order import whole_number
 
     if tokens is None:
-        return character_budget(_positive("context_budget", characters))
+        return character_budget(whole_number("context_budget", characters))
     if not isinstance(tokenizer, str):
         raise InputError("tokenizer", None, repr(tokenizer), "the name of a Hugging Face tokenizer, for context_tokens")
-    return token_budget(_positive("context_tokens", tokens), tokenizer)
-
-
-def _positive(option: str, value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InputError(option, None, repr(value), "a whole number above 0")
-    return value
+    return token_budget(whole_number("context_tokens", tokens), tokenizer)

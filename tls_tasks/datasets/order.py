@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol, TypeVar
 
-from tls_tasks.errors import DataError, OptionError
+from tls_tasks.errors import DataError, InputError, OptionError
 
 EDITIONS = ("local", "hub", "embedded")
 """Where data can come from: a folder or file of the user's, the hub, this package."""
@@ -124,6 +124,17 @@ def refuse_other(wanted: Wanted, folder: Path, known: Iterable[Wanted]) -> None:
     owner = next((entry.name for entry in known if name in folder_names(entry)), None)
     if owner is not None and owner != wanted.name:
         raise DataError(f"{folder}: this folder is named like {owner}, not {wanted.name}")
+
+
+def whole_number(option: str, value: object) -> int:
+    """An option's value, if it is a whole number above 0.
+
+    Raises:
+        InputError: If it isn't.
+    """
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise InputError(option, None, repr(value), "a whole number above 0")
+    return value
 
 
 def pass_over(wanted: Wanted, reason: str) -> str:

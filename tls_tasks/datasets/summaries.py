@@ -26,11 +26,12 @@ from tls_tasks.datasets.order import (
     pass_over,
     refuse_other,
     take_first,
+    whole_number,
 )
 from tls_tasks.datasets.summary_files import file_rows, hub_rows, split_files
 from tls_tasks.datasets.summary_rows import SummaryDocument, read_rows
 from tls_tasks.datasets.summary_sets import SummarySet, summary_set, summary_sets
-from tls_tasks.errors import DataError, InputError
+from tls_tasks.errors import DataError
 
 if TYPE_CHECKING:
     import datasets
@@ -97,12 +98,11 @@ def load_summary_task(
     """
     from datasets import Dataset, Features, Value
 
-    if not isinstance(context_budget, int) or isinstance(context_budget, bool) or context_budget < 1:
-        raise InputError("context_budget", None, repr(context_budget), "a whole number above 0")
+    budget = whole_number("context_budget", context_budget)
     loaded = load_summaries(name, data, edition)
     if provenance is not None:
         provenance.update(edition=loaded.edition, origin=loaded.origin)
-    rows = [_row(name, document, loaded.edition, context_budget) for document in loaded.documents]
+    rows = [_row(name, document, loaded.edition, budget) for document in loaded.documents]
     features = Features({**dict.fromkeys(TEXT_FIELDS, Value("string")), "text_truncated": Value("int64")})
     return {"test": Dataset.from_list(rows, features=features)}
 

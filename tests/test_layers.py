@@ -21,6 +21,7 @@ LAYERS = {
     "errors": 0,
     "signature": 1,
     "intervals": 1,
+    "significance": 2,
     "scores": 2,
     "text": 3,
     "parsing": 3,

@@ -44,7 +44,7 @@ def bootstrap_interval(
     check_interval(n_items, confidence, n_resamples)
     generator = random.Random(seed)
     rows = range(n_items)
-    return _percentiles([statistic(generator.choices(rows, k=n_items)) for _ in range(n_resamples)], confidence)
+    return percentiles([statistic(generator.choices(rows, k=n_items)) for _ in range(n_resamples)], confidence)
 
 
 def check_interval(n_items: int, confidence: float, n_resamples: int) -> None:
@@ -58,7 +58,8 @@ def check_interval(n_items: int, confidence: float, n_resamples: int) -> None:
         )
 
 
-def _percentiles(drawn: Sequence[float], confidence: float) -> Interval:
+def percentiles(drawn: Sequence[float], confidence: float) -> Interval:
+    """The interval that holds the middle ``confidence`` of drawn values; at least one."""
     values, tail = sorted(drawn), (1 - confidence) / 2
     low, high = math.floor(tail * len(values)), math.ceil((1 - tail) * len(values)) - 1
     return Interval(values[low], values[high])
@@ -111,4 +112,4 @@ def bootstrap_results(
         for key, value in score.results(totals).items():
             if not math.isnan(value):
                 drawn.setdefault(key, []).append(value)
-    return {key: _percentiles(values, confidence) for key, values in drawn.items()}
+    return {key: percentiles(values, confidence) for key, values in drawn.items()}

@@ -1,15 +1,36 @@
 """Aggregations over documents: what the harness calls at the end with the values that ``process_results`` returned.
 
-A value that could not be computed is NaN, and a NaN makes the aggregate NaN: an instrument that failed is seen.
+Each is sums over the documents and a function of them, so that rescoring, intervals and paired tests ask for the very
+number that the harness reports. A value that could not be computed is NaN, and a NaN makes the aggregate NaN: an
+instrument that failed is seen.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from tls_tasks.scores import PRF, Counts, aggregate_prf, mean
+from tls_tasks.intervals import Sums, total_of
+from tls_tasks.scores import Counts, f_beta
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregation:
+    """How the values of documents become one number.
+
+    Attributes:
+        units: All documents' values -> what each adds to the sums.
+        value: The number that the sums give.
+    """
+
+    units: Callable[[Sequence[Any]], list[Sums]]
+    value: Callable[[Sums], float]
+
+    def of(self, values: Sequence[Any]) -> float:
+        """The aggregate of the documents' values; 0 of none."""
+        return self.value(total_of(self.units(values))) if values else 0.0
 
 
 def f_of_means(values: Sequence[Mapping[str, Any]]) -> float:
@@ -22,7 +43,7 @@ def f_of_means(values: Sequence[Mapping[str, Any]]) -> float:
         >>> f_of_means([{"precision": 1.0, "recall": 0.5, "f1": 2 / 3}, {"precision": 0.0, "recall": 0.0, "f1": 0.0}])
         0.3333333333333333
     """
-    return aggregate_prf([_prf(value) for value in values], "f_of_means").f1
+    return AGGREGATIONS["f_of_means"].of(values)
 
 
 def mean_f_by_topic(values: Sequence[Mapping[str, Any]]) -> float:
@@ -35,10 +56,7 @@ def mean_f_by_topic(values: Sequence[Mapping[str, Any]]) -> float:
         >>> mean_f_by_topic([{"f1": 0.2, "topic": "a"}, {"f1": 0.4, "topic": "a"}, {"f1": 0.5, "topic": "b"}])
         0.4
     """
-    topics: dict[str, list[float]] = {}
-    for value in values:
-        topics.setdefault(str(value["topic"]), []).append(float(value["f1"]))
-    return mean([mean(scores) for scores in topics.values()])
+    return AGGREGATIONS["mean_f_by_topic"].of(values)
 
 
 def total(values: Sequence[float]) -> float:
@@ -48,7 +66,7 @@ def total(values: Sequence[float]) -> float:
         >>> total([0, 1, 1])
         2.0
     """
-    return math.fsum(values)
+    return AGGREGATIONS["total"].of(values)
 
 
 def ratio_of_sums(values: Sequence[Mapping[str, Any]]) -> float:
@@ -61,7 +79,7 @@ def ratio_of_sums(values: Sequence[Mapping[str, Any]]) -> float:
         >>> ratio_of_sums([{"hits": 1, "of": 1}, {"hits": 1, "of": 3}])
         0.5
     """
-    return Counts(_sum(values, "hits"), _sum(values, "of"), 0, 0).precision
+    return AGGREGATIONS["ratio_of_sums"].of(values)
 
 
 def f1_of_sums(values: Sequence[Mapping[str, Any]]) -> float:
@@ -74,13 +92,44 @@ def f1_of_sums(values: Sequence[Mapping[str, Any]]) -> float:
         >>> f1_of_sums([{"tp": 1, "fp": 0, "fn": 0}, {"tp": 0, "fp": 1, "fn": 1}])
         0.5
     """
-    hits, predicted, wanted = _sum(values, "tp"), _sum(values, "fp"), _sum(values, "fn")
-    return Counts(hits, hits + predicted, hits, hits + wanted).prf().f1
+    return AGGREGATIONS["f1_of_sums"].of(values)
 
 
-def _sum(values: Sequence[Mapping[str, Any]], name: str) -> float:
-    return math.fsum(float(value[name]) for value in values)
+def _numbers(values: Sequence[Any]) -> list[Sums]:
+    return [{"sum": float(value), "n": 1.0} for value in values]
 
 
-def _prf(value: Mapping[str, Any]) -> PRF:
-    return PRF(float(value["precision"]), float(value["recall"]), float(value["f1"]))
+def _parts(*names: str) -> Callable[[Sequence[Any]], list[Sums]]:
+    """Parts of a value that add up, and the number of documents."""
+    return lambda values: [{**{name: float(value[name]) for name in names}, "n": 1.0} for value in values]
+
+
+def _votes_of_topics(values: Sequence[Any]) -> list[Sums]:
+    """A topic has one vote, which its documents share."""
+    sizes = Counter(str(value["topic"]) for value in values)
+    shares = [1 / sizes[str(value["topic"])] for value in values]
+    return [{"f1": float(value["f1"]) * share, "topics": share} for value, share in zip(values, shares, strict=True)]
+
+
+def _ratio(hits: str, of: str) -> Callable[[Sums], float]:
+    return lambda sums: sums[hits] / sums[of] if sums[of] else 0.0
+
+
+def _f_of_means(sums: Sums) -> float:
+    return f_beta(sums["precision"] / sums["n"], sums["recall"] / sums["n"])
+
+
+def _micro_f1(sums: Sums) -> float:
+    hits = sums["tp"]
+    return Counts(hits, hits + sums["fp"], hits, hits + sums["fn"]).prf().f1
+
+
+AGGREGATIONS: Mapping[str, Aggregation] = {
+    "mean": Aggregation(_numbers, _ratio("sum", "n")),
+    "f_of_means": Aggregation(_parts("precision", "recall"), _f_of_means),
+    "mean_f_by_topic": Aggregation(_votes_of_topics, _ratio("f1", "topics")),
+    "total": Aggregation(_numbers, lambda sums: sums["sum"]),
+    "ratio_of_sums": Aggregation(_parts("hits", "of"), _ratio("hits", "of")),
+    "f1_of_sums": Aggregation(_parts("tp", "fp", "fn"), _micro_f1),
+}
+"""Each by the name that the YAML files give it. ``mean`` is the harness's own."""

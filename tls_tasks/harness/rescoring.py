@@ -6,7 +6,7 @@ untouched log gives what the harness printed. Besides the numbers it gives sums 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +64,7 @@ class TaskScore:
         return found
 
 
-def rescore(task: TaskFile, samples: Sequence[Sample]) -> TaskScore:
+def rescore(task: TaskFile, samples: Iterable[Sample]) -> TaskScore:
     """Score logged answers again.
 
     Args:
@@ -74,11 +74,11 @@ def rescore(task: TaskFile, samples: Sequence[Sample]) -> TaskScore:
     Returns:
         The numbers. A document that can't be scored (the log was changed) is NaN, and so is what it is part of.
     """
-    values = [task.process(sample.doc, list(sample.answer)) for sample in samples]
-    ids = [_id(sample) for sample in samples]
-    clusters = [
-        str(sample.doc["topic"]) if sample.doc.get("topic") else name for sample, name in zip(samples, ids, strict=True)
-    ]
+    ids, clusters, values = [], [], []
+    for sample in samples:
+        values.append(task.process(sample.doc, list(sample.answer)))
+        ids.append(str(sample.doc.get("doc_id", sample.doc_id)))
+        clusters.append(str(sample.doc.get("topic") or ids[-1]))
     return score_values(task, ids, clusters, values)
 
 
@@ -91,7 +91,3 @@ def score_values(
         for unit, sums in zip(merged, metric.aggregate.units([value[metric.key] for value in values]), strict=True):
             unit.update({f"{metric.key}{_DOT}{name}": number for name, number in sums.items()})
     return TaskScore(task, tuple(ids), tuple(clusters), tuple(values), tuple(merged))
-
-
-def _id(sample: Sample) -> str:
-    return str(sample.doc.get("doc_id", sample.doc_id))

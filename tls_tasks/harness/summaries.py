@@ -32,7 +32,7 @@ def process_summary(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str,
     As in :func:`~tls_tasks.harness.timelines.process_timeline` an exception would lose the whole run: text of a model
     raises none, and should a scorer fail all the same, the document's values are NaN and the log says why.
     """
-    summary = strip_thinking(answer_text(results)).text.strip()
+    summary = _summary(results)
     values: dict[str, float] = {}
     for spec in metrics_of(KIND):
         for prefix, prf in _score(spec, doc, summary).items():
@@ -41,10 +41,24 @@ def process_summary(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str,
     return {**values, "n_words": n_words, "empty_answers": int(not n_words)}
 
 
+def explain(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, dict[str, Any]]:
+    """Metric -> all that it has to say of one response, with its signature; arguments as for :func:`process_summary`.
+
+    Raises:
+        TlsTasksError: If the document can't be scored.
+    """
+    references = [json.loads(doc["references"])]
+    return {spec.name: spec.load()([_summary(results)], references).as_dict(detailed=True) for spec in metrics_of(KIND)}
+
+
 def result_keys() -> list[str]:
     """The keys of :func:`process_summary`, which a task's ``metric_list`` must name one by one."""
     keys = [key for spec in metrics_of(KIND) for key in spec.result_keys]
     return [*keys, "n_words", "empty_answers"]
+
+
+def _summary(results: Sequence[Any]) -> str:
+    return strip_thinking(answer_text(results)).text.strip()
 
 
 def _score(spec: MetricSpec, doc: Mapping[str, Any], summary: str) -> dict[str, PRF]:

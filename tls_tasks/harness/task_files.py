@@ -62,6 +62,13 @@ class TaskFile:
         function: Callable[[Mapping[str, Any], list[Any]], dict[str, Any]] = getattr(hooks, name)
         return function
 
+    @property
+    def explain(self) -> Callable[[Mapping[str, Any], list[Any]], dict[str, dict[str, Any]]]:
+        """What the family's module says of one answer in full: (document, [answer]) -> detailed results by metric."""
+        module = importlib.import_module(self.process.__module__)
+        function: Callable[[Mapping[str, Any], list[Any]], dict[str, dict[str, Any]]] = module.explain
+        return function
+
 
 @dataclass(frozen=True, slots=True)
 class GroupFile:

@@ -47,6 +47,19 @@ def process_timeline(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str
     return values
 
 
+def explain(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, dict[str, Any]]:
+    """Metric -> all that it has to say of one response: alignments, matches, misses, signature.
+
+    Args:
+        doc: As for :func:`process_timeline`.
+        results: The model's answer as its only element.
+
+    Raises:
+        TlsTasksError: If the document can't be scored.
+    """
+    return {spec.name: _scored(spec, doc, answer_text(results)).as_dict(detailed=True) for spec in metrics_of(KIND)}
+
+
 def result_keys() -> list[str]:
     """The keys of :func:`process_timeline`, which a task's ``metric_list`` must name one by one."""
     keys = []
@@ -68,13 +81,17 @@ def _metric_values(spec: MetricSpec, doc: Mapping[str, Any], prediction: Any) ->
     return values
 
 
+def _scored(spec: MetricSpec, doc: Mapping[str, Any], prediction: Any) -> Any:
+    with warnings.catch_warnings():
+        # Both are counted for the whole run by metrics of their own; a line a document would bury the table.
+        warnings.simplefilter("ignore", ParseFailureWarning)
+        warnings.simplefilter("ignore", NonAsciiWarning)
+        return spec.load()([prediction], [json.loads(doc["reference"])])
+
+
 def _score(spec: MetricSpec, doc: Mapping[str, Any], prediction: Any) -> dict[str, PRF]:
     try:
-        with warnings.catch_warnings():
-            # Both are counted for the whole run by metrics of their own; a line a document would bury the table.
-            warnings.simplefilter("ignore", ParseFailureWarning)
-            warnings.simplefilter("ignore", NonAsciiWarning)
-            score = spec.load()([prediction], [json.loads(doc["reference"])])
+        score = _scored(spec, doc, prediction)
         return {prefix: score.prf(prefix) for prefix in spec.prefixes}
     except Exception:  # see process_timeline: nothing may cost the run, and NaN hides nothing
         _log.exception("%s could not score document %s: its values are NaN", spec.name, doc.get("doc_id", "?"))

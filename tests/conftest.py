@@ -54,3 +54,17 @@ def shared():
     if not SHARED.is_dir():
         pytest.skip("no folder shared/ beside the checkout")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def made_runs(tmp_path_factory):
+    """Two systems on real harness runs of all families, as folders: ``base`` and ``noisy``; made once, read only."""
+    pytest.importorskip("lm_eval")
+    from tests.harness.made_runs import make_run, with_noise
+    from tls_tasks.harness.models import DatewiseLM, LeadLM
+
+    folder = tmp_path_factory.mktemp("runs")
+    for model, tasks in ((DatewiseLM, ["tls_crisis", "tls_timeline17"]), (LeadLM, ["summ_dialogsum", "summ_qmsum"])):
+        make_run(folder / "base", model(), tasks)
+        make_run(folder / "noisy", with_noise(model()), tasks)
+    return folder

@@ -100,11 +100,12 @@ class RunFiles:
         return {} if self.results is None else read_results(self.results)
 
 
-def find_runs(places: Iterable[str | Path]) -> list[RunFiles]:
+def find_runs(places: Iterable[str | Path], *, task: str | None = None) -> list[RunFiles]:
     """The runs in files and folders, the oldest first.
 
     Args:
         places: Files of the harness, or folders that are searched to any depth.
+        task: A file that is named otherwise holds samples of this task.
 
     Raises:
         DataError: If a place doesn't exist, or holds no file of the harness.
@@ -115,7 +116,11 @@ def find_runs(places: Iterable[str | Path]) -> list[RunFiles]:
             raise DataError(f"{place}: no such file or folder")
         found = 0
         for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
-            if (named := _SAMPLES.fullmatch(path.name) or _RESULTS.fullmatch(path.name)) is None:
+            named = _SAMPLES.fullmatch(path.name) or _RESULTS.fullmatch(path.name)
+            if named is None:
+                if task is not None and path == place:
+                    runs[path, ""] = RunFiles(path.parent, "", None, {task: path})
+                    found += 1
                 continue
             key = (path.parent, named["date"])
             run = runs.get(key) or RunFiles(path.parent, named["date"], None, {})

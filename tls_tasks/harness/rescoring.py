@@ -91,3 +91,11 @@ def score_values(
         for unit, sums in zip(merged, metric.aggregate.units([value[metric.key] for value in values]), strict=True):
             unit.update({f"{metric.key}{_DOT}{name}": number for name, number in sums.items()})
     return TaskScore(task, tuple(ids), tuple(clusters), tuple(values), tuple(merged))
+
+
+def clustered(score: TaskScore) -> TaskScore:
+    """The same with one unit a cluster: what belongs together is drawn together."""
+    groups = score.positions_by_cluster()
+    units = tuple(total_of([score.units[position] for position in positions]) for positions in groups.values())
+    names = tuple(groups)
+    return TaskScore(score.task, names, names, (), units)

@@ -59,8 +59,10 @@ class ScoredTask:
     @property
     def model(self) -> str:
         """The model's name in the results file; else the name of the folder."""
-        named = self.results.get("model_name") or self.results.get("model_source")
-        return str(named or self.run.folder.name)
+        arguments = (self.results.get("config") or {}).get("model_args") or {}
+        # For a model that is none of these the harness makes up a name, another one each time.
+        named = self.results.get("model_name") if {"pretrained", "model", "path", "engine"} & set(arguments) else None
+        return str(named or self.results.get("model_source") or self.run.folder.name)
 
     def disagreements(self) -> dict[str, tuple[float, float]]:
         """Metric -> (reported, rescored), where the two differ by more than :data:`TOLERANCE`."""
@@ -98,7 +100,7 @@ def score_places(
         OptionError: If there is no such task.
     """
     found = False
-    runs = find_runs(places)
+    runs = find_runs(places, task=task)
     for run in _newest(runs) if newest else runs:
         results = run.read_results()
         for name, path in run.samples.items():

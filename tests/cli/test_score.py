@@ -1,0 +1,177 @@
+"""``tls-tasks score`` and ``tls-tasks compare`` on files of real harness runs."""
+
+import csv
+import json
+import shutil
+
+import pytest
+
+from tls_tasks.cli import main
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+
+def run(capsys, *arguments):
+    code = main(list(map(str, arguments)))
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def results_of(folder, task):
+    for path in folder.rglob("results_*.json"):
+        results = json.loads(path.read_text())["results"]
+        if task in results:
+            return results[task]
+    raise AssertionError(task)
+
+
+def test_timelines_in_the_layout_of_the_papers_scripts(made_runs, capsys):
+    code, out, err = run(capsys, "score", made_runs / "base")
+    assert (code, err) == (0, "")
+    reported = results_of(made_runs / "base", "tls_crisis")
+    block = out[out.index("tls_crisis (version 1, embedded edition), 8 documents") :]
+    assert block.count("Topic: ") >= 4
+    average = block[block.index("=== AVERAGE (4 topics) ===") :].splitlines()[1:4]
+    assert average == [
+        f"  AR-1:     {reported['ar1_mean_f,none']:.4f}",
+        f"  AR-2:     {reported['ar2_mean_f,none']:.4f}",
+        f"  Date-F1:  {reported['date_mean_f,none']:.4f}",
+    ]
+    means = block[block.index("=== F1 OF THE MEAN") :].splitlines()[1]
+    assert means == f"  AR-1:     {reported['ar1_f1,none']:.4f}"
+    assert "alignment_rouge|variant:align+m:1|" in block and "date_f1|days:0|" in block
+
+
+def test_summaries_as_a_table(made_runs, capsys):
+    _, out, _ = run(capsys, "score", next(made_runs.glob("base/**/samples_summ_dialogsum_*")))
+    value = results_of(made_runs / "base", "summ_dialogsum")["rouge_l_f1,none"]
+    assert f"rouge_l_f1         {value:.4f}\n" in out and "rouge_l|types:rougeL|" in out
+
+
+def test_json_csv_and_parquet_say_the_same(made_runs, tmp_path, capsys):
+    import pyarrow.parquet as pq
+
+    files = {name: tmp_path / f"scores.{name}" for name in ("json", "csv", "parquet")}
+    options = [argument for name, path in files.items() for argument in (f"--{name}", path)]
+    assert run(capsys, "score", made_runs / "base", *options, "--confidence", "0.9")[0] == 0
+    data = json.loads(files["json"].read_text())
+    with files["csv"].open() as file:
+        rows = list(csv.DictReader(file))
+    table = pq.read_table(files["parquet"]).to_pylist()
+    assert [{key: str(value) for key, value in row.items()} for row in table] == rows
+    for task in data:
+        total = {
+            row["metric"]: float(row["value"]) for row in rows if row["task"] == task["task"] and not row["doc_id"]
+        }
+        assert total == task["metrics"]
+        assert len({row["doc_id"] for row in rows if row["task"] == task["task"]}) == task["n_documents"] + 1
+        low, high = task["intervals"][next(iter(total))]
+        assert low <= next(iter(total.values())) <= high
+    crisis = next(task for task in data if task["task"] == "tls_crisis")
+    assert len(crisis["topics"]) == 4 and not crisis["problems"]
+    mean = sum(topic["date_mean_f"] for topic in crisis["topics"].values()) / 4
+    assert mean == pytest.approx(crisis["metrics"]["date_mean_f"], abs=1e-12)
+
+
+def test_a_spoiled_log_is_scored_and_said(made_runs, tmp_path, capsys):
+    shutil.copytree(made_runs / "base", tmp_path / "run")
+    path = next(tmp_path.glob("run/**/samples_summ_qmsum_*"))
+    path.write_text(path.read_text() + "{broken\n")
+    code, out, err = run(capsys, "score", path)
+    assert code == 1 and "rouge_l_f1" in out
+    assert f"tls-tasks score: {path}:4: not JSON" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere"], "nowhere: no such file or folder"),
+        (["."], "no file of the harness there"),
+        (["rows.jsonl", "--metric", "rouge_x"], "--metric: got 'rouge_x', expected one of 'alignment_rouge'"),
+        (["rows.jsonl", "--metric", "rouge_l", "--option", "tokens=3"], "unexpected keyword argument 'tokens'"),
+        (["rows.jsonl", "--metric", "rouge_l", "--option", "tokens"], "got 'tokens', expected NAME=VALUE"),
+        (["rows.jsonl", "--metric", "rouge_l", "--csv", "x.csv"], "--csv: got --metric, expected it with samples"),
+        (["empty.jsonl", "--metric", "rouge_l"], "got no row, expected rows with prediction and reference"),
+    ],
+)
+def test_mistakes_are_one_line(tmp_path, monkeypatch, capsys, arguments, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.jsonl").write_text('{"prediction": "a", "reference": "a"}\n')
+    (tmp_path / "empty.jsonl").write_text("")
+    code, _, err = run(capsys, "score", *arguments)
+    assert code == 2 and words in err and err.count("\n") == 1
+
+
+def test_rows_by_other_tools(tmp_path, capsys):
+    import tls_tasks
+
+    rows = [
+        {"prediction": "2011-01-25: Protests begin.", "reference": {"2011-01-25": ["Protests."]}, "topic": "egypt"},
+        {"prediction": 3, "reference": {"2011-01-25": ["Protests."]}, "topic": "egypt"},
+        {"prediction": "2011-02-11: He resigns.", "references": [{"2011-02-12": ["He goes."]}], "topic": "libya"},
+    ]
+    path = tmp_path / "rows.jsonl"
+    path.write_text("\n".join([*map(json.dumps, rows), "{", '{"answer": 1}', "[1]"]) + "\n")
+    code, out, err = run(capsys, "score", path, "--metric", "date_f1", "--option", "tolerance=1", "--json", "-")
+    expected = tls_tasks.date_f1(
+        [rows[0]["prediction"], rows[2]["prediction"]],
+        [rows[0]["reference"], rows[2]["references"]],
+        topics=["egypt", "libya"],
+        tolerance=1,
+    ).as_dict()
+    assert code == 1 and json.loads(out) == expected
+    assert [line.split(": ")[1] for line in err.splitlines()] == [f"{path}:{line}" for line in (4, 5, 6, 2)]
+    assert "expected `prediction` and `reference`, there are answer" in err and "got int 3" in err
+
+
+def test_compare_two_systems(made_runs, tmp_path, capsys):
+    code, out, err = run(capsys, "compare", made_runs / "base", made_runs / "noisy", "--json", tmp_path / "c.json")
+    assert (code, err) == (0, "")
+    data = {one["task"]: one for one in json.loads((tmp_path / "c.json").read_text())}
+    assert sorted(data) == ["summ_dialogsum", "summ_qmsum", "tls_crisis", "tls_timeline17"]
+    crisis = data["tls_crisis"]
+    assert (crisis["n_documents"], crisis["n_units"], crisis["unit"], crisis["seed"]) == (8, 4, "topic", 12345)
+    for one in crisis["metrics"]:
+        for side, system in (("first", "base"), ("second", "noisy")):
+            reported = results_of(made_runs / system, "tls_crisis")[f"{one['metric']},none"]
+            assert one[side] == pytest.approx(reported, abs=1e-12)
+        assert one["difference"] == one["second"] - one["first"] and one["p_value"] >= 0.125 and one["exact"]
+        assert one["interval"][0] <= one["difference"] <= one["interval"][1]
+    assert "n_dates" not in {one["metric"] for one in crisis["metrics"]}
+    assert "warning: 4 topics cannot reach significance: no p-value below 0.125 is possible" in out
+    assert "seed 12345" in out and "p (Holm)" not in out
+
+
+def test_compare_three_systems_by_document(made_runs, capsys):
+    systems = [made_runs / "base", made_runs / "noisy", made_runs / "base"]
+    code, out, _ = run(capsys, "compare", *systems, "--task", "tls_crisis", "--metric", "date_f1", "--by-document")
+    assert code == 0 and out.count("8 documents, 8 documents") == 2 and "p (Holm)" in out
+    rows = [line.split() for line in out.splitlines() if line.startswith("date_f1")]
+    adjusted, itself = float(rows[0][-1]), float(rows[1][-1])
+    assert adjusted == pytest.approx(min(1.0, 2 * float(rows[0][-2])), abs=2e-4) and itself == 1.0
+
+
+def test_compare_refuses_other_documents(made_runs, tmp_path, capsys):
+    shutil.copytree(made_runs / "base", tmp_path / "less")
+    path = next(tmp_path.glob("less/**/samples_summ_qmsum_*"))
+    path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
+    code, _, err = run(capsys, "compare", made_runs / "base", tmp_path / "less", "--task", "summ_qmsum")
+    assert code == 2 and "no or another document for 1 of 3" in err and "the same data, budget and limit" in err
+    code, _, err = run(capsys, "compare", tmp_path / "less", made_runs / "base", "--task", "summ_qmsum")
+    assert code == 2 and "got 3 documents, expected 2, as in the first run" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["base"], "systems: got 1, expected two or more runs"),
+        (["base", "nowhere"], "nowhere: no such file or folder"),
+        (["base", "noisy", "--metric", "rouge_l_f1", "--task", "tls_crisis"], "--metric: got 'rouge_l_f1'"),
+        (["base", "noisy", "--task", "tls_open"], "no samples of tls_open"),
+        (["base", "noisy", "--confidence", "2", "--task", "tls_crisis"], "a confidence in (0, 1)"),
+    ],
+)
+def test_mistakes_of_compare_are_one_line(made_runs, monkeypatch, capsys, arguments, words):
+    monkeypatch.chdir(made_runs)
+    code, _, err = run(capsys, "compare", *arguments)
+    assert code == 2 and words in err and err.count("\n") == 1

@@ -32,9 +32,10 @@ LAYERS = {
     "evaluators": 6,
     "plugin": 6,
     "harness": 7,  # runs the baselines
-    "cli": 8,
-    "__init__": 9,
-    "__main__": 9,
+    "report": 8,
+    "cli": 9,
+    "__init__": 10,
+    "__main__": 10,
 }
 
 # Who may import what is heavy or reaches out.

@@ -1,0 +1,93 @@
+"""One document's explained score -> what the page draws of it. One function a family; pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tls_tasks.harness.answers import answer_text
+from tls_tasks.parsing.json_text import strip_thinking
+from tls_tasks.parsing.timelines import parse_timeline
+from tls_tasks.report.marks import mark_positions, mark_words, rouge_words
+from tls_tasks.text.lcs import union_lcs
+from tls_tasks.text.tokenizers import whitespace_words
+from tls_tasks.types import Timeline
+
+View = Mapping[str, Any]
+"""Plain data; ``kind`` says which drawing it is for."""
+
+LONGEST_LCS = 5_000
+"""Words of a text up to which the words in common order are shown: finding them takes memory, unlike counting them."""
+
+
+def view_of(family: str, doc: Mapping[str, Any], answer: list[Any], explained: Mapping[str, Any]) -> View:
+    """What the page draws of one document.
+
+    Args:
+        family: The task's family.
+        doc: The document.
+        answer: What the model answered, as logged.
+        explained: Metric -> its detailed result over this document.
+    """
+    view = VIEWS.get(family)
+    return view(doc, answer, explained) if view else {"kind": "text", "answer": answer_text(answer)}
+
+
+def timeline_view(doc: Mapping[str, Any], answer: list[Any], explained: Mapping[str, Any]) -> View:
+    """Both timelines, the dates that are aligned, and the words in common of aligned dates."""
+    predicted = parse_timeline(answer_text(answer)).value or Timeline()
+    reference = parse_timeline(doc["reference"]).value or Timeline()
+    alignment = explained["alignment_rouge"]["items"][0]["alignment"]
+    matches = explained["date_f1"]["items"][0]["matches"]
+    pairs = [(pair["predicted"], pair["reference"]) for side in alignment.values() for pair in side]
+    words = {
+        side: {entry.date.isoformat(): rouge_words("\n".join(entry.sentences)) for entry in timeline}
+        for side, timeline in (("predicted", predicted), ("reference", reference))
+    }
+    met: dict[tuple[str, str], set[str]] = {}
+    for left, right in pairs:
+        met.setdefault(("predicted", left), set()).update(words["reference"].get(right, ()))
+        met.setdefault(("reference", right), set()).update(words["predicted"].get(left, ()))
+    return {
+        "kind": "timeline",
+        "predicted": _days("predicted", predicted, met),
+        "reference": _days("reference", reference, met),
+        "precision": _pairs(alignment["precision"]),
+        "recall": _pairs(alignment["recall"]),
+        "same": [pair["predicted"] for pair in matches if pair["predicted"] == pair["reference"]],
+    }
+
+
+def _days(side: str, timeline: Timeline, met: Mapping[tuple[str, str], set[str]]) -> list[list[Any]]:
+    days = ((entry.date.isoformat(), entry.sentences) for entry in timeline)
+    return [[day, [mark_words(sentence, met.get((side, day), ())) for sentence in texts]] for day, texts in days]
+
+
+def _pairs(rows: list[Mapping[str, Any]]) -> list[list[Any]]:
+    return [[row["predicted"], row["reference"], row["weight"], row["hits"]] for row in rows]
+
+
+def summary_view(doc: Mapping[str, Any], answer: list[Any], explained: Mapping[str, Any]) -> View:
+    """The summary and the reference that counted, with the words of their longest common subsequence."""
+    summary = strip_thinking(answer_text(answer)).text.strip()
+    references = json.loads(doc["references"])
+    best = explained["rouge_l"]["items"][0]["best_reference"]["rouge_l"]
+    reference = references[best]
+    left, right = whitespace_words(summary), whitespace_words(reference)
+    fits = max(len(left), len(right)) <= LONGEST_LCS
+    return {
+        "kind": "summary",
+        "predicted": mark_positions(summary, union_lcs(left, [right]) if fits else ()),
+        "reference": mark_positions(reference, union_lcs(right, [left]) if fits else ()),
+        "others": [text for place, text in enumerate(references) if place != best],
+        "query": doc.get("query", ""),
+        "source": doc.get("text", "")[:20_000],
+    }
+
+
+VIEWS: Mapping[str, Callable[[Mapping[str, Any], list[Any], Mapping[str, Any]], View]] = {
+    "tls": timeline_view,
+    "summ": summary_view,
+}
+"""Family -> its view."""

@@ -161,20 +161,25 @@ function showList() {
     return el("th", { scope: "col", class: kind, "aria-sort": sorted },
       el("button", { type: "button", "data-column": key, on: { click: act } }, label));
   });
-  const body = rows.map(({ one, at }) => el("tr", { "aria-current": at === state.document ? "true" : null, "data-document": at },
+  const made = theRun().rows || (theRun().rows = theRun().documents.map((one, at) => el("tr", { "data-document": at },
     el("td", { class: "text" }, el("button", { type: "button", on: { click: () => open(at) } }, one.id)),
     el("td", { class: "text" }, one.topic),
-    ...task.metrics.map((metric) => el("td", { class: "number" }, number(one.values[metric.key])))));
+    ...task.metrics.map((metric) => el("td", { class: "number" }, number(one.values[metric.key]))))));
+  const body = rows.map(({ at }) => made[at]);
+  showCurrent();
   fill("list", el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...body)));
   document.getElementById("count").textContent = `${rows.length} of ${theRun().documents.length} documents`;
 }
 
+function showCurrent() {
+  theRun().current?.removeAttribute("aria-current");
+  theRun().current = theRun().rows[state.document];
+  theRun().current?.setAttribute("aria-current", "true");
+}
+
 function open(at) {
   state.document = at;
-  for (const row of document.querySelectorAll("#list tr[data-document]")) {
-    if (Number(row.dataset.document) === at) row.setAttribute("aria-current", "true");
-    else row.removeAttribute("aria-current");
-  }
+  showCurrent();
   showDocument();
   document.getElementById("document").focus();
 }
@@ -194,7 +199,7 @@ function showDocument() {
   const view = JSON.parse(one.view);
   const rows = chosen().map(({ at }) => at), place = rows.indexOf(state.document);
   const step = (label, to) => el("button", { type: "button", disabled: to < 0 || to >= rows.length || place < 0,
-    on: { click: () => { open(rows[to]); document.querySelector(`#list tr[data-document="${rows[to]}"]`)?.scrollIntoView({ block: "nearest" }); } } }, label);
+    on: { click: () => { open(rows[to]); theRun().current.scrollIntoView({ block: "nearest" }); } } }, label);
   fill("view",
     el("p", { class: "walk" }, step("Previous document", place - 1), step("Next document", place + 1)),
     el("h3", {}, `${one.id}`, el("span", { class: "soft" }, ` ${theTask().name}, ${theRun().model}`)),

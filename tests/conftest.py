@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from tls_tasks.types import Timeline
 
+pytest_plugins = ["tests.browser"]
+
 ROOT = Path(__file__).parent.parent
 ORACLES = Path(__file__).parent / "oracles"
 SHARED = ROOT.parent / "shared"

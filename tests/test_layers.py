@@ -33,6 +33,7 @@ LAYERS = {
     "plugin": 6,
     "harness": 7,  # runs the baselines
     "report": 8,
+    "submission": 8,
     "cli": 9,
     "__init__": 10,
     "__main__": 10,
@@ -43,7 +44,7 @@ ALLOWED = {
     "evaluate": {"metrics"},
     "lm_eval": {"harness", "plugin", "cli"},
     "datasets": {"datasets", "metrics"},
-    "huggingface_hub": {"datasets"},
+    "huggingface_hub": {"datasets", "submission"},
     "transformers": {"datasets"},
     "httpx": set(),
     "requests": set(),

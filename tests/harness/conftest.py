@@ -43,9 +43,9 @@ def tiny_model(tmp_path_factory):
 
 
 class Server:
-    """An OpenAI-compatible chat endpoint that answers from a table: text in the prompt -> answer."""
+    """An OpenAI-compatible chat endpoint that answers from a table: text in the prompt -> answer; or by a function."""
 
-    def __init__(self):
+    def __init__(self, answer=None):
         self.answers: dict[str, str] = {}
         self.requests: list[dict] = []
         outer = self
@@ -55,8 +55,8 @@ class Server:
                 request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.requests.append(request)
                 prompt = request["messages"][-1]["content"]
-                answer = next(text for key, text in outer.answers.items() if key in prompt)
-                body = json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", "content": answer}}]})
+                found = answer(prompt) if answer else next(t for key, t in outer.answers.items() if key in prompt)
+                body = json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", "content": found}}]})
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
                 self.end_headers()

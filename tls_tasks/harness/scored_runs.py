@@ -60,8 +60,9 @@ class ScoredTask:
     def model(self) -> str:
         """The model's name in the results file; else the name of the folder."""
         arguments = (self.results.get("config") or {}).get("model_args") or {}
-        # For a model that is none of these the harness makes up a name, another one each time.
-        named = self.results.get("model_name") if {"pretrained", "model", "path", "engine"} & set(arguments) else None
+        names = {part.partition("=")[0] for part in arguments.split(",")} if isinstance(arguments, str) else arguments
+        # For a model that is named by none of these the harness makes up a name, another one each time.
+        named = self.results.get("model_name") if {"pretrained", "model", "path", "engine"} & set(names) else None
         return str(named or self.results.get("model_source") or self.run.folder.name)
 
     def disagreements(self) -> dict[str, tuple[float, float]]:

@@ -1,0 +1,1 @@
+"""``tls-tasks submit`` and ``verify``: a run as an archive that a leaderboard can check without anything else."""

@@ -15,7 +15,7 @@ import sys
 from tls_tasks import __version__
 from tls_tasks.errors import TlsTasksError
 
-COMMAND_MODULES = ("install", "prepare", "score", "compare", "report", "submit", "leaderboard")
+COMMAND_MODULES = ("install", "prepare", "score", "compare", "report", "submit", "leaderboard", "listing")
 """The modules with commands, in the order of ``--help``."""
 
 _DESCRIPTION = (

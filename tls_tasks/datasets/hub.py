@@ -39,6 +39,14 @@ def fetch(repo_id: str, revision: str, file: str) -> Path:
         raise DataError(f"{repo_id}: {file} can't be downloaded: {_one_line(error)}") from error
 
 
+def is_cached(repo_id: str, revision: str, file: str) -> bool:
+    """Whether a file of a data set repository is in the local cache."""
+    from huggingface_hub import try_to_load_from_cache
+
+    found = try_to_load_from_cache(repo_id, file, revision=revision, repo_type="dataset")
+    return isinstance(found, str)
+
+
 def split_rows(repo_id: str, revision: str | None) -> Iterable[Mapping[str, Any]]:
     """The rows of the split ``test`` of a data set that the user named.
 

@@ -1,0 +1,57 @@
+"""``tls-tasks list``: everything that is registered, and the data as it is on this machine."""
+
+import json
+
+from tls_tasks.cli import main
+from tls_tasks.datasets.states import data_sets, data_state
+from tls_tasks.harness.task_files import group_files, task_files
+from tls_tasks.registry import METRICS
+
+
+def listed(capsys, *options):
+    assert main(["list", *options]) == 0
+    return capsys.readouterr().out
+
+
+def test_everything_is_there_with_its_version(capsys):
+    found = json.loads(listed(capsys, "--json"))
+    assert {row["name"] for row in found["tasks"]} == set(task_files())
+    assert {row["name"] for row in found["groups"]} == set(group_files())
+    assert {row["name"] for row in found["metrics"]} == set(METRICS)
+    assert all(isinstance(row["version"], int) for row in found["metrics"])
+    assert {row["name"]: row["version"] for row in found["tasks"]} == {
+        name: task.version for name, task in task_files().items()
+    }
+    out = listed(capsys)
+    for row in [*found["tasks"], *found["groups"], *found["metrics"]]:
+        assert f"\n{row['name']} " in f"\n{out}"
+
+
+def test_the_state_of_the_data(capsys, monkeypatch, tmp_path):
+    monkeypatch.delenv("TLS_TASKS_DATA", raising=False)
+    states = {row["name"]: row["data"] for row in json.loads(listed(capsys, "--json"))["tasks"]}
+    assert set(states.values()) == {"embedded"}, "no hub here, no local data"
+    (tmp_path / "crisis").mkdir()
+    monkeypatch.setenv("TLS_TASKS_DATA", str(tmp_path))
+    states = {row["name"]: row["data"] for row in json.loads(listed(capsys, "--json"))["tasks"]}
+    assert states["tls_crisis"] == states["tls_crisis_closed_book"] == f"local {tmp_path / 'crisis'}"
+    assert states["summ_qmsum"] == "embedded"
+
+
+def test_a_hub_source_in_the_cache(monkeypatch, tmp_path):
+    import huggingface_hub.constants
+
+    wanted = data_sets()["summ_dialogsum"]
+    assert not data_state(wanted).is_cached
+    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
+    repo = tmp_path / f"datasets--{wanted.hub.repo_id.replace('/', '--')}" / "snapshots" / wanted.hub.revision
+    repo.mkdir(parents=True)
+    (repo / wanted.hub.files[0]).write_text("id,dialogue,summary\n")
+    monkeypatch.setattr("huggingface_hub.file_download.HF_HUB_CACHE", str(tmp_path), raising=False)
+    state = data_state(wanted)
+    assert state.is_cached and state.edition == "hub" and wanted.hub.revision in state.hub
+
+
+def test_how_to_get_the_data(capsys):
+    out = listed(capsys, "--obtain")
+    assert all(f"{task}: " in out for task in task_files())

@@ -1,0 +1,73 @@
+"""Which data a task would run on here and now, without loading any of it: what ``tls-tasks list`` shows."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tls_tasks.datasets import hub
+from tls_tasks.datasets.catalogue import catalogue
+from tls_tasks.datasets.order import DATA_VARIABLE, EMBEDDED, Wanted, own_folder
+from tls_tasks.datasets.summary_sets import summary_sets
+
+
+@dataclass(frozen=True, slots=True)
+class DataState:
+    """Where a data set is, in the order in which a task looks.
+
+    Attributes:
+        name: The data set.
+        obtain: How to get the original.
+        local: Its folder below ``TLS_TASKS_DATA``; None if it isn't there.
+        hub: Its hub source, ``org/name@revision``; None if it has none.
+        is_cached: Whether all files of the hub source are in the local cache.
+        has_embedded: Whether it has an embedded edition.
+    """
+
+    name: str
+    obtain: str
+    local: Path | None
+    hub: str | None
+    is_cached: bool
+    has_embedded: bool
+
+    @property
+    def edition(self) -> str:
+        """What a task takes without asking the network: ``local``, ``hub``, ``embedded`` or ``none``."""
+        if self.local is not None:
+            return "local"
+        if self.is_cached:
+            return "hub"
+        return "embedded" if self.has_embedded else "none"
+
+
+def data_sets() -> Mapping[str, Wanted]:
+    """Every data set of every family by name.
+
+    Example:
+        >>> {"tls_crisis", "summ_qmsum"} <= set(data_sets())
+        True
+    """
+    return {**catalogue(), **summary_sets()}
+
+
+def data_state(wanted: Wanted) -> DataState:
+    """The state of one data set on this machine."""
+    root = os.environ.get(DATA_VARIABLE)
+    source = getattr(wanted, "hub", None)
+    return DataState(
+        name=wanted.name,
+        obtain=wanted.obtain,
+        local=own_folder(wanted, Path(root).expanduser()) if root else None,
+        hub=f"{source.repo_id}@{source.revision}" if source else None,
+        is_cached=source is not None and all(hub.is_cached(*file) for file in _files(source)),
+        has_embedded=(EMBEDDED / wanted.name).is_dir(),
+    )
+
+
+def _files(source: Any) -> Iterator[tuple[str, str, str]]:
+    for file in getattr(source, "files", None) or (source.file,):
+        yield source.repo_id, source.revision, file

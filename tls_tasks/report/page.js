@@ -3,6 +3,7 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const state = { task: 0, run: 0, document: 0, sort: "", down: false, words: "", most: "", even: false };
 const SVG = "http://www.w3.org/2000/svg";
+const STEP = 200;
 
 function el(name, options = {}, ...children) {
   const node = document.createElement(name);
@@ -161,20 +162,32 @@ function showList() {
     return el("th", { scope: "col", class: kind, "aria-sort": sorted },
       el("button", { type: "button", "data-column": key, on: { click: act } }, label));
   });
-  const made = theRun().rows || (theRun().rows = theRun().documents.map((one, at) => el("tr", { "data-document": at },
-    el("td", { class: "text" }, el("button", { type: "button", on: { click: () => open(at) } }, one.id)),
-    el("td", { class: "text" }, one.topic),
-    ...task.metrics.map((metric) => el("td", { class: "number" }, number(one.values[metric.key]))))));
-  const body = rows.map(({ at }) => made[at]);
-  showCurrent();
-  fill("list", el("table", {}, el("thead", {}, el("tr", {}, ...head)), el("tbody", {}, ...body)));
+  // A table of thousands of rows takes the browser a second to lay out: the rest is added when it is asked for.
+  const body = el("tbody", {}), more = el("button", { type: "button", on: { click: () => add() } }, "Show more documents");
+  let n = 0;
+  const add = () => {
+    body.append(...rows.slice(n, n + STEP).map(({ one, at }) => documentRow(task, one, at)));
+    n += STEP;
+    more.hidden = n >= rows.length;
+    showCurrent();
+  };
+  fill("list", el("table", {}, el("thead", {}, el("tr", {}, ...head)), body), el("p", { class: "walk" }, more));
+  add();
   document.getElementById("count").textContent = `${rows.length} of ${theRun().documents.length} documents`;
 }
 
+function documentRow(task, one, at) {
+  return el("tr", { "data-document": at },
+    el("td", { class: "text" }, el("button", { type: "button", on: { click: () => open(at) } }, one.id)),
+    el("td", { class: "text" }, one.topic),
+    ...task.metrics.map((metric) => el("td", { class: "number" }, number(one.values[metric.key]))));
+}
+
+const currentRow = () => document.querySelector(`#list tr[data-document="${state.document}"]`);
+
 function showCurrent() {
-  theRun().current?.removeAttribute("aria-current");
-  theRun().current = theRun().rows[state.document];
-  theRun().current?.setAttribute("aria-current", "true");
+  document.querySelector("#list tr[aria-current]")?.removeAttribute("aria-current");
+  currentRow()?.setAttribute("aria-current", "true");
 }
 
 function open(at) {
@@ -199,7 +212,7 @@ function showDocument() {
   const view = JSON.parse(one.view);
   const rows = chosen().map(({ at }) => at), place = rows.indexOf(state.document);
   const step = (label, to) => el("button", { type: "button", disabled: to < 0 || to >= rows.length || place < 0,
-    on: { click: () => { open(rows[to]); theRun().current.scrollIntoView({ block: "nearest" }); } } }, label);
+    on: { click: () => { open(rows[to]); currentRow()?.scrollIntoView({ block: "nearest" }); } } }, label);
   fill("view",
     el("p", { class: "walk" }, step("Previous document", place - 1), step("Next document", place + 1)),
     el("h3", {}, `${one.id}`, el("span", { class: "soft" }, ` ${theTask().name}, ${theRun().model}`)),

@@ -292,7 +292,24 @@ function summaryView(view) {
   ].filter((node) => node);
 }
 
-const VIEWS = { timeline: timelineView, summary: summaryView };
+// ---- extraction
+
+function evidenceView(view) {
+  const said = (value) => (value === null || value === undefined ? "(none)" : String(value));
+  return [
+    el("p", { class: "legend small" }, el("mark", { class: "hit" }, "hit"), " found ", el("mark", { class: "miss" }, "miss"),
+      " not found ", el("mark", { class: "spurious" }, "spurious"), " predicted, and not asked for"),
+    panel("The document with its spans", "", marked(view.source)),
+    table("Matches", [["domain", ""], ["reference", "text"], ["predicted", "text"], ["overlap", "number"], ["wrong attributes", "text"]],
+      view.matches.map((one) => [said(one.domain), said(one.reference), said(one.predicted), number(one.overlap),
+        one.wrong.map(([name, told, wanted]) => `${name}: ${told}, not ${wanted}`).join("; ") || "none"])),
+    table("Misses: in the reference, not found", [["domain", ""], ["span", "text"]], view.misses.map((row) => row.map(said))),
+    table("Spurious: predicted, matched by nothing", [["domain", ""], ["span", "text"], ["trouble", "text"]],
+      view.spurious.map(([domain, span, issues]) => [said(domain), said(span), issues.join("; ")])),
+  ];
+}
+
+const VIEWS = { timeline: timelineView, summary: summaryView, evidence: evidenceView };
 
 // ---- start
 

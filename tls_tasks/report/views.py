@@ -9,7 +9,7 @@ from typing import Any
 from tls_tasks.harness.answers import answer_text
 from tls_tasks.parsing.json_text import strip_thinking
 from tls_tasks.parsing.timelines import parse_timeline
-from tls_tasks.report.marks import mark_positions, mark_words, rouge_words
+from tls_tasks.report.marks import mark_positions, mark_spans, mark_words, rouge_words
 from tls_tasks.text.lcs import union_lcs
 from tls_tasks.text.tokenizers import whitespace_words
 from tls_tasks.types import Timeline
@@ -86,8 +86,44 @@ def summary_view(doc: Mapping[str, Any], answer: list[Any], explained: Mapping[s
     }
 
 
+def evidence_view(doc: Mapping[str, Any], answer: list[Any], explained: Mapping[str, Any]) -> View:
+    """The source with its spans by hit, miss and spurious, and the objects with what is wrong with them."""
+    item = explained["evidence_extraction"]["items"][0]
+    spans = []
+    for mark, objects in (
+        ("miss", item["misses"]),
+        ("spurious", item["spurious"]),
+        ("hit", [one for match in item["matches"] for one in (match["reference"], match["prediction"])]),
+    ):
+        spans += [(start, end, mark) for one in objects for start, end in one["places"] or ()]
+    return {
+        "kind": "evidence",
+        "source": mark_spans(doc["text"], spans),
+        "matches": [
+            {
+                "domain": match["reference"]["domain"],
+                "reference": match["reference"]["span"],
+                "predicted": match["prediction"]["span"],
+                "overlap": match["overlap"],
+                "wrong": [
+                    [name, str(pair["predicted"]), str(pair["reference"])]
+                    for name, pair in match["attributes"].items()
+                    if not pair["right"]
+                ],
+            }
+            for match in item["matches"]
+        ],
+        "misses": [[one["domain"], one["span"]] for one in item["misses"]],
+        "spurious": [
+            [one["domain"], one["span"], [*one["issues"], *([] if one["grounded"] else ["not in the text"])]]
+            for one in item["spurious"]
+        ],
+    }
+
+
 VIEWS: Mapping[str, Callable[[Mapping[str, Any], list[Any], Mapping[str, Any]], View]] = {
     "tls": timeline_view,
     "summ": summary_view,
+    "evid": evidence_view,
 }
 """Family -> its view."""

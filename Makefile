@@ -48,6 +48,7 @@ quick: $(VENV)/dev ## The tests that take no time: without harness runs, models 
 bench: $(VENV)/peers ## Side by side with tilse and rouge_score, in one run; see benchmarks/
 	$(BIN)/python benchmarks/alignment_rouge.py
 	$(BIN)/python benchmarks/rouge_l.py
+	$(BIN)/python benchmarks/report_eval.py
 
 wheel: $(VENV)/dev ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m build

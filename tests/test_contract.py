@@ -61,7 +61,52 @@ def summary_cases():
     }
 
 
-CASES = {"timeline": timeline_cases(), "summary": summary_cases()}
+REPORT_ANSWERS = ("410 hectares", "in 1994", "nobody was hurt", "the council", "two bridges", "by ship")
+
+
+def report_judge(query):
+    """Knows which documents hold by their ids, and finds answers word for word."""
+    sentence = query.fields["sentence"]
+    return {
+        "citation_support": lambda: query.about["doc_id"] != "wrong",
+        "nugget_agreement": lambda: query.fields["answer"] in sentence,
+        "negative": lambda: "not" in sentence.split(),
+        "requires_citation": lambda: True,
+        "first_instance": lambda: sentence not in query.fields["previous"].splitlines(),
+    }[query.kind]()
+
+
+def make_report(answers, wrong=(), uncited=()):
+    """A row that is a report as well as its request: the report gives the answers that the request asks for."""
+    sentences = [
+        {"text": f"It was {answer}.", "citations": ["wrong" if answer in wrong else "right"]} for answer in answers
+    ]
+    return {
+        "request_id": "7",
+        "sentences": [*sentences, *({"text": f"It was {answer}."} for answer in uncited)],
+        "items": [{"question_text": f"What of {answer}?", "gold_answers": [answer]} for answer in answers],
+    }
+
+
+def report_cases():
+    generator = random.Random(3)
+
+    def pair():
+        drawn = generator.sample(REPORT_ANSWERS, 4)
+        return make_report(drawn, wrong=drawn[:1], uncited=drawn[1:2]), make_report(generator.sample(REPORT_ANSWERS, 4))
+
+    special = make_report(["in 1994", "by ship", "in 1994"])
+    return {
+        "pairs": [pair() for _ in range(12)],
+        "empty": "",
+        "unparsable": "I am sorry, but I can't do that.",
+        "shuffled": lambda report: {**report, "sentences": report["sentences"][::-1]},
+        "special": special,
+        "options": {"judge": report_judge},
+    }
+
+
+CASES = {"timeline": timeline_cases(), "summary": summary_cases(), "report": report_cases()}
 
 
 def score(spec, cases, predictions, references):

@@ -96,7 +96,57 @@ def summary_example():
     )  # fmt: skip
 
 
-EXAMPLES = {"timeline": timeline_example(), "summary": summary_example()}
+def report_example():
+    sentences = [{"text": "Protests began in Cairo.", "citations": ["d1"]}, {"text": "Mubarak resigned."}]
+    prediction = {"request_id": "7", "run_id": "a", "sentences": sentences}
+    items = [
+        {"question_text": "Where did protests begin?", "gold_answers": ["in Cairo", "in Suez"]},
+        {"question_text": "What did Mubarak do?", "gold_answers": ["resigned"], "info": {"importance": "vital"}},
+    ]
+    reference = {"query_id": 7, "items": items}
+    bank = {item["question_text"]: {"question": item["question_text"], **item.get("info", {}),
+            "answers": {text: {"answer": text} for text in item["gold_answers"]}} for item in items}  # fmt: skip
+    said = {"kind": "nugget_agreement", "sentence": sentences[0]["text"], "question": items[0]["question_text"]}
+    responses = [{"text": one["text"], "citations": [0] if "citations" in one else {}} for one in sentences]
+    trec = {"metadata": {"topic_id": "7", "run_id": "a"}, "references": ["d1"], "responses": responses}
+    return Example(
+        prediction=prediction,
+        reference=reference,
+        other={"sentences": [{"text": "Protests began in Cairo.", "citations": ["d1", "d2"]}]},
+        other_reference=[reference],
+        prediction_forms={"row": prediction, "json": json.dumps(prediction), "trec": trec},
+        reference_forms={
+            "row": reference, "json": json.dumps(reference), "bank": {"query_id": "7", "nugget_bank": bank},
+            "list": [{"query_id": "8", "items": []}, reference],
+        },
+        mixed=(
+            [prediction, json.dumps(prediction), "no report", {"sentences": [], "more": {"deep": [None]}}],
+            [reference, [reference], json.dumps([reference]), {"items": None}],
+        ),
+        odd={"request_id": "7", "sentences": [{"text": "NaN 1e999 \ud800 \x00 police", "citations": ["d1"]}],
+             "items": [{"question_text": "q \ud800", "gold_answers": ["a", 12345678901234567890123]}]},
+        options={
+            "recall_unit": "question", "first_instance_scope": "any", "nugget_answers": "all", "length_limit": 100,
+            "aggregate": "micro", "confidence_interval": 0.9, "n_resamples": 50, "seed": 7, "compat": None,
+        },
+        signed={
+            "unit:question", "first:any", "answers:all", "limit:100", "agg:micro", "judge:recorded", "ci:0.9,50,seed7",
+        },
+        keys={"recall_ci", "runs"},
+        required={
+            "documents": {"d1": "Cairo saw the first protests."},
+            "judge": {
+                "judgments": [{**said, "answer": "in Cairo", "verdict": "YES"}],
+                "defaults": {
+                    "citation_support": "YES", "nugget_agreement": "NO", "negative": "NO", "requires_citation": "YES",
+                    "first_instance": "YES",
+                },
+            },
+        },
+    )  # fmt: skip
+
+
+EXAMPLES = {"timeline": timeline_example(), "summary": summary_example(), "report": report_example()}
 
 
 def example_of(name):

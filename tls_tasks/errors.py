@@ -6,6 +6,7 @@
     ├── InputError (ValueError)         what the caller gave can't be scored: which row, which field, what was expected
     │   └── OptionError                 an option has a value that doesn't exist; names the ones that do
     ├── DataError                       a data set is absent, damaged or not the pinned one; says where we looked
+    ├── JudgeError                      a judge can't be used at all: its server refuses us, in the server's words
     └── MissingExtraError (ImportError) an optional dependency isn't installed; gives the install line
 
 Trouble made by a model (no JSON, impossible dates) is never an exception: it is scored at the metric's worst value and
@@ -60,6 +61,24 @@ class OptionError(InputError):
 
 class DataError(TlsTasksError):
     """A data set is absent, damaged or not the pinned one."""
+
+
+class JudgeError(TlsTasksError):
+    """A judge can't be used at all: wrong key, unknown model, unknown parameter, a recording that lacks what is asked.
+
+    Trouble with single questions never raises: it is an unscored verdict.
+
+    Example:
+        >>> raise JudgeError.refused("gpt-x at https://host/v1", 404, "The model gpt-x does not exist")
+        Traceback (most recent call last):
+        ...
+        tls_tasks.errors.JudgeError: judge gpt-x at https://host/v1: refused with 404: The model gpt-x does not exist
+    """
+
+    @classmethod
+    def refused(cls, judge: str, status: int, words: str) -> JudgeError:
+        """Build the error for a server that refused with an HTTP ``status`` and these ``words``."""
+        return cls(f"judge {judge}: refused with {status}: {words}")
 
 
 class MissingExtraError(TlsTasksError, ImportError):

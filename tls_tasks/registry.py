@@ -130,6 +130,34 @@ METRICS: Mapping[str, MetricSpec] = {
                 "unparsable_prediction_scores_zero": False,  # any text is a summary: a refusal scores what its words do
             },
         ),
+        MetricSpec(
+            name="report_eval",
+            function="tls_tasks.scorers.report_eval:report_eval",
+            kind="report",
+            prefixes=(),
+            keys=(
+                "recall",
+                "precision",
+                "sentence_support",
+                "citation_support",
+                "nugget_coverage",
+                "nugget_coverage_weighted",
+                "f1",
+            ),
+            further_keys=("n_unscored", "parse_failures", "counts"),
+            summary="cited reports: support by citations and coverage of nuggets, by a judge's answers",
+            original="report_gen_eval (b34e68e), with `compat`; by default its documentation",
+            citation="Mayfield et al., On the Evaluation of Machine-Generated Reports, SIGIR 2024",
+            invariants={
+                "identity_is_one": True,  # of a report that gives every answer, with citations that hold
+                "swap_exchanges_precision_and_recall": False,  # sentences are counted there, nuggets here
+                "row_order_is_irrelevant": True,
+                "unit_order_is_irrelevant": False,  # an uncited claim passes after a sentence that cites for it
+                "repeated_reference_is_irrelevant": True,
+                "empty_prediction_scores_zero": True,
+                "unparsable_prediction_scores_zero": True,
+            },
+        ),
     )
 }
 

@@ -15,7 +15,19 @@ import sys
 from tls_tasks import __version__
 from tls_tasks.errors import TlsTasksError
 
-COMMAND_MODULES = ("install", "prepare", "score", "compare", "report", "submit", "leaderboard", "listing")
+COMMAND_MODULES = (
+    "install",
+    "listing",
+    "prepare",
+    "judge",
+    "agree",
+    "documents",
+    "score",
+    "compare",
+    "report",
+    "submit",
+    "leaderboard",
+)
 """The modules with commands, in the order of ``--help``."""
 
 _DESCRIPTION = (

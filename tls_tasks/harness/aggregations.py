@@ -7,6 +7,7 @@ instrument that failed is seen.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,14 +24,16 @@ class Aggregation:
     Attributes:
         units: All documents' values -> what each adds to the sums.
         value: The number that the sums give.
+        of_nothing: The number of no documents.
     """
 
     units: Callable[[Sequence[Any]], list[Sums]]
     value: Callable[[Sums], float]
+    of_nothing: float = 0.0
 
     def of(self, values: Sequence[Any]) -> float:
-        """The aggregate of the documents' values; 0 of none."""
-        return self.value(total_of(self.units(values))) if values else 0.0
+        """The aggregate of the documents' values; of none what ``of_nothing`` says."""
+        return self.value(total_of(self.units(values))) if values else self.of_nothing
 
 
 def f_of_means(values: Sequence[Mapping[str, Any]]) -> float:
@@ -82,6 +85,32 @@ def ratio_of_sums(values: Sequence[Mapping[str, Any]]) -> float:
     return AGGREGATIONS["ratio_of_sums"].of(values)
 
 
+def ratio_of_scored(values: Sequence[Mapping[str, Any]]) -> float:
+    """A micro average that leaves out what was not scored: as :func:`ratio_of_sums`, but NaN of nothing.
+
+    Args:
+        values: One a document, with ``hits`` and ``of``; both 0 where nothing is known.
+
+    Example:
+        >>> ratio_of_scored([{"hits": 1, "of": 4}, {"hits": 0, "of": 0}]), ratio_of_scored([{"hits": 0, "of": 0}])
+        (0.25, nan)
+    """
+    return AGGREGATIONS["ratio_of_scored"].of(values)
+
+
+def f1_of_scored(values: Sequence[Mapping[str, Any]]) -> float:
+    """The harmonic mean of two micro averages, sentence support and nugget coverage; NaN where one is not known.
+
+    Args:
+        values: One a document, with ``support`` and ``coverage``, each with ``hits`` and ``of``.
+
+    Example:
+        >>> f1_of_scored([{"support": {"hits": 1, "of": 1}, "coverage": {"hits": 1, "of": 2}}])
+        0.6666666666666666
+    """
+    return AGGREGATIONS["f1_of_scored"].of(values)
+
+
 def f1_of_sums(values: Sequence[Mapping[str, Any]]) -> float:
     """Micro F1: of the true positives, false positives and false negatives of all documents; 0 of nothing.
 
@@ -97,6 +126,19 @@ def f1_of_sums(values: Sequence[Mapping[str, Any]]) -> float:
 
 def _numbers(values: Sequence[Any]) -> list[Sums]:
     return [{"sum": float(value), "n": 1.0} for value in values]
+
+
+def _known(values: Sequence[Any]) -> list[Sums]:
+    """As :func:`_numbers`, but what could not be computed is left out, as by the harness's ``nanmean``."""
+    numbers = [float(value) for value in values]
+    return [{"sum": 0.0, "n": 0.0} if math.isnan(number) else {"sum": number, "n": 1.0} for number in numbers]
+
+
+def _support_and_coverage(values: Sequence[Any]) -> list[Sums]:
+    parts = ("support", "coverage")
+    return [
+        {f"{part}_{name}": float(value[part][name]) for part in parts for name in ("hits", "of")} for value in values
+    ]
 
 
 def _parts(*names: str) -> Callable[[Sequence[Any]], list[Sums]]:
@@ -115,6 +157,15 @@ def _ratio(hits: str, of: str) -> Callable[[Sums], float]:
     return lambda sums: sums[hits] / sums[of] if sums[of] else 0.0
 
 
+def _ratio_or_nan(hits: str, of: str) -> Callable[[Sums], float]:
+    return lambda sums: sums[hits] / sums[of] if sums[of] else math.nan
+
+
+def _f1_of_scored(sums: Sums) -> float:
+    ratios = [_ratio_or_nan(f"{part}_hits", f"{part}_of")(sums) for part in ("support", "coverage")]
+    return math.nan if any(map(math.isnan, ratios)) else f_beta(*ratios)
+
+
 def _f_of_means(sums: Sums) -> float:
     return f_beta(sums["precision"] / sums["n"], sums["recall"] / sums["n"])
 
@@ -130,6 +181,9 @@ AGGREGATIONS: Mapping[str, Aggregation] = {
     "mean_f_by_topic": Aggregation(_votes_of_topics, _ratio("f1", "topics")),
     "total": Aggregation(_numbers, lambda sums: sums["sum"]),
     "ratio_of_sums": Aggregation(_parts("hits", "of"), _ratio("hits", "of")),
+    "nanmean": Aggregation(_known, _ratio_or_nan("sum", "n"), math.nan),
+    "ratio_of_scored": Aggregation(_parts("hits", "of"), _ratio_or_nan("hits", "of"), math.nan),
+    "f1_of_scored": Aggregation(_support_and_coverage, _f1_of_scored, math.nan),
     "f1_of_sums": Aggregation(_parts("tp", "fp", "fn"), _micro_f1),
 }
-"""Each by the name that the YAML files give it. ``mean`` is the harness's own."""
+"""Each by the name that the YAML files give it. ``mean`` and ``nanmean`` are the harness's own."""

@@ -1,4 +1,4 @@
-"""Harness models that need no weights: ``lm_eval --model tls_datewise``, ``lm_eval --model summ_lead``."""
+"""Harness models that need no weights: ``lm_eval --model tls_datewise``, or ``summ_lead``, or ``report_lead``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from lm_eval.api.model import LM
 
-from tls_tasks.baselines import datewise, lead
+from tls_tasks.baselines import datewise, lead, report_lead
 from tls_tasks.errors import InputError
 
 
@@ -84,13 +84,40 @@ class LeadLM(BaselineLM):
     def __init__(self, n: int = 3, **_: Any) -> None:
         """Batch size, device and the like mean nothing to it."""
         super().__init__()
-        if not isinstance(n, int) or isinstance(n, bool) or n < 1:
-            raise InputError("n", None, repr(n), "a whole number above 0")
-        self.n = n
+        self.n = _positive("n", n)
 
     def answer(self, prompt: str) -> str:
         """The first sentences of the document in the prompt."""
         return lead.answer(prompt, self.n)
+
+
+class ReportLeadLM(BaselineLM):
+    """The lead baseline for reports: cites the first sentence of each of the first documents.
+
+    Args:
+        k: How many documents.
+
+    Example:
+        ``lm_eval --tasks report_generation --model report_lead --model_args k=5``
+    """
+
+    tokenizer_name = "report_lead"
+    answers_tasks_of = "report"
+
+    def __init__(self, k: int = 10, **_: Any) -> None:
+        """Batch size, device and the like mean nothing to it."""
+        super().__init__()
+        self.k = _positive("k", k)
+
+    def answer(self, prompt: str) -> str:
+        """The first sentences of the documents in the prompt."""
+        return report_lead.answer(prompt, self.k)
+
+
+def _positive(option: str, value: object) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+        raise InputError(option, None, repr(value), "a whole number above 0")
+    return value
 
 
 def _until(text: str, options: Any) -> str:

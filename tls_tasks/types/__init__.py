@@ -1,5 +1,28 @@
 """The typed objects that scorers take: frozen, validated once, standard library only. One file a family."""
 
+from tls_tasks.types.reports import (
+    QUERY_KINDS,
+    Judge,
+    Nugget,
+    NuggetAnswer,
+    Query,
+    Report,
+    ReportRequest,
+    ReportSentence,
+    Verdict,
+)
 from tls_tasks.types.timelines import Timeline, TimelineEntry
 
-__all__ = ["Timeline", "TimelineEntry"]
+__all__ = [
+    "QUERY_KINDS",
+    "Judge",
+    "Nugget",
+    "NuggetAnswer",
+    "Query",
+    "Report",
+    "ReportRequest",
+    "ReportSentence",
+    "Timeline",
+    "TimelineEntry",
+    "Verdict",
+]

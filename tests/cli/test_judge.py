@@ -1,0 +1,423 @@
+"""tls-tasks judge: files in and out, the judge that is asked, what a bad judge does, a run that is killed."""
+
+import argparse
+import json
+import math
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.judge.server import Server, truth
+from tls_tasks.cli import main
+from tls_tasks.cli.judge import add_parser, judge_spec
+from tls_tasks.cli.judge import main as report_eval_main
+from tls_tasks.datasets.reports import embedded_recording
+from tls_tasks.errors import DataError, InputError
+from tls_tasks.harness.report_runs import read_run, score_run
+from tls_tasks.judge import Recorded
+from tls_tasks.scorers.report_score import KEYS
+
+ROOT = Path(__file__).parents[2]
+FOLDER = embedded_recording().parent
+REPORTS, NUGGETS, DOCUMENTS = (str(FOLDER / f"{name}.jsonl") for name in ("reports", "nuggets", "documents"))
+RECORDED = [REPORTS, NUGGETS, "--documents", DOCUMENTS, "--recorded", "embedded"]
+
+TINY_REPORTS = [
+    {"request_id": "7", "run_id": "a", "sentences": [{"text": f"Sentence {number} of the report.", "citations": ["d1"]}
+                                                     for number in range(6)]}
+]  # fmt: skip
+TINY_NUGGETS = [{"query_id": "7", "items": [{"question_text": "q", "gold_answers": ["a", "b"]}]}]
+TINY_DOCUMENTS = [{"id": "d1", "title": "T", "text": "Text."}]
+
+
+def write(path, rows):
+    path.write_text("".join(f"{row if isinstance(row, str) else json.dumps(row)}\n" for row in rows))
+    return str(path)
+
+
+@pytest.fixture
+def tiny(tmp_path):
+    """Arguments for a run of one small report."""
+    files = {"reports": TINY_REPORTS, "nuggets": TINY_NUGGETS, "documents": TINY_DOCUMENTS}
+    reports, nuggets, documents = (write(tmp_path / f"{name}.jsonl", rows) for name, rows in files.items())
+    return [reports, nuggets, "--documents", documents, "-o", str(tmp_path / "out")]
+
+
+@pytest.fixture
+def serve():
+    servers = []
+
+    def start(answer=None, **options):
+        servers.append(Server(*([answer] if answer else []), **options))
+        return servers[-1]
+
+    yield start
+    for one in servers:
+        one.close()
+
+
+def scores(folder):
+    return json.loads((folder / "scores.json").read_text())
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def judged(arguments, server, *more):
+    return main(["judge", *arguments, "--base-url", server.url, "-m", "m", *more])
+
+
+# ---- a recording
+
+
+def test_a_recorded_run(tmp_path, capsys):
+    assert main(["judge", *RECORDED, "-o", str(tmp_path / "out")]) == 0
+    out, err = capsys.readouterr()
+    rows = {line.split()[0]: line.split()[1:] for line in out.splitlines()[:4] if line}
+    assert rows["run"] == list(KEYS)
+    assert rows["careful"][:2] == ["0.9061", "1.0000"] and rows["hasty"][:2] == ["0.2701", "0.4889"]
+    assert "12 reports, 88 sentences, 0 of them without a score, 2 unknown citations" in out
+    assert "report_eval|" in out and "judge:embedded" in out and err == ""
+    found = scores(tmp_path / "out")
+    assert found["runs"]["careful"]["precision"] == 1.0 and found["judge"] == "embedded"
+    results = lines(tmp_path / "out" / "results.jsonl")
+    assert [(row["run_id"], row["request_id"]) for row in results][::6] == [("careful", "e01"), ("hasty", "e01")]
+    assert len(lines(tmp_path / "out" / "verdicts.jsonl")) == 804
+
+
+def test_a_judged_run_is_a_recording(tmp_path):
+    assert main(["judge", *RECORDED, "-o", str(tmp_path / "a")]) == 0
+    again = [*RECORDED[:-1], str(tmp_path / "a" / "verdicts.jsonl")]
+    assert main(["judge", *again, "-o", str(tmp_path / "b")]) == 0
+    assert scores(tmp_path / "a") == scores(tmp_path / "b")
+    assert (tmp_path / "a" / "results.jsonl").read_bytes() == (tmp_path / "b" / "results.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("size", ["1", "5", "12", "100"])
+def test_batches_change_no_number(tmp_path, size):
+    assert main(["judge", *RECORDED, "-o", str(tmp_path / "out"), "--batch-size", size]) == 0
+    found = scores(tmp_path / "out")
+    whole = score_run(read_run(Path(REPORTS), Path(NUGGETS)), Recorded.read(embedded_recording(), name="embedded"),
+                      documents={row["id"]: row for row in lines(Path(DOCUMENTS))})  # fmt: skip
+    assert {key: found[key] for key in KEYS} == {key: whole.as_dict()[key] for key in KEYS}
+    assert [row["row"] for row in lines(tmp_path / "out" / "results.jsonl")] == list(range(12))
+
+
+def test_a_recording_that_lacks_verdicts_leaves_sentences_unscored(tmp_path, capsys):
+    rows = lines(embedded_recording())
+    part = write(tmp_path / "part.jsonl", [row for row in rows if row.get("doc_id") != "hills-01"])
+    arguments = ["judge", *RECORDED[:-1], part, "-o", str(tmp_path / "out")]
+    assert main(arguments) == 1
+    err = capsys.readouterr().err
+    assert "3.4% of the sentences have no score" in err and err.count("\n") == 1
+    assert main([*arguments, "--allow-unscored", "0.05"]) == 0
+    assert scores(tmp_path / "out")["n_unscored"] == 3
+
+
+def test_micro(tmp_path):
+    assert main(["judge", *RECORDED, "-o", str(tmp_path), "--aggregate", "micro"]) == 0
+    found = scores(tmp_path)
+    assert "agg:micro" in found["signature"] and found["runs"]["careful"]["recall"] == 54 / 60
+
+
+def test_compat(tiny, serve, tmp_path):
+    nuggets = [
+        {"query_id": "7", "items": [{"question_text": "q", "gold_answers": ["a"], "info": {"importance": "okay"}}]}
+    ]
+    write(Path(tiny[1]), nuggets)
+    write(Path(tiny[0]), [{**TINY_REPORTS[0], "collection_ids": ["c"]}])  # the program asks for one
+    assert judged(tiny, serve(), "--compat", "report_gen_eval") == 0
+    found = scores(tmp_path / "out")
+    # Of six sentences three are not supported; the others match the one answer.
+    assert "compat:report_gen_eval" in found["signature"] and (found["recall"], found["precision"]) == (1.0, 0.5)
+
+
+# ---- an endpoint
+
+
+def test_an_endpoint_judges_and_the_second_run_asks_nothing(tiny, serve, tmp_path, capsys):
+    server = serve()
+    assert judged(tiny, server, "--price", "1", "2") == 0
+    n_asked = len(server.requests)
+    first = scores(tmp_path / "out")
+    assert first["citation_support"] == 0.5 and first["judge"].startswith("m@127.0.0.1,prompts:")
+    assert n_asked == 6 + 3 * 2  # one citation each; two answers for the three that hold
+    out = capsys.readouterr().out
+    table = {line.rsplit(maxsplit=1)[0]: line.rsplit(maxsplit=1)[1] for line in out.splitlines()[-10:] if line.strip()}
+    assert (table["asked"], table["cached"], table["failed"]) == ("12", "0", "0")
+    assert float(table["price"]) == pytest.approx((12 * 100 + 12 * 2 * 2) / 1e6, abs=1e-4)
+    assert judged(tiny, server) == 0
+    assert len(server.requests) == n_asked
+    assert {key: scores(tmp_path / "out")[key] for key in KEYS} == {key: first[key] for key in KEYS}
+
+
+def test_every_verdict_is_in_the_recording(tiny, serve, tmp_path):
+    judged(tiny, serve())
+    rows = [row for row in lines(tmp_path / "out" / "verdicts.jsonl") if row["kind"] == "citation_support"]
+    assert [row["verdict"] for row in rows] == [truth(row["fields"]["sentence"]) for row in rows]
+    assert [row["about"]["sentence"] for row in rows] == list(range(6))
+
+
+TROUBLE = {
+    "503 at first": lambda sentence, n, messages: truth(sentence) if n else (503, {}, {}),
+    "429 at first": lambda sentence, n, messages: truth(sentence) if n else (429, {}, {"Retry-After": "0"}),
+    "dropped at first": lambda sentence, n, messages: truth(sentence) if n else "drop",
+    "cut at first": lambda sentence, n, messages: truth(sentence) if n else "cut",
+    "no verdict at first": lambda sentence, n, messages: truth(sentence) if len(messages) > 1 else "Well.",
+    "a talker": lambda sentence, n, messages: f"<think>YES or NO?</think> I think the answer is: {truth(sentence)}.",
+}
+
+
+@pytest.mark.parametrize("answer", TROUBLE.values(), ids=TROUBLE)
+def test_trouble_that_passes_costs_no_verdict(tiny, serve, tmp_path, answer):
+    assert judged(tiny, serve(answer), "--max-tries", "20") == 0
+    assert scores(tmp_path / "out")["citation_support"] == 0.5 and scores(tmp_path / "out")["n_unscored"] == 0
+
+
+STAYS = {
+    "garbage": lambda sentence, n, messages: (200, b"<html>", {}),
+    "500": lambda sentence, n, messages: (500, {}, {}),
+    "no verdict": lambda sentence, n, messages: "I can't say.",
+    "hangs": lambda sentence, n, messages: "hang",
+}
+
+
+@pytest.mark.parametrize("answer", STAYS.values(), ids=STAYS)
+def test_a_judge_that_never_answers_never_yields_a_number(tiny, serve, tmp_path, capsys, answer):
+    assert judged(tiny, serve(answer), "--max-tries", "1", "--timeout", "0.3") == 1
+    found = scores(tmp_path / "out")
+    assert {found[key] for key in KEYS} == {None} and found["n_unscored"] == 6
+    out, err = capsys.readouterr()
+    assert "100.0% of the sentences have no score" in err and "  -" in out
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(401, "Incorrect API key"), (403, "not allowed"), (404, "no model m"), (400, "no such parameter")],
+)
+def test_a_judge_that_refuses_stops_the_run_with_its_words(tiny, serve, tmp_path, capsys, status, words):
+    server = serve(lambda *_: (status, {"error": {"message": words}}, {}))
+    assert judged(tiny, server) == 2
+    assert words in capsys.readouterr().err and len(server.requests) <= 16
+    assert not (tmp_path / "out" / "scores.json").exists()
+
+
+def test_a_judge_that_refuses_later_keeps_what_it_said(tiny, serve, tmp_path):
+    def answer(sentence, n, messages):
+        return (401, {"error": {"message": "expired"}}, {}) if "<answer>" in messages[0]["content"] else truth(sentence)
+
+    server = serve(answer)
+    assert judged(tiny, server) == 2
+    assert len(lines(tmp_path / "out" / "verdicts.jsonl")) == 6
+    n_asked = len(server.requests)
+    server.answer = lambda sentence, n, messages: truth(sentence)
+    assert judged(tiny, server) == 0
+    assert len(server.requests) == n_asked + 6  # the nuggets only
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_loses_nothing_that_was_answered(tiny, serve, tmp_path):
+    server = serve(lambda sentence, n, messages: truth(sentence), latency=0.15)
+    command = [
+        sys.executable,
+        "-m",
+        "tls_tasks",
+        "judge",
+        *tiny,
+        "--base-url",
+        server.url,
+        "-m",
+        "m",
+        "--max-in-flight",
+        "1",
+    ]
+    process = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(ROOT)}, stdout=subprocess.DEVNULL)
+    while len(server.requests) < 5:
+        time.sleep(0.01)
+        assert process.poll() is None
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    n_before = len(server.requests)
+    server.latency = 0.0
+    assert judged(tiny, server) == 0
+    # The one that was under way is asked again; the answers before it are not.
+    assert 12 - n_before <= len(server.requests) - n_before <= 12 - n_before + 1
+
+
+# ---- files
+
+
+def test_rows_that_can_not_be_read_lose_nothing_but_themselves(tiny, serve, tmp_path, capsys):
+    write(
+        Path(tiny[0]),
+        ["{", *TINY_REPORTS, {"request_id": "8", "run_id": "a", "sentences": [{"text": "Sentence 3."}]}, {"a": 1}],
+    )
+    assert judged(tiny, serve()) == 1
+    err = capsys.readouterr().err
+    assert "reports.jsonl, line 1: not JSON" in err and "reports.jsonl, line 4: " in err and "(line left out)" in err
+    assert "request 8: no nuggets" in err
+    assert scores(tmp_path / "out")["counts"]["reports"] == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda a: ["nowhere.jsonl", *a[1:]], "nowhere.jsonl: can't be read"),
+        (lambda a: [a[0], "nowhere.jsonl", *a[2:]], "nowhere.jsonl: can't be read"),
+        (lambda a: [a[0], *a[2:]], "reports without nuggets; name the nuggets file too"),
+        (lambda a: [*a[:2], *a[4:]], "--documents: got nothing, expected the cited documents"),
+        (lambda a: [*a[:3], "nowhere.sqlite", *a[4:]], "nowhere.sqlite: no such file"),
+        (lambda a: a[:4], "output: got nothing, expected a folder"),
+        (lambda a: [a[0], a[1], "results", *a[2:]], "output: got both results and -o"),
+        (
+            lambda a: [*a, "--recorded", "x", "--harness", "hf"],
+            "judge: got --recorded and --harness, expected one judge",
+        ),
+        (lambda a: [*a, "--recorded", "x", "-m", "m"], "judge: got --recorded and --model, expected one judge"),
+        (lambda a: [*a, "--recorded", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
+        (lambda a: [*a, "-p", "openai"], "--model: got nothing, expected the name of a model of openai"),
+        (lambda a: [*a, "--base-url", "http://h"], "judge.model: got nothing"),
+        (lambda a: a, "TOGETHER_API_KEY: got nothing, expected a key in the environment or in .env"),
+    ],
+)
+def test_what_can_not_work_is_one_line_and_no_call(tiny, capsys, monkeypatch, tmp_path, change, message):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("TOGETHER_API_KEY", raising=False)
+    assert main(["judge", *change(tiny)]) == 2
+    out, err = capsys.readouterr()
+    assert message in err and err.count("\n") == 1 and out == ""
+
+
+@pytest.mark.parametrize("option", [["--allow-unscored", "2"], ["--batch-size", "0"], ["-p", "acme"], ["--limit", "x"]])
+def test_impossible_options(tiny, capsys, option):
+    with pytest.raises(SystemExit) as stop:
+        main(["judge", *tiny, *option])
+    assert stop.value.code == 2 and option[0] in capsys.readouterr().err
+
+
+def test_the_limit_leaves_out_sentences(tiny, serve, tmp_path):
+    assert judged(tiny, serve(), "--limit", "60") == 0
+    assert scores(tmp_path / "out")["counts"]["sentences"] == 2
+
+
+# ---- samples logs
+
+
+SAMPLE = {
+    "doc_id": 0,
+    "doc": {"doc_id": "7", "collection_id": "", "limit": 0, "nuggets": json.dumps(TINY_NUGGETS[0]),
+            "documents": json.dumps(TINY_DOCUMENTS)},
+    "resps": [["Sentence 2 is good [1]. Sentence 3 is not [1]. Sentence 4 cites nothing [5]."]],
+    "filtered_resps": ["…"],
+}  # fmt: skip
+
+
+def test_a_samples_log_has_nuggets_and_documents_of_its_own(serve, tmp_path):
+    log = write(tmp_path / "samples_report_generation_x.jsonl", [SAMPLE, {**SAMPLE, "filter": "another"}])
+    assert judged([log, "-o", str(tmp_path / "out")], serve()) == 0
+    found = scores(tmp_path / "out")
+    assert found["counts"]["reports"] == 1 and found["counts"]["unknown_citations"] == 1
+    assert found["citation_support"] == pytest.approx(1 / 3)
+    assert list(found["runs"]) == ["samples_report_generation_x"]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ("{", "line 2: no sample of the harness"),
+        (
+            {"doc": {"text": "x"}, "resps": [], "filtered_resps": []},
+            "line 2: doc has no doc_id: is it a samples log of",
+        ),
+        (
+            {**SAMPLE, "doc": {**SAMPLE["doc"], "doc_id": "8", "nuggets": "[]"}},
+            "line 2: doc.nuggets is no row of nuggets",
+        ),
+    ],
+)
+def test_logs_of_other_tasks_are_refused(tmp_path, row, message):
+    with pytest.raises(DataError, match=message):
+        read_run(Path(write(tmp_path / "log.jsonl", [SAMPLE, row])), None)
+
+
+def test_a_log_that_was_judged_keeps_its_verdicts(tmp_path):
+    judgment = {"kind": "negative", "sentence": "s", "verdict": "NO"}
+    filtered = json.dumps({"report": None, "judge": "j", "problems": {}, "judgments": [judgment]})
+    run = read_run(Path(write(tmp_path / "log.jsonl", [{**SAMPLE, "filtered_resps": [filtered]}])), None)
+    assert run.judgments == (judgment,)
+
+
+# ---- the arguments of report_gen_eval
+
+
+def arguments(*given):
+    parser = argparse.ArgumentParser()
+    add_parser(parser.add_subparsers())
+    return parser.parse_args(["judge", *given])
+
+
+@pytest.mark.parametrize(
+    ("given", "spec"),
+    [
+        ([], {"provider": "together", "model": "meta-llama/Llama-3.3-70B-Instruct-Turbo"}),
+        (["-p", "openai", "-m", "gpt-4-0125-preview"], {"provider": "openai", "model": "gpt-4-0125-preview"}),
+        (["--base-url", "http://h/v1", "-m", "x"], {"base_url": "http://h/v1", "model": "x"}),
+        (["-p", "openai", "-m", "x", "--base-url", "http://h"], {"provider": "openai", "model": "x", "base_url": "http://h"}),
+        (["-m", "x", "--max-in-flight", "3", "--timeout", "5"],
+         {"provider": "together", "model": "x", "max_in_flight": 3, "timeout": 5.0}),
+        (["-m", "x", "--price", "1", "2"], {"provider": "together", "model": "x", "prices": {"x": (1.0, 2.0)}}),
+        (["-m", "x", "--nli", "org/nli"],
+         {"provider": "together", "model": "x", "citation_support": {"nli": "org/nli"}}),
+    ],
+)  # fmt: skip
+def test_the_judge_that_is_named(given, spec):
+    args = arguments("r.jsonl", "n.jsonl", "results/", "--batch-size", "1", "--verbose", *given)
+    assert (args.outdir, args.batch_size, args.verbose) == (Path("results"), 1, True)
+    assert judge_spec(args, Path("out")) == {**spec, "cache": str(Path("out/verdicts.sqlite"))}
+
+
+def test_other_judges():
+    assert judge_spec(arguments("r", "--recorded", "embedded"), Path("out")) == "recorded"
+    assert judge_spec(arguments("r", "--recorded", "x"), Path("out")) == {"recorded": "x"}
+    assert judge_spec(arguments("r", "--harness", "hf", "--model-args", "pretrained=x"), Path("o")) == {
+        "harness": "hf", "model_args": "pretrained=x"
+    }  # fmt: skip
+    with pytest.raises(InputError, match="expected one judge"):
+        judge_spec(arguments("r", "--harness", "hf", "-p", "openai"), Path("out"))
+
+
+def test_report_eval_is_the_same_command(tmp_path, capsys):
+    assert (
+        report_eval_main([*RECORDED[:2], str(tmp_path / "results"), *RECORDED[2:], "--batch-size", "1", "--verbose"])
+        == 0
+    )
+    out, _ = capsys.readouterr()
+    assert out.splitlines()[0].split() == ["run", *KEYS]
+    assert not math.isnan(scores(tmp_path / "results")["f1"])
+
+
+def test_the_help_says_everything(capsys):
+    with pytest.raises(SystemExit) as stop:
+        main(["judge", "--help"])
+    out = capsys.readouterr().out
+    assert stop.value.code == 0
+    for word in (
+        "examples:",
+        "exit codes:",
+        "verdicts.jsonl",
+        "results.jsonl",
+        "scores.json",
+        "--batch-size",
+        "--verbose",
+    ):
+        assert word in out
+
+
+def test_the_alias_is_installed_with_the_package():
+    assert 'report-eval = "tls_tasks.cli.judge:main"\n' in (ROOT / "pyproject.toml").read_text()

@@ -1,0 +1,35 @@
+"""Windows: nothing is left out, nothing short is cut in two, none is too long."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tls_tasks.errors import InputError
+from tls_tasks.text.windows import windows
+
+
+@given(st.text(alphabet="ab c\n中", max_size=200), st.integers(1, 40), st.integers(0, 20))
+def test_every_passage_as_long_as_the_overlap_stands_whole_in_a_window(text, size, overlap):
+    overlap = min(overlap, size // 2)
+    pieces = windows(text, size, overlap)
+    assert pieces and all(len(piece) <= size for piece in pieces)
+    assert all(piece in text for piece in pieces) and text.startswith(pieces[0]) and text.endswith(pieces[-1])
+    for start in range(len(text)):
+        passage = text[start : start + max(overlap, 1)]
+        assert any(passage in piece for piece in pieces)
+    if len(text) <= size:
+        assert pieces == (text,)
+
+
+def test_words_are_whole_where_there_are_blanks():
+    text = " ".join(f"word{number}" for number in range(2000))
+    pieces = windows(text, 1000, 100)
+    assert len(pieces) < 25
+    assert all(set(piece.split()) <= set(text.split()) for piece in pieces)
+    assert len(windows("中" * 100_000, 8000, 800)) == 14 and windows("") == ("",)
+
+
+@pytest.mark.parametrize(("size", "overlap"), [(0, 0), (-1, 0), (10, 6), (10, -1), (1, 1)])
+def test_sizes_that_no_cut_can_satisfy_are_named(size, overlap):
+    with pytest.raises(InputError, match=r"size|overlap"):
+        windows("text", size, overlap)

@@ -1,0 +1,170 @@
+"""``tls-tasks bundle-docs``, ``build-store`` and ``convert-lookup``: documents for the judge."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tls_tasks.cli.base import add_command
+from tls_tasks.errors import DataError, InputError
+
+if TYPE_CHECKING:
+    from tls_tasks.cli.base import Subparsers
+
+PLACE_HELP = (
+    "documents: a bundle (.jsonl, .jsonl.gz) or a store (.sqlite); COLLECTION=PATH for one of several collections, and "
+    "then the option several times"
+)
+
+_BUNDLE = """\
+Write the documents that reports cite, and no others, into one file that lies beside the reports.
+
+Enough to judge and score them, where the collection has millions. Ids that are in no collection are listed: to the
+judge they are unsupported citations. Mind the collection's licence before you hand a bundle on.
+
+exit codes:
+  0  written
+  1  written, but some cited ids were found nowhere
+  2  not written
+
+examples:
+  tls-tasks bundle-docs reports.jsonl --documents neuclir.sqlite -o cited.jsonl
+  tls-tasks bundle-docs reports.jsonl --documents neuclir/1/zh=zh.sqlite --documents neuclir/1/ru=ru.sqlite -o
+  cited.jsonl
+"""
+
+_STORE = """\
+Build a store: one sqlite file with all documents of a collection, in which each is found at once and none is in memory.
+
+SOURCE is JSON Lines (.jsonl, .jsonl.gz), Parquet, or ir_datasets:NAME. A row has an id (id, doc_id, docid, docno), a
+text (text, contents, body) and maybe a title.
+
+examples:
+  tls-tasks build-store collection.jsonl.gz -o collection.sqlite
+  tls-tasks build-store ir_datasets:neuclir/1/zh -o zh.sqlite
+"""
+
+_CONVERT = """\
+Turn a look-up file of report_gen_eval (neuclir-docs-lookup, a pickle of {id: {title, text}}) into a store.
+
+A pickle can run any code when it is loaded. This reads dicts and texts, and refuses a file with anything else in it.
+
+example:
+  tls-tasks convert-lookup neuclir-docs-lookup/doc_mapping_neuclir_1_zh.pkl -o zh.sqlite
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add these commands to the command line."""
+    bundle = add_command(
+        subparsers, "bundle-docs", run_bundle, summary="write the documents that reports cite", description=_BUNDLE
+    )
+    bundle.add_argument("reports", metavar="REPORTS", type=Path, help="reports, JSON Lines")
+    bundle.add_argument("--documents", metavar="PLACE", action="append", required=True, help=PLACE_HELP)
+    bundle.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="the bundle to write, .jsonl")
+    for name, run, summary, text, source in (
+        ("build-store", run_store, "put a collection of documents into one file", _STORE, "SOURCE"),
+        ("convert-lookup", run_convert, "turn a look-up pickle into a store", _CONVERT, "PICKLE"),
+    ):
+        parser = add_command(subparsers, name, run, summary=summary, description=text)
+        parser.add_argument("source", metavar=source)
+        parser.add_argument(
+            "-o", "--output", metavar="FILE", type=Path, required=True, help="the store to write, .sqlite"
+        )
+
+
+def run_bundle(args: argparse.Namespace) -> int:
+    """Write the bundle and say what is in it.
+
+    Returns:
+        0, or 1 if cited ids were found nowhere.
+
+    Raises:
+        DataError: A file that can't be read or written.
+    """
+    from tls_tasks.judge.documents import write_bundle
+    from tls_tasks.parsing.reports import read_reports
+
+    with args.reports.open(encoding="utf-8") as lines:
+        reports, bad = read_reports(lines, str(args.reports))
+    for one in bad:
+        print(one, file=sys.stderr)
+    if not reports:
+        raise DataError(f"{args.reports}: no report in it")
+    written = write_bundle(args.output, reports, open_documents(args.documents))
+    print(f"{args.output}: {written.n_documents} documents of {len(reports)} reports")
+    for doc_id in written.missing:
+        print(f"cited, but in no collection: {doc_id}", file=sys.stderr)
+    return int(bool(written.missing))
+
+
+def run_store(args: argparse.Namespace) -> int:
+    """Build a store and say how many documents it has.
+
+    Returns:
+        0.
+
+    Raises:
+        DataError: A source that can't be read; MissingExtraError for ir_datasets.
+    """
+    from tls_tasks.judge.documents import read_documents
+    from tls_tasks.judge.store import build_store
+
+    n_documents = build_store(args.output, read_documents(args.source))
+    print(f"{args.output}: {n_documents} documents")
+    return 0
+
+
+def run_convert(args: argparse.Namespace) -> int:
+    """Turn a look-up pickle into a store.
+
+    Returns:
+        0.
+
+    Raises:
+        DataError: A file that is none, or with anything else than dicts and texts in it.
+    """
+    if not args.source.endswith(".pkl"):
+        raise DataError(f"{args.source}: expected a look-up file, .pkl; other sources: tls-tasks build-store")
+    return run_store(args)
+
+
+def open_documents(places: Sequence[str]) -> Any:
+    """The documents that ``--documents`` names, for :func:`~tls_tasks.parsing.documents.look_up`.
+
+    Args:
+        places: ``PATH``, or one ``COLLECTION=PATH`` a collection.
+
+    Raises:
+        InputError: Several places of which one has no collection.
+        DataError: A file that is neither bundle nor store.
+    """
+    if len(places) == 1 and not _collection(places[0]):
+        return _open(Path(places[0]))
+    documents: dict[str, Any] = {}
+    for place in places:
+        name = _collection(place)
+        if not name or name in documents:
+            raise InputError("--documents", None, place, "COLLECTION=PATH, each collection once")
+        found = _open(Path(place[len(name) + 1 :]))
+        documents[name] = found.get(name, found) if isinstance(found, dict) else found
+    return documents
+
+
+def _collection(place: str) -> str:
+    """What stands before the equals sign, unless the whole is the name of a file."""
+    return "" if Path(place).exists() else place.partition("=")[0] if "=" in place else ""
+
+
+def _open(path: Path) -> Mapping[str, Any]:
+    from tls_tasks.judge.documents import read_bundle
+    from tls_tasks.judge.store import DocumentStore
+
+    if path.name.endswith((".jsonl", ".jsonl.gz")):
+        return read_bundle(path)
+    if path.suffix == ".pkl":
+        raise DataError(f"{path}: a pickle can run code: tls-tasks convert-lookup {path} -o FILE.sqlite")
+    return DocumentStore(path)

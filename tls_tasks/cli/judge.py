@@ -1,0 +1,280 @@
+"""``tls-tasks judge REPORTS NUGGETS -o OUT``: judge and score cited reports. Also installed as ``report-eval``."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import math
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tls_tasks.cli.base import add_command
+from tls_tasks.cli.documents import PLACE_HELP, open_documents
+from tls_tasks.errors import InputError
+
+if TYPE_CHECKING:
+    from tls_tasks.cli.base import Subparsers
+    from tls_tasks.harness.report_runs import ReportRun
+    from tls_tasks.judge import Recorder
+    from tls_tasks.scorers.report_score import ReportScore
+
+DEFAULT_PROVIDER = "together"
+DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
+"""Who judges where nothing is said, as in report_gen_eval."""
+
+_log = logging.getLogger(__name__)
+
+_DESCRIPTION = f"""\
+Judge cited reports by a model that answers yes/no questions, and score them.
+
+REPORTS   JSON Lines, a report a line, in the form of NeuCLIR (request_id, run_id, sentences with text and citations)
+          or of the TREC tracks (metadata, responses, references); or a samples log of the task report_generation,
+          which has nuggets and documents of its own
+NUGGETS   JSON Lines, a request a line: items with question_text and gold_answers, or a nugget_bank
+OUT       a folder; it gets
+            verdicts.jsonl   every question and its verdict: a recording, for --recorded and `tls-tasks agree`
+            results.jsonl    a line a report: its scores, and where each sentence came out and why
+            scores.json      the scores of each run and of all, with the signature
+            verdicts.sqlite  the cache of an endpoint's verdicts: a second run, also of a run that was killed, asks only
+                             what is missing
+
+The judge is one of: -p PROVIDER -m MODEL (by default {DEFAULT_PROVIDER}, {DEFAULT_MODEL}); --base-url URL
+-m MODEL (any OpenAI-compatible server); --harness NAME --model-args ARGS (a model of lm_eval, by the likelihood of YES
+and NO); --recorded FILE (asks nobody). Keys are read from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the
+variable that --api-key-env names, in the environment or in a file .env.
+
+exit codes:
+  0  judged and scored
+  1  scored, but more sentences stayed without a score than --allow-unscored permits, or a report's line could not be
+     read
+  2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
+
+examples:
+  tls-tasks judge reports.jsonl nuggets.jsonl -o out --documents docs.jsonl --base-url http://localhost:8000/v1 -m NAME
+  tls-tasks judge reports.jsonl nuggets.jsonl results/ --documents docs.jsonl -p openai -m gpt-4o --verbose
+  tls-tasks judge samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
+  tls-tasks judge reports.jsonl nuggets.jsonl -o again --documents docs.jsonl --recorded out/verdicts.jsonl
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add this command to the command line."""
+    parser = add_command(subparsers, "judge", run, summary="judge and score cited reports", description=_DESCRIPTION)
+    parser.add_argument("reports", metavar="REPORTS", type=Path)
+    parser.add_argument("nuggets", metavar="NUGGETS", type=Path, nargs="?")
+    parser.add_argument("outdir", metavar="OUT", type=Path, nargs="?", help="the same as -o OUT")
+    parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="folder to write")
+    parser.add_argument("--documents", metavar="PLACE", action="append", help=PLACE_HELP)
+    _add_judge_options(parser)
+    parser.add_argument("-b", "--batch-size", metavar="N", type=_count, default=0, help="reports judged together (all)")
+    parser.add_argument("--limit", metavar="CHARS", type=_count, help="characters of a report that count")
+    parser.add_argument("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
+    parser.add_argument("--compat", choices=("report_gen_eval",), help="the numbers of that program")
+    parser.add_argument(
+        "--allow-unscored", metavar="SHARE", type=_share, default=0.0, help="of the sentences, from 0 (default) to 1"
+    )
+    parser.add_argument("-v", "--verbose", action="store_true", help="log what is done, with a line a report")
+
+
+def _add_judge_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("the judge")
+    group.add_argument("-p", "--provider", choices=("openai", "anthropic", "together"), help="whose model judges")
+    group.add_argument("-m", "--model", "--model-name", metavar="MODEL", help="as the provider or server calls it")
+    group.add_argument(
+        "--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://localhost:8000/v1"
+    )
+    group.add_argument("--api-key-env", metavar="VARIABLE", help="the variable that holds the server's key")
+    group.add_argument("--recorded", metavar="FILE", help="a recording instead of a model")
+    group.add_argument("--harness", metavar="NAME", help="a model of lm_eval, such as hf")
+    group.add_argument(
+        "--model-args", "--model_args", metavar="ARGS", help="its arguments, such as pretrained=ORG/MODEL"
+    )
+    group.add_argument("--nli", metavar="MODEL", help="a model of textual entailment, for support by citations only")
+    group.add_argument("--max-in-flight", metavar="N", type=_count, help="questions under way at a time (16)")
+    group.add_argument("--timeout", metavar="SECONDS", type=float, help="until one try is given up (60)")
+    group.add_argument("--max-tries", metavar="N", type=_count, help="of one question")
+    group.add_argument("--cache", metavar="FILE", type=Path, help="where verdicts are kept (OUT/verdicts.sqlite)")
+    group.add_argument(
+        "--price",
+        metavar=("READ", "WRITTEN"),
+        nargs=2,
+        type=float,
+        help="of a million tokens, for the table at the end",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Judge the reports, write the files and print the scores.
+
+    Returns:
+        0, or 1 as the help says.
+
+    Raises:
+        DataError: A file that can't be read or written.
+        InputError: Arguments or rows that can't be used.
+        JudgeError: A judge that can't be used at all.
+    """
+    from tls_tasks.harness.judges import make_judge
+    from tls_tasks.harness.report_runs import read_run, score_run
+    from tls_tasks.judge import Recorder
+    from tls_tasks.scorers.report_eval import UnscoredWarning
+
+    if args.verbose:
+        logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
+    out = _out_folder(args)
+    found = read_run(args.reports, args.nuggets)
+    _tell_troubles(found)
+    documents = None if args.documents is None else open_documents(args.documents)
+    if (
+        documents is None
+        and found.documents is None
+        and any(one.citations for report in found.reports for one in report.sentences)
+    ):
+        raise InputError("--documents", None, "nothing", "the cited documents: a bundle (.jsonl) or a store (.sqlite)")
+    judge = make_judge(judge_spec(args, out))
+    assert judge is not None  # judge_spec never says none
+    recorder = Recorder(judge)
+    out.mkdir(parents=True, exist_ok=True)
+    options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnscoredWarning)  # the exit code and the last line tell
+            score = score_run(found, recorder, documents=documents, batch_size=args.batch_size, **options)
+    finally:
+        if recorder.rows():  # also what was answered before a judge failed
+            recorder.write(out / "verdicts.jsonl")
+    for item in score.items:
+        _log.info("%s", " ".join([item.run_id, item.request_id, *map(_show, item.values().values())]))
+    _write(out, score, recorder)
+    _print(out, score, recorder)
+    return _exit_code(args, found, score)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command ``report-eval``: ``tls-tasks judge`` under the name that report_gen_eval has."""
+    from tls_tasks.cli import main as tls_tasks_main
+
+    return tls_tasks_main(["judge", *(sys.argv[1:] if argv is None else argv)])
+
+
+def judge_spec(args: argparse.Namespace, out: Path) -> dict[str, Any] | str:
+    """The specification of the judge (:mod:`tls_tasks.harness.judges`) that the options name.
+
+    Raises:
+        InputError: Options that don't go together.
+    """
+    named = [name for name in ("recorded", "harness", "base_url") if getattr(args, name)]
+    if len(named) > 1 or (named and named != ["base_url"] and (args.provider or args.model)):
+        options = [f"--{name.replace('_', '-')}" for name in (*named, "provider", "model") if getattr(args, name)]
+        raise InputError("judge", None, " and ".join(options), "one judge")
+    if args.recorded:
+        return "recorded" if args.recorded == "embedded" else {"recorded": args.recorded}
+    support = {} if args.nli is None else {"citation_support": {"nli": args.nli}}
+    if args.harness:
+        return {"harness": args.harness, "model_args": args.model_args or "", **support}
+    if args.base_url and not args.provider:
+        spec: dict[str, Any] = {"base_url": args.base_url, "model": args.model}
+    else:
+        spec = {"provider": args.provider or DEFAULT_PROVIDER, "model": args.model or _default_model(args.provider)}
+        spec |= {"base_url": args.base_url} if args.base_url else {}
+    for name in ("api_key_env", "max_in_flight", "timeout", "max_tries"):
+        if getattr(args, name) is not None:
+            spec[name] = getattr(args, name)
+    if args.price:
+        spec["prices"] = {spec["model"]: tuple(args.price)}
+    return {**spec, "cache": str(args.cache or out / "verdicts.sqlite"), **support}
+
+
+def _default_model(provider: str | None) -> str:
+    if provider not in (None, DEFAULT_PROVIDER):
+        raise InputError("--model", None, "nothing", f"the name of a model of {provider}")
+    return DEFAULT_MODEL
+
+
+def _out_folder(args: argparse.Namespace) -> Path:
+    if args.output is not None and args.outdir is not None:
+        raise InputError("output", None, f"both {args.outdir} and -o {args.output}", "one folder")
+    folder: Path | None = args.output or args.outdir
+    if folder is None:
+        raise InputError("output", None, "nothing", "a folder: -o OUT")
+    return folder
+
+
+def _tell_troubles(found: ReportRun) -> None:
+    for bad in found.bad:
+        print(f"{bad}{' (line left out)' if bad.lost else ''}", file=sys.stderr)
+    for request_id in found.without_nuggets:
+        print(f"request {request_id}: no nuggets; its reports have neither recall nor coverage", file=sys.stderr)
+
+
+def _write(out: Path, score: ReportScore, recorder: Recorder) -> None:
+    from tls_tasks.judge.files import write_rows
+
+    write_rows(out / "results.jsonl", (_plain(item.as_dict()) for item in score.items))
+    stats = getattr(recorder.judge, "stats", None)
+    scores = {**score.as_dict(), "runs": score.runs(), "judge": recorder.name}
+    scores |= {} if stats is None else {"judge_stats": stats.as_dict()}
+    write_rows(out / "scores.json", [_plain(scores)])
+
+
+def _print(out: Path, score: ReportScore, recorder: Recorder) -> None:
+    from tls_tasks.scorers.report_score import KEYS
+
+    runs = score.runs()
+    rows = {**runs, "all": score.as_dict()} if len(runs) != 1 else runs
+    width = max(3, *map(len, rows))
+    print(f"{'run':<{width}}" + "".join(f"  {key}" for key in KEYS))
+    for run_id, values in rows.items():
+        print(f"{run_id:<{width}}" + "".join(f"  {_show(values[key]):>{len(key)}}" for key in KEYS))
+    counts = score.counts()
+    print(
+        f"\n{counts['reports']} reports, {counts['sentences']} sentences, {counts['unscored_sentences']} of them "
+        f"without a score, {counts['unknown_citations']} unknown citations\n{score.signature}\n{out}"
+    )
+    if (stats := getattr(recorder.judge, "stats", None)) is not None:
+        print(f"\n{stats.table()}")
+
+
+def _exit_code(args: argparse.Namespace, found: ReportRun, score: ReportScore) -> int:
+    counts = score.counts()
+    share = counts["unscored_sentences"] / counts["sentences"] if counts["sentences"] else 0.0
+    if share > args.allow_unscored:
+        print(
+            f"tls-tasks judge: {share:.1%} of the sentences have no score, since verdicts are missing; "
+            f"{args.allow_unscored:.1%} is allowed. Run the same command again: only what is missing is asked",
+            file=sys.stderr,
+        )
+        return 1
+    return int(any(bad.lost for bad in found.bad))
+
+
+def _plain(value: Any) -> Any:
+    """Values that any reader of JSON takes: what is undefined is null."""
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _show(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.4f}"
+
+
+def _count(text: str) -> int:
+    if text.isascii() and text.isdigit() and int(text) > 0:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"got {text!r}, expected a whole number above 0")
+
+
+def _share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if 0 <= value <= 1:
+        return value
+    raise argparse.ArgumentTypeError(f"got {text!r}, expected a share from 0 to 1")

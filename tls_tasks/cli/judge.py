@@ -213,29 +213,35 @@ def _tell_troubles(found: ReportRun) -> None:
 def _write(out: Path, score: ReportScore, recorder: Recorder) -> None:
     from tls_tasks.judge.files import write_rows
 
-    write_rows(out / "results.jsonl", (_plain(item.as_dict()) for item in score.items))
+    write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
     stats = getattr(recorder.judge, "stats", None)
     scores = {**score.as_dict(), "runs": score.runs(), "judge": recorder.name}
     scores |= {} if stats is None else {"judge_stats": stats.as_dict()}
-    write_rows(out / "scores.json", [_plain(scores)])
+    write_rows(out / "scores.json", [plain(scores)])
 
 
 def _print(out: Path, score: ReportScore, recorder: Recorder) -> None:
+    print(f"{scores_text(score)}\n{out}")
+    if (stats := getattr(recorder.judge, "stats", None)) is not None:
+        print(f"\n{stats.table()}")
+
+
+def scores_text(score: ReportScore) -> str:
+    """The scores of each run and of all, what was counted, and the signature."""
     from tls_tasks.scorers.report_score import KEYS
 
     runs = score.runs()
     rows = {**runs, "all": score.as_dict()} if len(runs) != 1 else runs
     width = max(3, *map(len, rows))
-    print(f"{'run':<{width}}" + "".join(f"  {key}" for key in KEYS))
+    lines = [f"{'run':<{width}}" + "".join(f"  {key}" for key in KEYS)]
     for run_id, values in rows.items():
-        print(f"{run_id:<{width}}" + "".join(f"  {_show(values[key]):>{len(key)}}" for key in KEYS))
+        lines.append(f"{run_id:<{width}}" + "".join(f"  {_show(values[key]):>{len(key)}}" for key in KEYS))
     counts = score.counts()
-    print(
-        f"\n{counts['reports']} reports, {counts['sentences']} sentences, {counts['unscored_sentences']} of them "
-        f"without a score, {counts['unknown_citations']} unknown citations\n{score.signature}\n{out}"
+    told = (
+        f"{counts['reports']} reports, {counts['sentences']} sentences, {counts['unscored_sentences']} of them "
+        f"without a score, {counts['unknown_citations']} unknown citations"
     )
-    if (stats := getattr(recorder.judge, "stats", None)) is not None:
-        print(f"\n{stats.table()}")
+    return "\n".join([*lines, "", told, score.signature])
 
 
 def _exit_code(args: argparse.Namespace, found: ReportRun, score: ReportScore) -> int:
@@ -251,12 +257,12 @@ def _exit_code(args: argparse.Namespace, found: ReportRun, score: ReportScore) -
     return int(any(bad.lost for bad in found.bad))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Values that any reader of JSON takes: what is undefined is null."""
     if isinstance(value, dict):
-        return {str(key): _plain(one) for key, one in value.items()}
+        return {str(key): plain(one) for key, one in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [plain(one) for one in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

@@ -22,6 +22,9 @@ from the results file is named on stderr.
 
 With --metric the files are rows by any other tool, one JSON object a line, with `prediction` and `reference` (or
 `references`) and what else the metric takes a column of (`topic`, `source`).
+
+With --verdicts the files are reports and their nuggets (or a samples log of report_generation), and the verdicts those
+that `tls-tasks judge` wrote: nobody is asked, and a question without a verdict is unscored.
 """
 
 _EPILOG = """\
@@ -32,6 +35,7 @@ examples:
   tls-tasks score out/m/samples_tls_crisis_2026-11-21T04-11-39.260879.jsonl --json -
   tls-tasks score out/ --newest --csv scores.csv --parquet scores.parquet
   tls-tasks score answers.jsonl --metric rouge_l --option tokenizer=unicode
+  tls-tasks score reports.jsonl nuggets.jsonl --verdicts judged/verdicts.jsonl --documents docs.jsonl
 """
 
 
@@ -51,6 +55,10 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="NAME=VALUE",
         help="an option of --metric; VALUE is JSON or text",
     )
+    parser.add_argument(
+        "--verdicts", type=Path, metavar="FILE", help="the files are reports; score them by these verdicts"
+    )
+    parser.add_argument("--documents", action="append", metavar="PLACE", help="with --verdicts: the cited documents")
     parser.add_argument("--confidence", type=float, metavar="P", help="give bootstrap intervals, e.g. 0.95")
     parser.add_argument("--resamples", type=int, default=1000, metavar="N", help="resamples of the intervals (1000)")
     parser.add_argument("--seed", type=int, default=12345, help="seed of the intervals (12345)")
@@ -68,6 +76,10 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         TlsTasksError: If there is nothing to score, or an option is impossible.
     """
+    if args.verdicts is not None:
+        from tls_tasks.cli.score_reports import run_reports
+
+        return run_reports(args)
     if args.metric is not None:
         from tls_tasks.cli.score_rows import run_rows
 

@@ -25,7 +25,7 @@ from tls_tasks.parsing.reports import report_row
 from tls_tasks.parsing.result import Parsed
 from tls_tasks.scorers.report_eval import UnscoredWarning, report_eval
 from tls_tasks.scorers.report_plan import Outcome, ReportPlan, judge_reports, plan_report
-from tls_tasks.scorers.report_score import KEYS, RATIOS, UNDEFINED, Ratio, ReportResult
+from tls_tasks.scorers.report_score import KEYS, RATIOS, UNDEFINED, Ratio, ReportResult, ReportScore
 from tls_tasks.types.reports import Judge, Query, Report, ReportRequest, Verdict
 
 _log = logging.getLogger(__name__)
@@ -107,17 +107,27 @@ def read_judged(doc: Mapping[str, Any], text: str) -> dict[str, Any]:
 
 def score_judged(doc: Mapping[str, Any], judged: Mapping[str, Any]) -> ReportResult | None:
     """The score of one judged report; None if nobody has judged it."""
-    if judged["judge"] == NOBODY:
-        return None
+    return None if judged["judge"] == NOBODY else _scored(doc, judged).items[0]
+
+
+def explain(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, dict[str, Any]]:
+    """Metric -> all that it has to say of one judged report; arguments as for :func:`process_report`.
+
+    Raises:
+        TlsTasksError: If the document can't be scored.
+    """
+    return {"report_eval": _scored(doc, read_judged(doc, answer_text(results))).as_dict(detailed=True)}
+
+
+def _scored(doc: Mapping[str, Any], judged: Mapping[str, Any]) -> ReportScore:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnscoredWarning)  # counted for the whole run by a metric of its own
-        score = report_eval(
+        return report_eval(
             ["" if judged["report"] is None else judged["report"]],  # no report in the answer: the worst score
             [request_row(doc)],
             documents=shown_documents(doc),
             judge=Recorded(judged["judgments"], name=str(judged["judge"])),
         )
-    return score.items[0]
 
 
 class _Asker:

@@ -309,7 +309,30 @@ function evidenceView(view) {
   ];
 }
 
-const VIEWS = { timeline: timelineView, summary: summaryView, evidence: evidenceView };
+// ---- cited reports
+
+function reportView(view) {
+  const words = (step) => step.replaceAll("_", " ");
+  const outcome = (score) => (score === null ? ["unscored", "bad"] : score > 0 ? [`rewarded ${score}`, "good"] : score < 0 ? ["penalised", "bad"] : ["ignored", "soft"]);
+  const citation = ([name, supports, known]) => {
+    const said = !known ? "is unknown" : supports === null ? "was not judged" : supports ? "supports it" : "does not support it";
+    return el("li", { class: known && supports ? "good" : "bad" }, `${name} ${said}`);
+  };
+  return [
+    el("p", { dir: "auto" }, view.request),
+    el("ol", {}, ...view.sentences.map((one) => {
+      const [said, kind] = outcome(one.score);
+      return el("li", { class: "sentence" },
+        text(one.text),
+        el("p", { class: "path small" }, ...one.path.flatMap((step) => [el("span", { class: "step" }, words(step)), " → "]), el("strong", { class: kind }, said)),
+        one.citations.length ? el("ul", { class: "small" }, ...one.citations.map(citation)) : null,
+        one.matched.length ? el("ul", { class: "small" }, ...one.matched.map(([question, answer]) => el("li", {}, `${question} `, el("mark", { class: "hit" }, answer)))) : null,
+        one.unread.length ? el("ul", { class: "small bad" }, ...one.unread.map(([kind, reason]) => el("li", {}, `no verdict (${words(kind)}): ${reason}`))) : null);
+    })),
+  ];
+}
+
+const VIEWS = { timeline: timelineView, summary: summaryView, evidence: evidenceView, report: reportView };
 
 // ---- start
 

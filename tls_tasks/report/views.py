@@ -121,9 +121,32 @@ def evidence_view(doc: Mapping[str, Any], answer: list[Any], explained: Mapping[
     }
 
 
+def report_view(doc: Mapping[str, Any], answer: list[Any], explained: Mapping[str, Any]) -> View:
+    """Each sentence with its way through the decision tree, its citations and the nuggets that it gives."""
+    items = explained["report_eval"]["items"]
+    if not items:
+        return {"kind": "text"}
+    return {
+        "kind": "report",
+        "request": str(doc.get("problem_statement") or doc.get("title") or ""),
+        "sentences": [
+            {
+                "text": sentence["text"],
+                "score": sentence["score"],
+                "path": list(sentence["path"]),
+                "citations": [[one["doc_id"], one["supports"], one["known"]] for one in sentence["citations"]],
+                "matched": [[one["question"], one["answer"]] for one in sentence["matched"]],
+                "unread": [[one["kind"], one["reason"]] for one in sentence["verdicts"] if one["value"] is None],
+            }
+            for sentence in items[0]["sentences"]
+        ],
+    }
+
+
 VIEWS: Mapping[str, Callable[[Mapping[str, Any], list[Any], Mapping[str, Any]], View]] = {
     "tls": timeline_view,
     "summ": summary_view,
     "evid": evidence_view,
+    "report": report_view,
 }
 """Family -> its view."""

@@ -63,10 +63,15 @@ def made_runs(tmp_path_factory):
     """Two systems on real harness runs of all families, as folders: ``base`` and ``noisy``; made once, read only."""
     pytest.importorskip("lm_eval")
     from tests.harness.made_runs import make_run, with_noise
-    from tls_tasks.harness.models import DatewiseLM, LeadLM
+    from tls_tasks.harness.models import DatewiseLM, LeadLM, ReportLeadLM
 
     folder = tmp_path_factory.mktemp("runs")
-    for model, tasks in ((DatewiseLM, ["tls_crisis", "tls_timeline17"]), (LeadLM, ["summ_dialogsum", "summ_qmsum"])):
-        make_run(folder / "base", model(), tasks)
-        make_run(folder / "noisy", with_noise(model()), tasks)
+    families = (
+        (DatewiseLM, ["tls_crisis", "tls_timeline17"], None),
+        (LeadLM, ["summ_dialogsum", "summ_qmsum"], None),
+        (ReportLeadLM, ["report_generation"], {"judge": "recorded"}),
+    )
+    for model, tasks, metadata in families:
+        make_run(folder / "base", model(), tasks, metadata=metadata)
+        make_run(folder / "noisy", with_noise(model()), tasks, metadata=metadata)
     return folder

@@ -18,7 +18,13 @@ def make_run(folder, model, tasks, *, metadata=None, **options):
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         results = lm_eval.simple_evaluate(
-            model=model, tasks=tasks, task_manager=manager, evaluation_tracker=tracker, log_samples=True, **options
+            model=model,
+            tasks=tasks,
+            task_manager=manager,
+            evaluation_tracker=tracker,
+            log_samples=True,
+            bootstrap_iters=100,  # of standard errors, which nothing here reads
+            **options,
         )
     samples = results.pop("samples")
     tracker.save_results_aggregated(results=results, samples=samples)

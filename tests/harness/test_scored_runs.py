@@ -15,7 +15,7 @@ from tls_tasks.intervals import total_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-TASKS = ["summ_dialogsum", "summ_qmsum", "tls_crisis", "tls_timeline17"]
+TASKS = ["report_generation", "summ_dialogsum", "summ_qmsum", "tls_crisis", "tls_timeline17"]
 
 
 @pytest.fixture
@@ -215,5 +215,5 @@ class TestTaskFiles:
             assert set(group.members) <= {*task_files(), *group_files()}
 
     def test_an_unknown_task(self):
-        with pytest.raises(OptionError, match="task: got 'tls_crises', expected one of 'summ_dialogsum'"):
+        with pytest.raises(OptionError, match="task: got 'tls_crises', expected one of '"):
             task_file("tls_crises")

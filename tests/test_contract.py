@@ -106,7 +106,45 @@ def report_cases():
     }
 
 
-CASES = {"timeline": timeline_cases(), "summary": summary_cases(), "report": report_cases()}
+def make_objects(generator, n_objects=4):
+    words = "mild headache behind my eyes had tea with two sugars felt anxious before meeting slept badly".split(" ")
+    return [
+        {
+            "domain": generator.choice(["symptom", "food"]),
+            "evidence_span": " ".join(generator.sample(words, generator.randint(2, 4))),
+            "polarity": generator.choice(["present", "absent"]),
+            "intensity_bucket": generator.choice(["low", "high"]),
+            "time_bucket": "today",
+        }
+        for _ in range(n_objects)
+    ]
+
+
+def evidence_cases():
+    generator = random.Random(3)
+    gold = [make_objects(generator) for _ in range(11)]
+    # predictions that share spans with the reference, else nothing would match
+    pairs = [(generator.sample(one, 2) + make_objects(generator, 2), one) for one in gold]
+    # two halves of one prediction: which of two equal overlaps comes first decides how much is matched
+    symptom = {"domain": "symptom", "polarity": "present", "time_bucket": "today"}
+    halves, tie = ([{**symptom, "evidence_span": span} for span in spans] for spans in
+                   (("a b", "c d"), ("a b c d", "a b x y")))  # fmt: skip
+    return {
+        "pairs": [*pairs, (tie, halves)],
+        "empty": [],
+        "unparsable": "I am sorry, but I can't do that.",
+        "shuffled": lambda objects: objects[::-1],
+        "special": [gold[0][0], gold[0][1], gold[0][0]],
+        "row": lambda objects: objects,  # one reference a row
+    }
+
+
+CASES = {
+    "timeline": timeline_cases(),
+    "summary": summary_cases(),
+    "report": report_cases(),
+    "evidence": evidence_cases(),
+}
 
 
 def score(spec, cases, predictions, references):

@@ -15,6 +15,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tls_tasks.registry import METRICS, metrics_of
+from tls_tasks.types import JOURNAL_SCHEMA, EvidenceObject
 
 evaluate = pytest.importorskip("evaluate")
 
@@ -32,6 +33,7 @@ class Example:
         mixed: Columns whose rows have different forms.
         odd: Texts that Arrow would change or refuse, as prediction and as reference.
         required: Options that the function can't do without, in every call.
+        columns: Further columns of one row, which evaluate's combine can't leave out.
         options, signed, keys: Options; what they leave in the signature; what they add to the result.
     """
 
@@ -47,6 +49,7 @@ class Example:
     signed: set[str]
     keys: set[str]
     required: dict[str, Any] = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)
 
 
 def timeline_example():
@@ -146,7 +149,45 @@ def report_example():
     )  # fmt: skip
 
 
-EXAMPLES = {"timeline": timeline_example(), "summary": summary_example(), "report": report_example()}
+def evidence_example():
+    tea = {"domain": "food", "evidence_span": "had tea", "polarity": "present", "intensity_bucket": "low",
+           "time_bucket": "today"}  # fmt: skip
+    calm = {"domain": "emotion", "evidence_span": "felt calm", "polarity": "present", "time_bucket": "today"}
+    told = [{**tea, "evidence_span": "had tea twice"}, calm]
+    odd = {**tea, "evidence_span": "NaN 1e999 \ud800 \x00 tea", "dose": [float("nan"), 10**30, "2011-01-25"]}
+    return Example(
+        prediction=json.dumps(told),
+        reference=[tea, calm],
+        other=[{**calm, "polarity": "absent"}],
+        other_reference=[calm],
+        prediction_forms={
+            "text": f"Here:\n```json\n{json.dumps(told)}\n```", "json": json.dumps(told), "objects": told,
+            "wrapper": {"items": told}, "typed": (EvidenceObject("food", "had tea twice", told[0]),
+                                                  EvidenceObject("emotion", "felt calm", calm)),
+        },
+        reference_forms={"objects": [tea, calm], "json": json.dumps([tea, calm]), "wrapper": {"items": [tea, calm]}},
+        mixed=(["I found nothing.", told, "[]", [{"domain": 3}]], [[tea], json.dumps([calm]), [], {"food": [tea]}]),
+        odd=[odd],
+        options={
+            "sources": ["I had tea twice, then felt calm.", None], "schema": JOURNAL_SCHEMA.as_dict(),
+            "threshold": "1/3", "overlap": "token_f1", "tokenizer": "strip_punct", "matching": "optimal",
+            "macro": True, "confidence_interval": 0.9, "n_resamples": 50, "seed": 7,
+        },
+        signed={
+            "threshold:0.3333333333333333", "overlap:token_f1", "tok:strip_punct", "matching:optimal",
+            "ci:0.9,50,seed7",
+        },
+        keys={"macro_f1", "f1_ci", "confusions", "schemes"},
+        columns={"sources": ["I had tea twice, then felt calm."]},
+    )  # fmt: skip
+
+
+EXAMPLES = {
+    "timeline": timeline_example(),
+    "summary": summary_example(),
+    "report": report_example(),
+    "evidence": evidence_example(),
+}
 
 
 def example_of(name):
@@ -283,12 +324,12 @@ def test_text_that_arrow_would_change_arrives_unchanged(module, name, example):
 @pytest.mark.parametrize("kind", sorted(EXAMPLES))
 def test_combined(kind):
     names = [spec.name for spec in metrics_of(kind)]
-    prediction, reference = EXAMPLES[kind].prediction, EXAMPLES[kind].reference
+    prediction, reference, columns = EXAMPLES[kind].prediction, EXAMPLES[kind].reference, EXAMPLES[kind].columns
     together = evaluate.combine([evaluate.load(str(ROOT / "metrics" / name)) for name in names])
-    together.add_batch(predictions=[prediction], references=[reference])
+    together.add_batch(predictions=[prediction], references=[reference], **columns)
     result = together.compute(**EXAMPLES[kind].required)
     for name in names:
-        expected = direct(name, [prediction], [reference])
+        expected = direct(name, [prediction], [reference], **columns)
         # evaluate prefixes a key only where two modules give it
         signature = f"{name}_signature" if len(names) > 1 else "signature"
         assert {key: result[signature if key == "signature" else key] for key in expected} == expected

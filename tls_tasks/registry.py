@@ -158,6 +158,39 @@ METRICS: Mapping[str, MetricSpec] = {
                 "unparsable_prediction_scores_zero": True,
             },
         ),
+        MetricSpec(
+            name="evidence_extraction",
+            function="tls_tasks.scorers.evidence_extraction:evidence_extraction",
+            kind="evidence",
+            prefixes=(),
+            summary="objects without canonical labels, matched by domain and quoted span; attributes; grounding",
+            original="scorer of the Ashwam exercise A",
+            citation="Ashwam Exercise A: Evidence-Grounded Extraction & Evaluation, section 3",
+            invariants={
+                "identity_is_one": True,
+                "swap_exchanges_precision_and_recall": True,
+                "row_order_is_irrelevant": True,
+                "unit_order_is_irrelevant": False,  # of equal overlaps the lowest positions are matched first
+                "repeated_reference_is_irrelevant": None,
+                "empty_prediction_scores_zero": True,
+                "unparsable_prediction_scores_zero": True,
+            },
+            keys=("precision", "recall", "f1"),
+            further_keys=(
+                "tp",
+                "fp",
+                "fn",
+                "polarity_accuracy",
+                "bucket_accuracy",
+                "level_accuracy",
+                "time_accuracy",
+                "evidence_coverage",
+                "evidence_coverage_normalised",
+                "domains",
+                "parse_failures",
+                "schema_invalid",
+            ),
+        ),
     )
 }
 

@@ -128,7 +128,15 @@ def test_compare_two_systems(made_runs, tmp_path, capsys):
     code, out, err = run(capsys, "compare", made_runs / "base", made_runs / "noisy", "--json", tmp_path / "c.json")
     assert (code, err) == (0, "")
     data = {one["task"]: one for one in json.loads((tmp_path / "c.json").read_text())}
-    assert sorted(data) == ["report_generation", "summ_dialogsum", "summ_qmsum", "tls_crisis", "tls_timeline17"]
+    assert sorted(data) == [
+        "evidence_journals",
+        "evidence_maccrobat",
+        "report_generation",
+        "summ_dialogsum",
+        "summ_qmsum",
+        "tls_crisis",
+        "tls_timeline17",
+    ]
     crisis = data["tls_crisis"]
     assert (crisis["n_documents"], crisis["n_units"], crisis["unit"], crisis["seed"]) == (8, 4, "topic", 12345)
     for one in crisis["metrics"]:

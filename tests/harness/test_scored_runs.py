@@ -15,7 +15,15 @@ from tls_tasks.intervals import total_of
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
-TASKS = ["report_generation", "summ_dialogsum", "summ_qmsum", "tls_crisis", "tls_timeline17"]
+TASKS = [
+    "evidence_journals",
+    "evidence_maccrobat",
+    "report_generation",
+    "summ_dialogsum",
+    "summ_qmsum",
+    "tls_crisis",
+    "tls_timeline17",
+]
 
 
 @pytest.fixture

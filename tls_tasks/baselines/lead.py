@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-_OPEN = re.compile(r"^<document>\n", re.MULTILINE)
-_CLOSE = "\n</document>"
+from tls_tasks.baselines.prompts import read_prompt
+
 _SENTENCE_END = re.compile(r"[.!?][\"'”’)\]]*\s+")
 _ABBREVIATION = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sen|Rep|Gov|vs)\.$")
 
@@ -20,8 +20,8 @@ def answer(prompt: str, n: int = 3) -> str:
     r"""Answer a summary prompt with the first sentences of its document.
 
     Args:
-        prompt: What :func:`tls_tasks.datasets.summaries.prompt` makes: the document between the lines ``<document>``
-            and ``</document>``. If there are more than one (few-shot), the last is the one that is asked about.
+        prompt: What :func:`tls_tasks.datasets.summaries.prompt` makes; see
+            :func:`~tls_tasks.baselines.prompts.read_prompt`.
         n: How many sentences.
 
     Returns:
@@ -31,7 +31,7 @@ def answer(prompt: str, n: int = 3) -> str:
         >>> answer("<document>\nDr. Hale left. It rained.\nThen it stopped.\n</document>\n\nSummary:", n=2)
         'Dr. Hale left. It rained.'
     """
-    return " ".join(islice(sentences(_document(prompt)), n))
+    return " ".join(islice(sentences(read_prompt(prompt).document), n))
 
 
 def sentences(text: str) -> Iterator[str]:
@@ -51,9 +51,3 @@ def sentences(text: str) -> Iterator[str]:
         rest = line[begin:].strip()
         if any(character.isalnum() for character in rest):
             yield rest
-
-
-def _document(prompt: str) -> str:
-    closing = prompt.rfind(_CLOSE)
-    openings = [match.end() for match in _OPEN.finditer(prompt) if match.end() <= closing + 1]
-    return prompt[openings[-1] : closing] if openings else ""

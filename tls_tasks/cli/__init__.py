@@ -19,6 +19,7 @@ COMMAND_MODULES = (
     "install",
     "listing",
     "prepare",
+    "evidence",
     "judge",
     "agree",
     "documents",

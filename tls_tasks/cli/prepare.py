@@ -1,4 +1,4 @@
-"""``tls-tasks prepare NAME --source DIR --out DIR``: turn a downloaded data set into Parquet with a data set card."""
+"""``tls-tasks prepare NAME --source DIR --out DIR``: turn downloaded or own data into Parquet with a data set card."""
 
 from __future__ import annotations
 
@@ -7,17 +7,27 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tls_tasks.cli.base import add_command
+from tls_tasks.errors import OptionError
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
 
 _DESCRIPTION = """\
-Turn a downloaded data set (the news-tls distribution, CHRONOS' data/open) into Parquet with a data set card.
+Turn a downloaded timeline data set (the news-tls distribution, CHRONOS' data/open), or texts with gold objects of your
+own (evidence), into Parquet with a data set card.
 
 The folder that it writes is what --metadata '{"data": "FOLDER"}' takes, and is ready to be pushed to the hub. What had
-to be repaired while reading is counted in the card. Example:
+to be repaired in timelines while reading is counted in the card. Gold objects are not repaired: the first that breaks
+the schema or quotes what is not in its text is named with its file and line, and nothing is written.
+
+The source of evidence is a folder with journals.jsonl ({"journal_id", "text"}) and gold.jsonl ({"journal_id",
+"items"}), or a file of rows with "text" and "items" (JSON Lines, JSON, Parquet). Examples:
   tls-tasks prepare tls_crisis --source datasets/crisis --out prepared/tls_crisis
+  tls-tasks prepare evidence --source my_journals --out prepared/journals
 """
+
+EVIDENCE = "evidence"
+"""The name under which texts with gold objects are prepared, whatever they are of."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -25,11 +35,12 @@ def add_parser(subparsers: Subparsers) -> None:
     from tls_tasks.datasets.catalogue import catalogue
 
     parser = add_command(
-        subparsers, "prepare", run, summary="turn a downloaded data set into Parquet", description=_DESCRIPTION
+        subparsers, "prepare", run, summary="turn downloaded or own data into Parquet", description=_DESCRIPTION
     )
-    parser.add_argument("name", choices=sorted(catalogue()), help="the data set")
+    parser.add_argument("name", choices=[EVIDENCE, *sorted(catalogue())], help="the data set, or evidence")
     parser.add_argument("--source", type=Path, required=True, help="its folder, or one with its folder in it")
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
+    parser.add_argument("--schema", type=Path, help="evidence: JSON file with the schema; default: that of journals")
     parser.add_argument("--licence", "--license", help="licence for the card: an identifier of the hub, or any text")
     parser.add_argument("--force", action="store_true", help="write although the folder is not empty")
 
@@ -42,7 +53,12 @@ def run(args: argparse.Namespace) -> int:
 
     Raises:
         DataError: If the source can't be read or the folder is not empty.
+        OptionError: If a schema is given for timelines.
     """
+    if args.name == EVIDENCE:
+        return _run_evidence(args)
+    if args.schema is not None:
+        raise OptionError("--schema", None, str(args.schema), f"none: {args.name} is a set of timelines")
     from tls_tasks.datasets.prepare import prepare, task_for
 
     topics = prepare(args.name, args.source, args.out, licence=args.licence, force=args.force)
@@ -51,4 +67,16 @@ def run(args: argparse.Namespace) -> int:
     n_repairs = sum(len(topic.problems) for topic in topics)
     print(f"{args.out}: {len(topics)} topics, {n_timelines} timelines, {n_articles} articles; {n_repairs} repairs")
     print(f'try it: lm_eval --tasks {task_for(args.name, topics)} --metadata \'{{"data": "{args.out}"}}\' …')
+    return 0
+
+
+def _run_evidence(args: argparse.Namespace) -> int:
+    from tls_tasks.datasets.evidence_files import schema_at
+    from tls_tasks.datasets.evidence_prepare import command_for, prepare_evidence
+
+    schema = None if args.schema is None else schema_at(args.schema)
+    found = prepare_evidence(args.source, args.out, schema=schema, licence=args.licence, force=args.force)
+    n_objects = sum(len(document.objects) for document in found.documents)
+    print(f"{args.out}: {len(found.documents)} documents, {n_objects} objects of the schema {found.schema.name}")
+    print(f"try it: {command_for(found, str(args.out))}")
     return 0

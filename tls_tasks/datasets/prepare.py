@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 from tls_tasks.datasets.catalogue import DataSet, data_set
@@ -43,8 +44,7 @@ def prepare(
     wanted = data_set(name)
     if not source.is_dir():
         raise DataError(f"{source}: no such folder")
-    if out.exists() and not (out.is_dir() and (force or not any(out.iterdir()))):
-        raise DataError(f"{out}: exists and is not an empty folder; name another one or pass --force")
+    refuse_used(out, force)
     found = read_local(wanted, source)
     if found.edition == "embedded":
         raise DataError(f"{found.origin}: the embedded edition stays where it says what it is; prepare the real data")
@@ -53,6 +53,16 @@ def prepare(
     write_parquet(name, topics, out / PARQUET_FILE)
     (out / "README.md").write_text(card(wanted, topics, licence), encoding="utf-8")
     return topics
+
+
+def refuse_used(out: Path, force: bool) -> None:
+    """Refuse a folder to write that has something in it, unless ``force`` is set.
+
+    Raises:
+        DataError: If it has, or is no folder.
+    """
+    if out.exists() and not (out.is_dir() and (force or not any(out.iterdir()))):
+        raise DataError(f"{out}: exists and is not an empty folder; name another one or pass --force")
 
 
 def task_for(name: str, topics: tuple[Topic, ...]) -> str:
@@ -75,7 +85,7 @@ def card(wanted: DataSet, topics: tuple[Topic, ...], licence: str | None) -> str
     """
     return "\n".join(
         [
-            *_front_matter(wanted, topics, licence),
+            *front_matter(wanted.title, ["summarization"], "timeline-summarization", len(topics), licence),
             "",
             f"# {wanted.title}, prepared for tls-tasks",
             "",
@@ -101,22 +111,31 @@ def card(wanted: DataSet, topics: tuple[Topic, ...], licence: str | None) -> str
     )
 
 
-def _front_matter(wanted: DataSet, topics: tuple[Topic, ...], licence: str | None) -> list[str]:
+def front_matter(title: str, categories: Sequence[str], tag: str, n_rows: int, licence: str | None) -> list[str]:
+    """The YAML lines at the head of a data set card with one split, ``test``.
+
+    Args:
+        title: Name for people.
+        categories: Task categories of the hub.
+        tag: A tag.
+        n_rows: How many rows there are.
+        licence: A licence identifier of the hub (``cc-by-4.0``), any other text, or None for unknown.
+    """
     if licence is None:
         licence_lines = ["license: unknown"]
     elif _LICENCE_ID.fullmatch(licence):
         licence_lines = [f"license: {licence}"]
     else:
         licence_lines = ["license: other", f"license_name: {json.dumps(licence)}"]
-    size = next((label for limit, label in _SIZES if len(topics) < limit), "n>10K")
+    size = next((label for limit, label in _SIZES if n_rows < limit), "n>10K")
     return [
         "---",
-        f"pretty_name: {json.dumps(wanted.title)}",
+        f"pretty_name: {json.dumps(title)}",
         *licence_lines,
         "task_categories:",
-        "- summarization",
+        *(f"- {category}" for category in categories),
         "tags:",
-        "- timeline-summarization",
+        f"- {tag}",
         "size_categories:",
         f"- {size}",
         "configs:",

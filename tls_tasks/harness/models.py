@@ -1,4 +1,4 @@
-"""Harness models that need no weights: ``lm_eval --model tls_datewise``, or ``summ_lead``, or ``report_lead``."""
+"""Harness models that need no weights: ``lm_eval --model tls_datewise``, ``summ_lead`` and others."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from lm_eval.api.model import LM
 
-from tls_tasks.baselines import datewise, lead, report_lead
+from tls_tasks.baselines import datewise, keyword, lead, report_lead
 from tls_tasks.errors import InputError
 
 
@@ -118,6 +118,25 @@ def _positive(option: str, value: object) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
         raise InputError(option, None, repr(value), "a whole number above 0")
     return value
+
+
+class KeywordLM(BaselineLM):
+    """The keyword baseline: reads each prompt, answers with a JSON array of what it finds by word lists.
+
+    Example:
+        ``lm_eval --tasks evid --model evid_keyword``
+    """
+
+    tokenizer_name = "evid_keyword"
+    answers_tasks_of = "extraction"
+
+    def __init__(self, **_: Any) -> None:
+        """Batch size, device and the like mean nothing to it."""
+        super().__init__()
+
+    def answer(self, prompt: str) -> str:
+        """The objects in the document of the prompt."""
+        return keyword.answer(prompt)
 
 
 def _until(text: str, options: Any) -> str:

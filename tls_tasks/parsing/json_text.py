@@ -66,6 +66,14 @@ class Answer(NamedTuple):
     unfinished: bool
 
 
+class _Search(NamedTuple):
+    """What one search of a text goes by."""
+
+    weigh: Weigh
+    weigh_cut: Weigh
+    leash: Leash
+
+
 _THINKING = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE | re.ASCII)
 _FENCE = re.compile(r"^[ \t]{0,12}(`{3,}|~{3,})[ \t]{0,12}([\w+.-]{0,30})", re.MULTILINE | re.ASCII)
 _JSON_BEGINS = tuple('[{"-0123456789tfnNI')
@@ -117,7 +125,7 @@ def fenced_blocks(text: str) -> Iterator[str]:
         yield text[opening.end() :]
 
 
-def find_json(text: str, weigh: Weigh) -> FoundJson:
+def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None) -> FoundJson:
     r"""Find the JSON values that the caller can use.
 
     In this order, and the first stage with a usable value wins: the whole text; the whole text without its thinking;
@@ -128,6 +136,8 @@ def find_json(text: str, weigh: Weigh) -> FoundJson:
     Args:
         text: What the model wrote.
         weigh: See :data:`Weigh`; it meets values of every shape.
+        weigh_cut: The same for values that are cut off or damaged, where it matters that an object may lack what
+            follows; like ``weigh`` if not given.
 
     Returns:
         What was found. Never raises, whatever the text.
@@ -147,8 +157,8 @@ def find_json(text: str, weigh: Weigh) -> FoundJson:
     before = (problem("unfinished_thinking", text),) if answer.unfinished else ()
     if not before and answer.text != text and (whole := _whole(answer.text, weigh)):
         return whole
-    leash = Leash()
-    found = _in_fences(answer.text, weigh, leash) or _in_region(answer.text, weigh, leash)
+    search = _Search(weigh, weigh_cut or weigh, Leash())
+    found = _in_fences(answer.text, search) or _in_region(answer.text, search)
     return FoundJson(found.values, found.stage, before + found.problems)
 
 
@@ -198,7 +208,7 @@ def _whole(text: str, weigh: Weigh) -> FoundJson | None:
     return None
 
 
-def _in_fences(text: str, weigh: Weigh, leash: Leash) -> FoundJson | None:
+def _in_fences(text: str, search: _Search) -> FoundJson | None:
     """The usable values of all fenced blocks together; None if there are none."""
     values: list[Any] = []
     problems: list[Problem] = []
@@ -206,26 +216,27 @@ def _in_fences(text: str, weigh: Weigh, leash: Leash) -> FoundJson | None:
     for block in fenced_blocks(text):
         if not block.strip():
             continue
-        found = _whole(block, weigh) or _in_region(block, weigh, leash)
+        found = _whole(block, search.weigh) or _in_region(block, search)
         values += found.values
         problems += found.problems
         stage = found.stage if found.stage in ("truncated", "repaired") and stage != "repaired" else stage
     return FoundJson(tuple(values), stage, tuple(problems)) if values else None
 
 
-def _in_region(text: str, weigh: Weigh, leash: Leash) -> FoundJson:
+def _in_region(text: str, search: _Search) -> FoundJson:
     """What a piece of text holds that is not one JSON value: JSON Lines, values in prose, damaged values."""
+    weigh = search.weigh
     if (lines := _json_lines(text, weigh)) is not None:
         return lines
-    strict = _scanned(text, weigh)
+    strict = _scanned(text, search)
     # If the only trouble is that the text ends too early, there is nothing to guess.
     if not _is_damaged(strict) and (strict.values or strict.problems or not _REPAIRABLE.search(text)):
         return strict
-    loose = _scanned(text, weigh, loose=True) if _is_damaged(strict) or may_be_loose(text) else strict
+    loose = _scanned(text, search, loose=True) if _is_damaged(strict) or may_be_loose(text) else strict
     best = max(strict, loose, key=lambda found: (_weight(found, weigh), not _is_damaged(found)))
     if (best.values and not _is_damaged(best)) or not (begin := _REPAIRABLE.search(text)):
         return best
-    guessed = _repaired(text[begin.start() :], leash)
+    guessed = _repaired(text[begin.start() :], search.leash)
     if _weight(guessed, weigh) > _weight(best, weigh):
         return guessed
     return FoundJson(best.values, best.stage, best.problems + (() if guessed.values else guessed.problems))
@@ -258,12 +269,13 @@ def _json_lines(text: str, weigh: Weigh) -> FoundJson | None:
     return FoundJson(usable, "jsonl", tuple(notes)) if usable else FoundJson((), "none")
 
 
-def _scanned(text: str, weigh: Weigh, *, loose: bool = False) -> FoundJson:
+def _scanned(text: str, search: _Search, *, loose: bool = False) -> FoundJson:
     """The usable values in prose, whole or cut."""
     values: list[Any] = []
     notes: Notes = {problem("repaired_json", "quotes"): None} if loose else {}
     stage: Stage = "none"
     for found in scan(text, loose=loose):
+        weigh = search.weigh if found.state == "whole" else search.weigh_cut
         value = next((cut for cut in found.cuts if weigh(cut)), None)
         if value is not None:
             values.append(value)

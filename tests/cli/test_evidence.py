@@ -1,0 +1,137 @@
+"""``tls-tasks evidence``: the table, the JSON, the details, and what it refuses."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import read_jsonl
+from tls_tasks.cli import main
+from tls_tasks.datasets.order import EMBEDDED
+from tls_tasks.scorers.evidence_extraction import evidence_extraction
+from tls_tasks.types import EvidenceSchema
+
+JOURNALS, GOLD = EMBEDDED / "evidence_journals" / "journals.jsonl", EMBEDDED / "evidence_journals" / "gold.jsonl"
+TEXT = "Had tea twice. Felt calm, no fever."
+TEA = {"domain": "food", "evidence_span": "Had tea", "polarity": "present", "time_bucket": "today"}
+FEVER = {"domain": "symptom", "evidence_span": "no fever", "polarity": "absent", "time_bucket": "today"}
+
+
+def write(path, rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Three small files; a function that writes other predictions."""
+    journals = [{"journal_id": "J1", "text": TEXT}, {"journal_id": "J2", "text": "Nothing."}]
+    gold = [{"journal_id": "J1", "items": [TEA, FEVER]}, {"journal_id": "J2", "items": []}]
+    told = [{**TEA, "polarity": "uncertain"}, {**FEVER, "domain": "mind"}, {**FEVER, "evidence_span": "a fever"}]
+
+    def arguments(predictions=({"journal_id": "J1", "items": told}, {"journal_id": "J2", "items": "[]"})):
+        named = {"journals": journals, "gold": gold, "predictions": predictions}
+        return [str(write(tmp_path / f"{name}.jsonl", rows)) for name, rows in named.items()]
+
+    return arguments
+
+
+def test_the_table_has_a_line_a_journal_and_the_total(files, capsys):
+    assert main(["evidence", *files()]) == 0
+    out, err = capsys.readouterr()
+    head, first, second, total, counts, signature = out.splitlines()
+    names = "journal tp fp fn precision recall f1 polarity bucket level time coverage"
+    assert head.split() == names.split()
+    numbers = ["1", "2", "1", "0.3333", "0.5000", "0.4000", "0.0000", "1.0000", "1.0000", "1.0000", "0.6667"]
+    assert first.split() == ["J1", *numbers] and total.split() == ["total", *numbers]
+    assert second.split() == ["J2", "0", "0", "0", "0.0000", "0.0000", "0.0000", "-", "-", "-", "-", "-"]
+    assert len({len(line) for line in (head, first, second, total)}) == 1
+    assert counts == "parse failures 0, objects that break the schema 3"  # a level is missing in each
+    assert signature.startswith("evidence_extraction|schema:journal|") and err == ""
+
+
+def test_details_tell_of_every_object(files, capsys):
+    assert main(["evidence", *files(), "--detailed"]) == 0
+    out = capsys.readouterr().out
+    assert "match     food: 'Had tea' ~ 'Had tea' (1.00); polarity uncertain, not present" in out
+    assert "missed    symptom: 'no fever'" in out
+    assert "spurious  mind: 'no fever'; missing_level" in out
+    assert "spurious  symptom: 'a fever'; missing_level; not in the text" in out
+
+
+@pytest.mark.parametrize("detailed", [False, True])
+def test_json_is_the_scores_own_with_the_journals(files, capsys, detailed):
+    assert main(["evidence", *files(), "--json", *["--detailed"] * detailed]) == 0
+    result = json.loads(capsys.readouterr().out)
+    predictions = [json.dumps([{**TEA, "polarity": "uncertain"}, {**FEVER, "domain": "mind"}]), "[]"]
+    predictions[0] = predictions[0][:-1] + ", " + json.dumps({**FEVER, "evidence_span": "a fever"}) + "]"
+    direct = evidence_extraction(predictions, [[TEA, FEVER], []], [TEXT, "Nothing."])
+    journals = result.pop("journals")
+    assert journals["J1"]["tp"] == 1 and journals["J2"]["f1"] == 0
+    for item in result.get("items", ()):
+        assert item.pop("journal_id") == ["J1", "J2"][item["row"]]
+    assert result == json.loads(json.dumps(direct.as_dict(detailed=detailed)))
+
+
+def test_missing_predictions_are_misses_and_said(files, capsys):
+    assert main(["evidence", *files(())]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[3].split()[:4] == ["total", "0", "0", "2"]
+    assert "2 of 2 journals have no predictions; all their gold objects are missed" in err
+
+
+def test_bad_answers_are_the_models_fault(files, capsys):
+    told = [{"journal_id": "J1", "items": "I can't help with that."}, {"journal_id": "J2", "items": [3, "tea", None]}]
+    assert main(["evidence", *files(told)]) == 0
+    assert "parse failures 2, " in capsys.readouterr().out
+    odd = [{**TEA, "domain": "\ud83d\u202e", "evidence_span": "\ud83d"}, {**TEA, "evidence_span": None}]
+    for option in ("--detailed", "--json"):
+        assert main(["evidence", *files([{"journal_id": "J1", "items": odd}]), option, "--detailed"]) == 0
+        assert capsys.readouterr().out.isprintable() is False  # line ends at least, and no UnicodeEncodeError
+
+
+def test_options_reach_the_score(files, capsys, tmp_path):
+    told = [{"journal_id": "J1", "items": [{**TEA, "evidence_span": "tea twice"}]}]  # overlap 1/3
+    assert main(["evidence", *files(told), "--threshold", "1/3", "--matching", "optimal"]) == 0
+    out = capsys.readouterr().out
+    assert out.splitlines()[3].split()[:4] == ["total", "1", "0", "1"]
+    assert "matching:optimal" in out and "threshold:0.333" in out
+    schema = EvidenceSchema("plain", ("food", "symptom"))
+    (tmp_path / "s.json").write_text(json.dumps(schema.as_dict()))
+    assert main(["evidence", *files(told), "--schema", str(tmp_path / "s.json")]) == 0
+    out = capsys.readouterr().out
+    assert "schema:plain#" in out and "polarity" not in out
+
+
+@pytest.mark.parametrize(
+    ("predictions", "options", "message"),
+    [
+        ([{"journal_id": "J9", "items": []}], [], "predictions.jsonl, line 1: no journal has the id 'J9'"),
+        ([{"journal_id": "J1"}], [], "predictions.jsonl, line 1: no field items"),
+        ([], ["--threshold", "2"], "threshold: got"),
+        ([], ["--matching", "best"], "matching: got 'best', expected one of 'greedy', 'optimal'"),
+        ([], ["--schema", "no/such/file"], "no/such/file"),
+    ],
+)
+def test_what_does_not_fit_is_refused_in_one_line(files, capsys, predictions, options, message):
+    assert main(["evidence", *files(predictions), *options]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("tls-tasks evidence: ") and message in err and err.count("\n") == 1
+
+
+def test_bad_lines_are_named(files, capsys):
+    arguments = files()
+    with Path(arguments[2]).open("a") as file:
+        file.write("\n{oops\n")
+    assert main(["evidence", *arguments]) == 2
+    assert "predictions.jsonl, line 4: not JSON" in capsys.readouterr().err
+
+
+def test_gold_against_itself_on_the_embedded_journals(capsys):
+    assert main(["evidence", str(JOURNALS), str(GOLD), str(GOLD), "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    n_objects = sum(len(row["items"]) for row in read_jsonl(GOLD))
+    assert (result["tp"], result["fp"], result["fn"]) == (n_objects, 0, 0)
+    keys = ("f1", "polarity_accuracy", "bucket_accuracy", "evidence_coverage", "evidence_coverage_normalised")
+    assert [result[key] for key in keys] == [1.0] * 5
+    assert result["schema_invalid"] == result["parse_failures"] == 0

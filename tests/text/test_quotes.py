@@ -1,0 +1,71 @@
+"""Quotes in texts: verbatim, normalised, and where."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tls_tasks.text.quotes import MAX_PLACES, Source, normalised
+
+CHARACTERS = st.sampled_from(
+    [*"ab \n\t'\u2019\"\u201c", "e\u0301", "\u00e9", "\u1112\u1161\u11ab", "\ud55c", "\u0301", "\u00a0", "\U0001f600"]
+)
+TEXTS = st.lists(CHARACTERS, max_size=12).map("".join)
+
+
+@pytest.mark.parametrize(
+    ("text", "quote", "verbatim", "any_form"),
+    [
+        ("Had tea.", "Had tea", True, True),
+        ("Had tea.", "had tea", False, False),
+        ("Had tea.", "", False, False),
+        ("Had tea.", " ", False, False),
+        ("Had\ntea.", "Had tea", False, True),
+        ("Had tea.", " Had\u00a0tea ", False, True),
+        ("couldn't", "couldn\u2019t", False, True),
+        ("a \u201cb\u201d", 'a "b"', False, True),
+        ("caf\u00e9", "cafe\u0301", False, True),
+        ("cafe\u0301", "cafe", True, True),  # verbatim is never less than normalised
+        ("half-asleep", "half\u2013asleep", False, False),
+        ("", "a", False, False),
+    ],
+)
+def test_where_quotes_stand(text, quote, verbatim, any_form):
+    source = Source(text)
+    assert (source.holds(quote), source.holds_normalised(quote)) == (verbatim, any_form)
+    assert bool(source.places(quote)) is any_form
+
+
+def test_places():
+    assert Source("tea, tea and teatea").places("tea") == [(0, 3), (5, 8), (13, 16), (16, 19)]
+    assert Source("aaaa").places("aa") == [(0, 2), (2, 4)]
+    assert Source("I  couldn\u2019t\n sleep ").places("couldn't sleep") == [(3, 18)]
+    assert Source("Une cafe\u0301 noire").places("caf\u00e9") == [(4, 9)]
+    assert len(Source("a" * 100).places("a")) == MAX_PLACES
+
+
+@given(TEXTS, st.data())
+def test_a_part_of_a_text_is_found_where_it_is(text, data):
+    start = data.draw(st.integers(0, len(text)))
+    quote = text[start : data.draw(st.integers(start, len(text)))]
+    source = Source(text)
+    assert source.holds(quote) is bool(quote.strip())
+    for begin, end in source.places(quote):
+        assert text[begin:end] == quote
+
+
+@given(TEXTS, TEXTS)
+def test_places_hold_what_was_asked_for(text, quote):
+    source = Source(text)
+    places = source.places(quote)
+    assert places == sorted(places) and all(0 <= begin < end <= len(text) for begin, end in places)
+    if source.holds_normalised(quote) and not source.holds(quote) and places:
+        begin, end = places[0]
+        assert normalised(quote) in normalised(text[begin:end])
+
+
+@given(TEXTS)
+def test_normalising_twice_changes_nothing(text):
+    once = normalised(text)
+    assert normalised(once) == once == normalised(unicodedata.normalize("NFD", text))

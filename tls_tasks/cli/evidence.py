@@ -1,0 +1,138 @@
+"""``tls-tasks evidence JOURNALS GOLD PREDICTIONS``: score extracted objects that lie in files."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tls_tasks.cli.base import add_command
+
+if TYPE_CHECKING:
+    from tls_tasks.cli.base import Subparsers
+    from tls_tasks.datasets.evidence_files import Scorable
+    from tls_tasks.scorers.evidence_score import EvidenceScore
+
+_DESCRIPTION = """\
+Score extracted objects: which are found, whether their attributes are right, whether their quotes stand in the text.
+
+JOURNALS     JSON Lines: {"journal_id": "J1", "text": "…"}
+GOLD         JSON Lines: {"journal_id": "J1", "items": [{"domain": …, "evidence_span": …, …}, …]}, one a journal
+PREDICTIONS  the same; "items" may also be the text that a model wrote. A journal without a line has no predictions:
+             all its gold objects are missed.
+
+Prints a line a journal and the total over all objects. Exit code 2 if a file can't be read or the three don't fit.
+Example:
+  tls-tasks evidence journals.jsonl gold.jsonl predictions.jsonl --detailed
+"""
+
+_WIDTH = 9
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add this command to the command line."""
+    parser = add_command(
+        subparsers, "evidence", run, summary="score extracted objects against gold", description=_DESCRIPTION
+    )
+    parser.add_argument("journals", type=Path, metavar="JOURNALS", help="the texts")
+    parser.add_argument("gold", type=Path, metavar="GOLD", help="their gold objects")
+    parser.add_argument("predictions", type=Path, metavar="PREDICTIONS", help="what is to be scored")
+    parser.add_argument("--schema", type=Path, help="JSON file with the schema; default: that of journals")
+    parser.add_argument("--threshold", default="0.5", help="overlap of words that a match needs (default 0.5)")
+    parser.add_argument("--matching", default="greedy", help="greedy (default) or optimal")
+    parser.add_argument("--json", action="store_true", help="print JSON")
+    parser.add_argument("--detailed", action="store_true", help="tell of every match, miss and spurious object")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Score the three files and print the result.
+
+    Returns:
+        0.
+
+    Raises:
+        DataError: If a file can't be read or the three don't fit; names file and line.
+        InputError: If an option or the schema can't be used.
+    """
+    from tls_tasks.datasets.evidence_files import read_three, schema_at
+    from tls_tasks.scorers.evidence_extraction import evidence_extraction
+    from tls_tasks.types import JOURNAL_SCHEMA
+
+    schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)
+    files = read_three(args.journals, args.gold, args.predictions, schema)
+    options: dict[str, Any] = {"schema": schema, "threshold": args.threshold, "matching": args.matching}
+    score = evidence_extraction(files.predictions, files.gold, files.texts, **options)
+    for note in _notes(files):
+        print(f"tls-tasks evidence: {note}", file=sys.stderr)
+    if args.json:
+        lines = [json.dumps(_as_json(score, files.ids, args.detailed), indent=2, ensure_ascii=False)]
+    else:
+        lines = [*_table(score, files.ids), *(_objects(score, files.ids) if args.detailed else ())]
+    # What a model wrote may have characters that no encoding has.
+    print("\n".join(lines).encode("utf-8", "backslashreplace").decode("utf-8"))
+    return 0
+
+
+def _notes(files: Scorable) -> Iterator[str]:
+    if files.unpredicted:
+        yield f"{files.unpredicted} of {len(files.ids)} journals have no predictions; all their gold objects are missed"
+    if files.misquoted:
+        yield f"{len(files.misquoted)} gold objects don't quote their journal verbatim, first {files.misquoted[0]}"
+
+
+def _as_json(score: EvidenceScore, ids: Sequence[str], detailed: bool) -> dict[str, Any]:
+    result = score.as_dict(detailed=detailed)
+    result["journals"] = {name: score.results(unit) for name, unit in zip(ids, score.units, strict=True)}
+    for item in result.get("items", ()):
+        item["journal_id"] = ids[item["row"]]
+    return result
+
+
+def _table(score: EvidenceScore, ids: Sequence[str]) -> Iterator[str]:
+    """A line a journal, then the total; ``-`` where nothing was there to be right or wrong."""
+    counts = ["tp", "fp", "fn"]
+    accuracies = [key for key in score.results(score.totals) if key.endswith("_accuracy")]
+    names = [*counts, "precision", "recall", "f1", *(key.removesuffix("_accuracy") for key in accuracies), "coverage"]
+    first = max(map(len, ["journal", "total", *ids]))
+    yield "".join([f"{'journal':<{first}}", *(f"{name:>{max(_WIDTH, len(name)) + 1}}" for name in names)])
+    rows = [*zip(ids, score.units, strict=True), ("total", score.totals)]
+    for name, unit in rows:
+        cells = _cells(score.results(unit), unit, counts, accuracies)
+        padded = (f"{cell:>{max(_WIDTH, len(head)) + 1}}" for cell, head in zip(cells, names, strict=True))
+        yield "".join([f"{name:<{first}}", *padded])
+    totals = score.totals
+    yield f"parse failures {totals['parse_failures']:.0f}, objects that break the schema {totals['schema_invalid']:.0f}"
+    yield score.signature
+
+
+def _cells(
+    numbers: Mapping[str, float], unit: Mapping[str, float], counts: Sequence[str], accuracies: Sequence[str]
+) -> Iterator[str]:
+    yield from (f"{numbers[key]:.0f}" for key in counts)
+    yield from (f"{numbers[key]:.4f}" for key in ("precision", "recall", "f1"))
+    for key in accuracies:
+        yield f"{numbers[key]:.4f}" if unit[f"{key.removesuffix('_accuracy')}/asked"] else "-"
+    yield f"{numbers['evidence_coverage']:.4f}" if unit["checked"] else "-"
+
+
+def _objects(score: EvidenceScore, ids: Sequence[str]) -> Iterator[str]:
+    for item in score.as_dict(detailed=True)["items"]:
+        yield f"\n{ids[item['row']]}" + ("  (parse failure)" if "parse_failure" in item["flags"] else "")
+        yield from (f"  match     {_match(match)}" for match in item["matches"])
+        yield from (f"  missed    {one['domain']}: {one['span']!r}" for one in item["misses"])
+        for one in item["spurious"]:
+            issues = [*one["issues"], *(() if one["grounded"] else ("not in the text",))]
+            yield f"  spurious  {one['domain']}: {one['span']!r}" + "".join(f"; {issue}" for issue in issues)
+
+
+def _match(match: Mapping[str, Any]) -> str:
+    wanted, told = match["reference"], match["prediction"]
+    wrong = [
+        f"; {name} {pair['predicted']}, not {pair['reference']}"
+        for name, pair in match["attributes"].items()
+        if not pair["right"]
+    ]
+    return f"{wanted['domain']}: {wanted['span']!r} ~ {told['span']!r} ({match['overlap']:.2f})" + "".join(wrong)

@@ -1,0 +1,277 @@
+"""Data of the extraction tasks: where it comes from, the documents that a task asks about, and the prompt.
+
+A task looks for its data as :mod:`tls_tasks.datasets.order` says. One document is one text with its gold objects.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tls_tasks.datasets import hub
+from tls_tasks.datasets.evidence_files import rows_at, schema_at
+from tls_tasks.datasets.evidence_rows import EvidenceDocument, read_rows
+from tls_tasks.datasets.evidence_sets import EvidenceSet, evidence_set, evidence_sets
+from tls_tasks.datasets.order import (
+    DATA_VARIABLE,
+    EMBEDDED,
+    HUB_ID,
+    edition_of,
+    folder_names,
+    own_folder,
+    pass_over,
+    refuse_other,
+    take_first,
+)
+from tls_tasks.errors import DataError, InputError
+from tls_tasks.parsing.evidence_schema import read_schema
+from tls_tasks.types import EvidenceSchema
+
+if TYPE_CHECKING:
+    import datasets
+
+DEFAULT_CONTEXT_BUDGET = 24_000
+"""Characters of a document in a prompt, some 6,000 tokens of English; journals and case reports are shorter."""
+
+TEXT_FIELDS = ("doc_id", "data_set", "text", "references", "schema", "edition")
+"""Fields of a document that hold text. ``references`` (the gold objects) and ``schema`` (what
+:func:`~tls_tasks.parsing.evidence_schema.read_schema` takes) are JSON."""
+
+
+_OWN = "which the task's YAML reports; for other attributes copy the YAML and name them in its metric_list"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedEvidence:
+    """Documents and where they come from.
+
+    Attributes:
+        documents: In the order of the data.
+        schema: What their objects look like.
+        edition: One of :data:`tls_tasks.datasets.order.EDITIONS`.
+        origin: Folder, file, or hub repository with revision.
+    """
+
+    documents: tuple[EvidenceDocument, ...]
+    schema: EvidenceSchema
+    edition: str
+    origin: str
+
+
+def load_evidence_task(
+    name: str,
+    /,
+    *,
+    data: str | Path | None = None,
+    schema: Mapping[str, Any] | str | Path | None = None,
+    edition: str | None = None,
+    context_budget: int = DEFAULT_CONTEXT_BUDGET,
+    accuracies: Sequence[str] | None = None,
+    provenance: MutableMapping[str, str] | None = None,
+    **ignored: Any,
+) -> dict[str, datasets.Dataset]:
+    """Load the documents of one task, as the harness's ``custom_dataset`` wants them.
+
+    The harness calls it with everything in the task's ``metadata``, in ``--metadata`` and in ``--model_args``.
+
+    Args:
+        name: Data set: ``evidence_journals`` or ``evidence_maccrobat``.
+        data: Where the data is, instead of the usual order; see :func:`load_evidence`.
+        schema: The schema of ``data`` where it isn't the data set's own: a JSON file or what is in one.
+        edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
+        context_budget: Characters of a document that a prompt shows; what is beyond them is cut off, and gold objects
+            in it are missed.
+        accuracies: The :func:`accuracy_names` that the task's ``metric_list`` reports; None: it isn't known.
+        provenance: Filled with ``edition`` and ``origin`` of the data, and so shown in the results file.
+        **ignored: What is meant for others.
+
+    Returns:
+        ``{"test": dataset}`` with one row a document: :data:`TEXT_FIELDS`, and ``text_truncated``, the number of
+        characters that the budget cut off.
+
+    Raises:
+        DataError: If the data that was asked for can't be used.
+        InputError: If an option has an impossible value, or the schema other attributes than ``accuracies`` says: the
+            run would fail at its very end. OptionError for an unknown name or edition.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # the embedded edition warns
+        ...     task = load_evidence_task("evidence_journals", edition="embedded", version=1.0)
+        >>> json.loads(task["test"]["references"][0])[2]["evidence_span"]
+        'No fever'
+    """
+    from datasets import Dataset, Features, Value
+
+    if not isinstance(context_budget, int) or isinstance(context_budget, bool) or context_budget < 1:
+        raise InputError("context_budget", None, repr(context_budget), "a whole number above 0")
+    loaded = load_evidence(name, data, edition, None if schema is None else _schema(schema))
+    if accuracies is not None and sorted(accuracies) != sorted(accuracy_names(loaded.schema)):
+        raise InputError("schema", None, f"accuracies {accuracy_names(loaded.schema)}", f"{list(accuracies)}, {_OWN}")
+    if provenance is not None:
+        provenance.update(edition=loaded.edition, origin=loaded.origin)
+    rows = [_row(name, document, loaded, context_budget) for document in loaded.documents]
+    features = Features({**dict.fromkeys(TEXT_FIELDS, Value("string")), "text_truncated": Value("int64")})
+    return {"test": Dataset.from_list(rows, features=features)}
+
+
+def load_evidence(
+    name: str, data: str | Path | None = None, edition: str | None = None, schema: EvidenceSchema | None = None
+) -> LoadedEvidence:
+    """Load a data set from the first source that has it.
+
+    Args:
+        name: ``evidence_journals`` or ``evidence_maccrobat``.
+        data: A file or folder as :func:`~tls_tasks.datasets.evidence_files.rows_at` reads it, a folder with the data
+            set's folder in it, or a hub data set ``org/name`` or ``org/name@revision`` whose split ``test`` has such
+            rows. The fields are those of :mod:`tls_tasks.datasets.evidence_rows`. No other source is tried.
+        edition: Take the data from this edition only; None takes the first that has it.
+        schema: The schema of ``data``; None: the data set's own.
+
+    Raises:
+        DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
+        InputError: If there is a schema without ``data``: gold of another schema can't be read by it.
+        OptionError: If there is no such data set or edition.
+    """
+    wanted = evidence_set(name)
+    if schema is not None and data is None:
+        raise InputError("schema", None, schema.name, "data of that schema in the option data")
+    named = None if data is None else partial(_from_user, wanted, data, schema or wanted.schema)
+    steps = {"local": _from_environment, "hub": _from_hub, "embedded": _from_embedded}
+    return take_first(wanted, named, {key: partial(step, wanted) for key, step in steps.items()}, edition)
+
+
+def prompt(doc: Mapping[str, Any]) -> str:
+    r"""The prompt: the document, then the instruction, since models that cut a prompt cut its beginning.
+
+    Example:
+        >>> schema = '{"name": "plants", "domains": ["tree", "herb"], "attributes": []}'
+        >>> print(prompt({"data_set": "evidence_journals", "text": "An oak.", "schema": schema}))
+        <document>
+        An oak.
+        </document>
+        <BLANKLINE>
+        List what the document above says of: tree, herb.
+        <BLANKLINE>
+        Answer with a JSON array that has one object for each, with these keys:
+        - "domain": one of "tree", "herb"
+        - "evidence_span": the words of the document that say it, quoted verbatim: every character as it stands there
+        Quote as little as says it. List nothing that the document doesn't say. If there is nothing to list, answer [].
+        Write the JSON array and nothing else.
+        <BLANKLINE>
+        JSON:
+    """
+    wanted, schema = evidence_set(doc["data_set"]), read_schema(json.loads(doc["schema"]))
+    general = f"List what the document above says of: {', '.join(schema.domains)}."
+    instruction = wanted.instruction if schema == wanted.schema else general
+    keys = "\n".join(_key_lines(schema))
+    return (
+        f"<document>\n{doc['text']}\n</document>\n\n{instruction}\n\n"
+        f"Answer with a JSON array that has one object for each, with these keys:\n{keys}\n"
+        "Quote as little as says it. List nothing that the document doesn't say. "
+        "If there is nothing to list, answer [].\nWrite the JSON array and nothing else.\n\nJSON:"
+    )
+
+
+def accuracy_names(schema: EvidenceSchema) -> list[str]:
+    """What has an accuracy over matched objects: each attribute, and the buckets together.
+
+    Example:
+        >>> accuracy_names(evidence_set("evidence_journals").schema)
+        ['polarity', 'level', 'time', 'bucket']
+    """
+    names = [attribute.name for attribute in schema.attributes]
+    return [*names, "bucket"] if any(attribute.bucket for attribute in schema.attributes) else names
+
+
+def read_local(wanted: EvidenceSet, place: Path, schema: EvidenceSchema) -> LoadedEvidence:
+    """Read a data set from a folder or a file.
+
+    Raises:
+        DataError: If there is nothing of this data set, or a file is broken.
+    """
+    folder = own_folder(wanted, place) or place
+    refuse_other(wanted, folder, evidence_sets().values())
+    return LoadedEvidence(read_rows(schema, rows_at(folder)), schema, edition_of(folder), str(folder))
+
+
+def _schema(value: Mapping[str, Any] | str | Path) -> EvidenceSchema:
+    return read_schema(value) if isinstance(value, Mapping) else schema_at(Path(value).expanduser())
+
+
+def _key_lines(schema: EvidenceSchema) -> Iterator[str]:
+    yield f'- "{schema.domain_field}": {_one_of(schema.domains)}'
+    quote = "the words of the document that say it, quoted verbatim: every character as it stands there"
+    yield f'- "{schema.span_field}": {quote}'
+    for attribute in schema.attributes:
+        by_key: dict[str, list[str]] = {}
+        for domain in schema.domains:
+            key = attribute.field_of(domain)
+            if key is not None:
+                by_key.setdefault(key, []).append(domain)
+        for key, domains in by_key.items():
+            only = "" if len(domains) == len(schema.domains) else f" (of {', '.join(domains)} only)"
+            yield f'- "{key}"{only}: {_one_of(attribute.values)}'
+
+
+def _one_of(values: Iterable[str]) -> str:
+    return "one of " + ", ".join(f'"{value}"' for value in values)
+
+
+def _row(name: str, document: EvidenceDocument, loaded: LoadedEvidence, budget: int) -> dict[str, str | int]:
+    return {
+        "doc_id": document.id,
+        "data_set": name,
+        "text": document.text[:budget],
+        "text_truncated": max(0, len(document.text) - budget),
+        "references": json.dumps(document.objects, ensure_ascii=False),
+        "schema": json.dumps(loaded.schema.as_dict(), ensure_ascii=False),
+        "edition": loaded.edition,
+    }
+
+
+def _from_user(wanted: EvidenceSet, data: str | Path, schema: EvidenceSchema) -> LoadedEvidence:
+    place = Path(data).expanduser()
+    hub_id = HUB_ID.fullmatch(str(data))
+    if place.exists():
+        return read_local(wanted, place, schema)
+    if hub_id is None:
+        raise DataError(f"data: {data} is neither a folder nor a file nor a hub data set org/name")
+    rows: Iterable[tuple[str, Any]] = (
+        (f"{data}, row {number}", row) for number, row in enumerate(hub.split_rows(hub_id[1], hub_id[2]), start=1)
+    )
+    return LoadedEvidence(read_rows(schema, rows), schema, "hub", str(data))
+
+
+def _from_environment(wanted: EvidenceSet) -> LoadedEvidence | str:
+    root = os.environ.get(DATA_VARIABLE)
+    if not root:
+        return f"{DATA_VARIABLE} is not set"
+    folder = own_folder(wanted, Path(root).expanduser())
+    if folder is None:
+        return pass_over(wanted, f"{DATA_VARIABLE}={root} has no folder {' or '.join(folder_names(wanted))}")
+    return read_local(wanted, folder, wanted.schema)
+
+
+def _from_hub(wanted: EvidenceSet) -> LoadedEvidence | str:
+    source = wanted.hub
+    if source is None:
+        return "nothing is published on the hub"
+    try:
+        documents = read_rows(wanted.schema, rows_at(hub.fetch(source.repo_id, source.revision, source.file)))
+    except DataError as error:
+        return pass_over(wanted, str(error))
+    if len(documents) != source.rows:
+        return pass_over(wanted, f"{source.repo_id}: has {len(documents)} rows, evidence.json expects {source.rows}")
+    return LoadedEvidence(documents, wanted.schema, "hub", f"{source.repo_id}@{source.revision}")
+
+
+def _from_embedded(wanted: EvidenceSet) -> LoadedEvidence | str:
+    folder = EMBEDDED / wanted.name
+    return read_local(wanted, folder, wanted.schema) if folder.is_dir() else "it has no embedded edition"

@@ -130,6 +130,53 @@ def test_the_picture_of_a_timeline(report, made_runs, open_page):
     assert page.locator("#view svg circle").nth(1).get_attribute("cx") != before
 
 
+def explained_of(made_runs, task, place=0):
+    scored = next(one for one in score_places([made_runs / "base"]) if one.task.name == task)
+    sample = scored.log.samples[place]
+    return scored, sample, scored.task.explain(sample.doc, list(sample.answer))
+
+
+def test_the_picture_of_extracted_objects(report, made_runs, open_page):
+    _, sample, explained = explained_of(made_runs, "evidence_journals")
+    item = explained["evidence_extraction"]["items"][0]
+    page = open_page(report).page
+    page.select_option("#control-Task", label="evidence_journals")
+    source = page.locator("#view .panel p.model").first
+    assert source.text_content() == sample.doc["text"]
+    for match in item["matches"]:
+        assert page.locator("#view mark.hit", has_text=match["reference"]["span"].split()[-1]).count() > 0
+    assert item["misses"] and source.locator("mark.miss").count() > 0
+    tables = page.locator("#view table:has(caption)")
+    n_rows = [tables.nth(place).locator("tbody tr").count() for place in range(3)]
+    assert n_rows == [len(item["matches"]), len(item["misses"]), len(item["spurious"])]
+
+
+def test_the_picture_of_a_cited_report(report, made_runs, open_page):
+    _, _, explained = explained_of(made_runs, "report_generation")
+    sentences = explained["report_eval"]["items"][0]["sentences"]
+    page = open_page(report).page
+    page.select_option("#control-Task", label="report_generation")
+    shown = page.locator("#view li.sentence")
+    assert shown.count() == len(sentences) > 3
+    for place, sentence in enumerate(sentences):
+        one = shown.nth(place)
+        assert one.locator(".model").inner_text() == sentence["text"]
+        assert one.locator(".step").all_inner_texts() == [step.replace("_", " ") for step in sentence["path"]]
+        assert one.locator("mark.hit").all_inner_texts() == [match["answer"] for match in sentence["matched"]]
+    assert any(sentence["matched"] for sentence in sentences)
+
+
+def test_the_picture_of_a_summary(report, made_runs, open_page):
+    _, sample, explained = explained_of(made_runs, "summ_qmsum")
+    counts = explained["rouge_l"]["items"][0]["counts"]["rouge_l"]
+    page = open_page(report).page
+    page.select_option("#control-Task", label="summ_qmsum")
+    for panel in page.locator("#view .pair .panel").all():
+        marked = " ".join(panel.locator("mark").all_inner_texts()).split()
+        assert len(marked) == counts["precision_hits"] > 0
+    assert sample.doc["query"] in page.locator("#view").inner_text()
+
+
 def test_hostile_texts_are_only_texts(tmp_path, open_page):
     path = write_page(tmp_path, hostile_rows(len(HOSTILE)))
     opened = open_page(path, 390)

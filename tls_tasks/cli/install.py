@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
 
 _PATH = """\
-Print the folder of the task configurations, or of the evaluate modules.
+Print the folder of the task configurations, of the evaluate modules, or of the embedded data.
 
 It always works, whatever the state of the start-up hook (see tls-tasks doctor):
   lm_eval run --tasks tls_crisis --model dummy --include_path "$(tls-tasks path)"
@@ -46,14 +46,14 @@ the folders yourself, as tls-tasks path --help shows. Example:
 def add_parser(subparsers: Subparsers) -> None:
     """Add the four commands to the command line."""
     parser = add_command(
-        subparsers, "path", run_path, summary="print the folder of tasks or modules", description=_PATH
+        subparsers, "path", run_path, summary="print the folder of tasks, modules or embedded data", description=_PATH
     )
     parser.add_argument(
         "what",
         nargs="?",
-        choices=("tasks", "metrics"),
+        choices=("tasks", "metrics", "data"),
         default="tasks",
-        help="tasks (default): task configurations for lm_eval; metrics: modules for evaluate.load",
+        help="tasks (default): for lm_eval; metrics: modules for evaluate.load; data: the embedded edition",
     )
     add_command(
         subparsers, "doctor", run_doctor, summary="say whether lm_eval and evaluate find us", description=_DOCTOR
@@ -64,6 +64,11 @@ def add_parser(subparsers: Subparsers) -> None:
 
 def run_path(args: argparse.Namespace) -> int:
     """Print the folder. Returns 0."""
+    if args.what == "data":
+        from tls_tasks.datasets.order import EMBEDDED
+
+        print(EMBEDDED)
+        return 0
     print(plugin.tasks_path() if args.what == "tasks" else plugin.resource_folder("metrics"))
     return 0
 

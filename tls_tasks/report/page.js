@@ -217,8 +217,9 @@ function showDocument() {
     el("p", { class: "walk" }, step("Previous document", place - 1), step("Next document", place + 1)),
     el("h3", {}, `${one.id}`, el("span", { class: "soft" }, ` ${theTask().name}, ${theRun().model}`)),
     view.trouble ? el("p", { class: "trouble" }, `This document could not be explained: ${view.trouble}`) : null,
-    table("Scores of this document", [["metric", ""], ["value", "number"]], theTask().metrics.map((metric) => [metric.key, number(one.values[metric.key])])),
     ...(VIEWS[view.kind] || (() => []))(view),
+    el("details", {}, el("summary", {}, "All scores of this document"),
+      table("Scores", [["metric", ""], ["value", "number"]], theTask().metrics.map((metric) => [metric.key, number(one.values[metric.key])]))),
     el("details", { open: view.kind === "text" }, el("summary", {}, "The answer as the model wrote it"),
       el("div", { class: "panel" }, text(view.answer || "")),
       view.answer_cut ? el("p", { class: "soft" }, `${view.answer_cut} more characters are left out here.`) : null));

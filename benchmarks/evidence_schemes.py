@@ -87,7 +87,7 @@ def placed(text: str, objects: Sequence[Object]) -> list[Object]:
 
 
 class Comparison:
-    """Both sides' view of the same predictions; ``ours`` and ``theirs``: what is credited (document, prediction)."""
+    """Both sides' view of the same predictions: what each credits, as (document, prediction)."""
 
     def __init__(self, texts: Sequence[str], gold: Sequence[list[Object]], told: Sequence[list[Object]]) -> None:
         from nervaluate import Evaluator

@@ -63,13 +63,14 @@ def made_runs(tmp_path_factory):
     """Two systems on real harness runs of all families, as folders: ``base`` and ``noisy``; made once, read only."""
     pytest.importorskip("lm_eval")
     from tests.harness.made_runs import make_run, with_noise
-    from tls_tasks.harness.models import DatewiseLM, KeywordLM, LeadLM, ReportLeadLM
+    from tls_tasks.harness.models import DatewiseLM, KeywordLM, LeadLM, ReportLeadLM, RulesLM
 
     folder = tmp_path_factory.mktemp("runs")
     families = (
         (DatewiseLM, ["tls_crisis", "tls_timeline17"], None),
         (LeadLM, ["summ_dialogsum", "summ_qmsum"], None),
         (KeywordLM, ["evidence_journals", "evidence_maccrobat"], None),
+        (RulesLM, ["tree_extraction", "tree_paraloq"], None),
         (ReportLeadLM, ["report_generation"], {"judge": "recorded"}),
     )
     for model, tasks, metadata in families:

@@ -182,11 +182,40 @@ def evidence_example():
     )  # fmt: skip
 
 
+def tree_example():
+    prediction = {"name": "Acme Gmbh", "total": 12.5, "tags": ["b", "a"], "lines": [{"item": "pen"}]}
+    reference = {"name": "Acme GmbH", "total": 12.5, "tags": ["a", "b"], "lines": [{"item": "pens"}, {"item": None}]}
+    return Example(
+        prediction=prediction,
+        reference=reference,
+        other='Here it is: {"name": "Acme"}',
+        other_reference={**reference, "name": {"$any_of": ["Acme", None]}},
+        prediction_forms={
+            "tree": prediction, "json": json.dumps(prediction), "text": f"<think>so</think>{json.dumps(prediction)}",
+        },
+        reference_forms={"tree": reference, "json": json.dumps(reference)},
+        mixed=(
+            [prediction, json.dumps(prediction), {}, "no tree", [], {"name": float("nan"), "total": "12.5"}],
+            [reference, json.dumps(reference), {}, {"name": None}, {"lines": []}, {"name": "x", "total": 10**30}],
+        ),
+        odd={"name": "NaN 1e999 \ud800 \x00", "total": -0.0, "tags": ["[1]", "12345678901234567890123"]},
+        options={
+            "leaf_metrics": {"string": ["token_f1", {"metric": "exact_match", "normalize": ["lower"]}]},
+            "list_order": "ordered", "hierarchical_averaging": True, "weights": {"total": 2}, "thresholds": 0.5,
+            "confidence_interval": 0.9, "n_resamples": 50, "seed": 7, "options": {"extra_nodes": "one"},
+        },
+        signed={"options:guide,extra_nodes=one", "avg:hierarchical", "parse:lenient", "ci:0.9,50,seed7"},
+        keys={"pass_rates", "treeval_score_ci"},
+        required={"schema": {"name": "string", "total": "number", "tags": ["string"], "lines": [{"item": "string"}]}},
+    )  # fmt: skip
+
+
 EXAMPLES = {
     "timeline": timeline_example(),
     "summary": summary_example(),
     "report": report_example(),
     "evidence": evidence_example(),
+    "tree": tree_example(),
 }
 
 

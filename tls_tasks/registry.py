@@ -191,6 +191,45 @@ METRICS: Mapping[str, MetricSpec] = {
                 "schema_invalid",
             ),
         ),
+        MetricSpec(
+            name="tree_eval",
+            function="tls_tasks.scorers.tree_eval:tree_eval",
+            kind="tree",
+            prefixes=(),
+            summary="structured answers (JSON trees) leaf by leaf and node by node, lists in any order, by a schema",
+            original="treeval (a56937f) and its conceptual guide",
+            citation="Fradet & Cripwell, treeval: Conceptual guide, NuMind, 2025",
+            invariants={
+                "identity_is_one": True,
+                "swap_exchanges_precision_and_recall": True,
+                "row_order_is_irrelevant": True,
+                "unit_order_is_irrelevant": True,
+                "repeated_reference_is_irrelevant": None,
+                "empty_prediction_scores_zero": False,  # where nothing is predicted, nothing is wrong: precision is 1
+                "unparsable_prediction_scores_zero": False,  # it counts as an empty tree, and as a parse failure
+            },
+            keys=(
+                "precision_node",
+                "recall_node",
+                "f1_node",
+                "precision_leaf",
+                "recall_leaf",
+                "f1_leaf",
+                "treeval_score",
+            ),
+            further_keys=(
+                "leaves",
+                "averages",
+                "fields",
+                "json_valid",
+                "parsed",
+                "repaired",
+                "duplicate_keys",
+                "non_finite",
+                "schema_compliance",
+                "type_errors",
+            ),
+        ),
     )
 }
 

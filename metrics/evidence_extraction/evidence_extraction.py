@@ -29,8 +29,8 @@ Args:
     matching (str): "greedy" (greatest overlap first, then lowest positions; default) or "optimal" (most matches, then
         greatest sum of overlaps).
     require_grounding (bool): an object whose quote is not verbatim in its source matches nothing. Default False.
-    postprocess (str): make objects fit the schema first, and "keep", "drop" or mark "uncertain" those without
-        grounding. Default None: score what the model gave.
+    postprocess (str): make objects fit the schema first, and "keep", "drop" or mark "uncertain" those not grounded.
+        Default None: score what the model gave.
     macro (bool): also give the means over documents. Default False.
     confidence_interval (float): coverage of a bootstrap interval over documents, for example 0.95. Default None: none.
     n_resamples (int): resamples of the interval. Default 1000.

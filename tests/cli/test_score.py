@@ -136,6 +136,8 @@ def test_compare_two_systems(made_runs, tmp_path, capsys):
         "summ_qmsum",
         "tls_crisis",
         "tls_timeline17",
+        "tree_extraction",
+        "tree_paraloq",
     ]
     crisis = data["tls_crisis"]
     assert (crisis["n_documents"], crisis["n_units"], crisis["unit"], crisis["seed"]) == (8, 4, "topic", 12345)

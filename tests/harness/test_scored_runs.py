@@ -23,6 +23,8 @@ TASKS = [
     "summ_qmsum",
     "tls_crisis",
     "tls_timeline17",
+    "tree_extraction",
+    "tree_paraloq",
 ]
 
 

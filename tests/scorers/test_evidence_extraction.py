@@ -318,6 +318,15 @@ def test_an_object_without_a_required_attribute_matches_only_one_without_it():
         assert score.as_dict()["tp"] == 1 and score.totals["polarity/asked"] == 0  # the reference does not say
 
 
+@pytest.mark.parametrize("overlap", list(slow.OVERLAPS))
+def test_lacking_objects_stand_beside_whole_ones_of_the_same_words(overlap):
+    whole, lacking = obj("tea"), {"domain": "food", "evidence_span": "tea", "time_bucket": "today"}
+    for told in ([whole, lacking], [lacking, whole]):
+        matches = evidence_extraction([told], [[whole, lacking]], overlap=overlap).documents[0].matches
+        assert [match.prediction for match in matches] == [told.index(whole), told.index(lacking)]
+        assert evidence_extraction([told], [[whole]], overlap=overlap).as_dict()["tp"] == 1
+
+
 def test_values_of_any_type_are_compared_as_text_or_are_wrong():
     for value in (float("nan"), ["low"], {"a": 1}, 10**5000, True, 3, "LOW", ""):
         result = evidence_extraction([[obj("tea", intensity_bucket=value)]], [[obj("tea", intensity_bucket="low")]])
@@ -566,14 +575,14 @@ def test_typed_objects_are_read_by_the_schema_of_the_call():
 
 @pytest.mark.parametrize("shared_words", ["", "number today ", "a b c d e f g h i j "])
 def test_a_page_of_many_objects_needs_no_table_of_all_pairs(shared_words):
-    """3,000 x 3,000 objects, all of which overlap enough where they share words."""
+    """2,000 x 2,000 objects, all of which overlap enough where they share words."""
     import tracemalloc
 
-    gold, told = (spans(*(f"{shared_words}{side}{number}" for number in range(3000))) for side in "xy")
+    gold, told = (spans(*(f"{shared_words}{side}{number}" for number in range(2000))) for side in "xy")
     tracemalloc.start()
     start = time.process_time()
     score = evidence_extraction([told], [gold])
     seconds, (_, peak) = time.process_time() - start, tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert score.as_dict()["tp"] == (3000 if len(shared_words.split()) > 2 or shared_words.startswith("n") else 0)
+    assert score.as_dict()["tp"] == (2000 if len(shared_words.split()) > 2 or shared_words.startswith("n") else 0)
     assert peak < 60e6 and seconds < 20

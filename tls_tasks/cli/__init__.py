@@ -20,6 +20,7 @@ COMMAND_MODULES = (
     "listing",
     "prepare",
     "evidence",
+    "trees",
     "judge",
     "agree",
     "documents",

@@ -14,6 +14,7 @@ from tls_tasks.datasets.evidence_sets import evidence_sets
 from tls_tasks.datasets.order import DATA_VARIABLE, EMBEDDED, Wanted, own_folder
 from tls_tasks.datasets.reports import REPORT_SETS
 from tls_tasks.datasets.summary_sets import summary_sets
+from tls_tasks.datasets.tree_sets import tree_sets
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,7 @@ def data_sets() -> Mapping[str, Wanted]:
         >>> {"tls_crisis", "summ_qmsum"} <= set(data_sets())
         True
     """
-    return {**catalogue(), **summary_sets(), **evidence_sets(), **REPORT_SETS}
+    return {**catalogue(), **summary_sets(), **evidence_sets(), **tree_sets(), **REPORT_SETS}
 
 
 def data_state(wanted: Wanted) -> DataState:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks.intervals import Sums, total_of
+from tls_tasks.scorers.tree_scores import node_scores
 from tls_tasks.scores import Counts, f_beta
 
 
@@ -124,6 +125,39 @@ def f1_of_sums(values: Sequence[Mapping[str, Any]]) -> float:
     return AGGREGATIONS["f1_of_sums"].of(values)
 
 
+def tree_precision(values: Sequence[Mapping[str, float]]) -> float:
+    """Micro precision of nodes or leaves over documents; 1 where there is nothing that could be wrong, as in treeval.
+
+    Args:
+        values: One a document, with ``tp``, ``fp`` and ``fn``.
+
+    Example:
+        >>> tree_precision([{"tp": 1, "fp": 0, "fn": 1}, {"tp": 1, "fp": 2, "fn": 0}])
+        0.5
+    """
+    return AGGREGATIONS["tree_precision"].of(values)
+
+
+def tree_recall(values: Sequence[Mapping[str, float]]) -> float:
+    """Micro recall of nodes or leaves over documents; 1 where there is nothing to be found, as in treeval.
+
+    Example:
+        >>> tree_recall([{"tp": 1, "fp": 0, "fn": 1}, {"tp": 1, "fp": 2, "fn": 1}]), tree_recall([])
+        (0.5, 1.0)
+    """
+    return AGGREGATIONS["tree_recall"].of(values)
+
+
+def tree_f1(values: Sequence[Mapping[str, float]]) -> float:
+    """F1 of micro precision and micro recall of nodes or leaves over documents.
+
+    Example:
+        >>> tree_f1([{"tp": 1, "fp": 0, "fn": 1}, {"tp": 1, "fp": 2, "fn": 1}])
+        0.5
+    """
+    return AGGREGATIONS["tree_f1"].of(values)
+
+
 def _numbers(values: Sequence[Any]) -> list[Sums]:
     return [{"sum": float(value), "n": 1.0} for value in values]
 
@@ -170,6 +204,11 @@ def _f_of_means(sums: Sums) -> float:
     return f_beta(sums["precision"] / sums["n"], sums["recall"] / sums["n"])
 
 
+def _of_nodes(part: int) -> Callable[[Sums], float]:
+    """Precision, recall or F1 of nodes or leaves as tree_eval takes them."""
+    return lambda sums: float(node_scores([sums["tp"], sums["fp"], sums["fn"], 0, 0, 0])[part])
+
+
 def _micro_f1(sums: Sums) -> float:
     hits = sums["tp"]
     return Counts(hits, hits + sums["fp"], hits, hits + sums["fn"]).prf().f1
@@ -181,6 +220,9 @@ AGGREGATIONS: Mapping[str, Aggregation] = {
     "mean_f_by_topic": Aggregation(_votes_of_topics, _ratio("f1", "topics")),
     "total": Aggregation(_numbers, lambda sums: sums["sum"]),
     "ratio_of_sums": Aggregation(_parts("hits", "of"), _ratio("hits", "of")),
+    "tree_precision": Aggregation(_parts("tp", "fp", "fn"), _of_nodes(0), 1.0),
+    "tree_recall": Aggregation(_parts("tp", "fp", "fn"), _of_nodes(1), 1.0),
+    "tree_f1": Aggregation(_parts("tp", "fp", "fn"), _of_nodes(2), 1.0),
     "nanmean": Aggregation(_known, _ratio_or_nan("sum", "n"), math.nan),
     "ratio_of_scored": Aggregation(_parts("hits", "of"), _ratio_or_nan("hits", "of"), math.nan),
     "f1_of_scored": Aggregation(_support_and_coverage, _f1_of_scored, math.nan),

@@ -6,7 +6,7 @@ from typing import Any
 
 from lm_eval.api.model import LM
 
-from tls_tasks.baselines import datewise, keyword, lead, report_lead
+from tls_tasks.baselines import datewise, keyword, lead, report_lead, rules
 from tls_tasks.errors import InputError
 
 
@@ -128,6 +128,16 @@ class KeywordLM(BaselineLM):
     """
 
     tokenizer_name = "evid_keyword"
+
+
+class RulesLM(BaselineLM):
+    """The rules baseline: fills the schema in each prompt by regular expressions.
+
+    Example:
+        ``lm_eval --tasks tree_extraction --model tree_rules``
+    """
+
+    tokenizer_name = "tree_rules"
     answers_tasks_of = "extraction"
 
     def __init__(self, **_: Any) -> None:
@@ -137,6 +147,9 @@ class KeywordLM(BaselineLM):
     def answer(self, prompt: str) -> str:
         """The objects in the document of the prompt."""
         return keyword.answer(prompt)
+
+        """A tree of what the rules find in the document."""
+        return rules.answer(prompt)
 
 
 def _until(text: str, options: Any) -> str:

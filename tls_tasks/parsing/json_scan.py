@@ -102,7 +102,7 @@ def may_be_loose(text: str) -> bool:
     return _LOOSE_ONLY.search(text) is not None
 
 
-def scan(text: str, *, loose: bool = False) -> Iterator[Found]:
+def scan(text: str, *, loose: bool = False, deep: bool = False) -> Iterator[Found]:
     """The JSON lists and objects of a text, outermost ones, from left to right.
 
     Time is linear in the text: reading goes on where it stopped, also after a broken container.
@@ -110,6 +110,7 @@ def scan(text: str, *, loose: bool = False) -> Iterator[Found]:
     Args:
         text: Any text.
         loose: Whether to guess where strings end, see above.
+        deep: Whether as much as possible of what is unfinished is wanted, see :class:`Found`.
 
     Example:
         >>> for found in scan('See [1]: [{"a": 1},] and {"b": {"c": [2], "d": [3, 4'):
@@ -122,7 +123,7 @@ def scan(text: str, *, loose: bool = False) -> Iterator[Found]:
     position = broken = 0
     reading, beginnings = (_LooseReading, _LOOSE_BEGINNING) if loose else (_Reading, _BEGINNING)
     while broken < MAX_BROKEN and (beginning := beginnings.search(text, position)):
-        found = reading(text, beginning.start()).read()
+        found = reading(text, beginning.start(), deep).read()
         yield found
         position = found.end
         broken += found.state == "broken"
@@ -131,11 +132,11 @@ def scan(text: str, *, loose: bool = False) -> Iterator[Found]:
 class _Reading:
     """The reading of one container that begins at ``start``."""
 
-    __slots__ = ("notes", "open", "position", "start", "text", "value")
+    __slots__ = ("deep", "notes", "open", "position", "start", "text", "value")
     quotes = '"'
 
-    def __init__(self, text: str, start: int) -> None:
-        self.text, self.start, self.position = text, start, start
+    def __init__(self, text: str, start: int, deep: bool) -> None:
+        self.text, self.start, self.position, self.deep = text, start, start, deep
         self.notes: Notes = {}
         self.open: list[_Open] = []
         self.value: Any = None
@@ -276,10 +277,11 @@ class _Reading:
         """What is whole in the open containers; see :class:`Found`."""
         path = [self.open[0]]
         for inner in self.open[1:MAX_CUTS]:
-            if not path[-1].is_object or path[-1].expect != "value" or not inner.may_be_cut():
+            if not path[-1].is_object or path[-1].expect != "value" or not (self.deep or inner.may_be_cut()):
                 break
             path.append(inner)
-        return tuple(_cut(path[: depth + 1], self.notes) for depth in range(len(path)))
+        cuts = tuple(_cut(path[: depth + 1], self.notes) for depth in range(len(path)))
+        return cuts[::-1] if self.deep else cuts
 
 
 class _LooseReading(_Reading):

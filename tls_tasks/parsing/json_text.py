@@ -72,6 +72,7 @@ class _Search(NamedTuple):
     weigh: Weigh
     weigh_cut: Weigh
     leash: Leash
+    deep: bool
 
 
 _THINKING = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE | re.ASCII)
@@ -125,7 +126,7 @@ def fenced_blocks(text: str) -> Iterator[str]:
         yield text[opening.end() :]
 
 
-def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None) -> FoundJson:
+def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: bool = False) -> FoundJson:
     r"""Find the JSON values that the caller can use.
 
     In this order, and the first stage with a usable value wins: the whole text; the whole text without its thinking;
@@ -138,6 +139,8 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None) -> FoundJ
         weigh: See :data:`Weigh`; it meets values of every shape.
         weigh_cut: The same for values that are cut off or damaged, where it matters that an object may lack what
             follows; like ``weigh`` if not given.
+        deep: Of an object that is cut off, whether as much as possible is wanted: the finished parts of its unfinished
+            objects, and of its lists of scalars.
 
     Returns:
         What was found. Never raises, whatever the text.
@@ -157,7 +160,7 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None) -> FoundJ
     before = (problem("unfinished_thinking", text),) if answer.unfinished else ()
     if not before and answer.text != text and (whole := _whole(answer.text, weigh)):
         return whole
-    search = _Search(weigh, weigh_cut or weigh, Leash())
+    search = _Search(weigh, weigh_cut or weigh, Leash(), deep)
     found = _in_fences(answer.text, search) or _in_region(answer.text, search)
     return FoundJson(found.values, found.stage, before + found.problems)
 
@@ -274,7 +277,7 @@ def _scanned(text: str, search: _Search, *, loose: bool = False) -> FoundJson:
     values: list[Any] = []
     notes: Notes = {problem("repaired_json", "quotes"): None} if loose else {}
     stage: Stage = "none"
-    for found in scan(text, loose=loose):
+    for found in scan(text, loose=loose, deep=search.deep):
         weigh = search.weigh if found.state == "whole" else search.weigh_cut
         value = next((cut for cut in found.cuts if weigh(cut)), None)
         if value is not None:

@@ -16,7 +16,7 @@ from tls_tasks.errors import InputError, OptionError
 from tls_tasks.text.rouge155 import Tokenizer
 from tls_tasks.text.tokenizers import unicode_words
 
-FEW_PAIRS = 20000
+FEW_PAIRS = 3000
 """So many pairs are compared one by one; of more, the words of one side are indexed first."""
 
 
@@ -35,9 +35,9 @@ class Overlap(NamedTuple):
 
     Attributes:
         key: A span -> what of it is compared; spans of one key are alike in everything.
-        rows: Different keys of one side, those of the other, and a threshold -> a function that gives the row of a
-            position of the first side: what of the other side reaches the threshold. A row is made when it is asked
-            for, so that a page of many objects needs no more memory than they do.
+        rows: Keys of one side, those of the other, and a threshold -> a function that gives the row of a position of
+            the first side: what of the other side reaches the threshold. A row is made when it is asked for, so that
+            a page of many objects needs no more memory than they do.
     """
 
     key: Callable[[str], Hashable]
@@ -64,9 +64,9 @@ def resolve_overlap(name: str, tokenizer: str | Tokenizer) -> Overlap:
     words = resolve_words(tokenizer)
     if name == "jaccard":
         key = _whitespace_word_set if words is whitespace_words else partial(_word_set, words)
-        return Overlap(key, partial(_set_rows, _jaccard))
+        return Overlap(key, partial(_set_rows, _jaccard, _least_jaccard))
     if name == "token_f1":
-        return Overlap(partial(_numbered, words), partial(_set_rows, _f1))
+        return Overlap(partial(_numbered, words), partial(_set_rows, _f1, _least_f1))
     if name == "substring":
         return Overlap(partial(_joined, words), _substring_rows)
     if name == "exact":
@@ -170,50 +170,69 @@ def _jaccard(common: Any, left: Any, right: Any) -> Any:
     return common / (left + right - common)
 
 
+def _least_jaccard(threshold: float) -> float:
+    """Since c / (n + m - c) >= t if and only if c >= (n + m) t / (1 + t)."""
+    return threshold / (1 + threshold)
+
+
 def _f1(common: Any, left: Any, right: Any) -> Any:
     return 2 * common / (left + right)
 
 
+def _least_f1(threshold: float) -> float:
+    """Since 2c / (n + m) >= t if and only if c >= (n + m) t / 2."""
+    return threshold / 2
+
+
 def _set_rows(
     value: Callable[[Any, Any, Any], Any],
+    least: Callable[[float], float],
     left: Sequence[frozenset[Any]],
     right: Sequence[frozenset[Any]],
     threshold: float,
 ) -> RowOf:
     """Rows of sets by a ``value`` of (size of the intersection, both sizes), of numbers or arrays.
 
-    An index of the words of the right side tells what has a word in common at all, and how many.
+    ``least`` tells from the threshold how large an intersection must be, as a part of both sizes' sum.
     """
-    holders: dict[Any, list[int]] = {}
-    for position, one in enumerate(right):
-        for member in one:
-            holders.setdefault(member, []).append(position)
-    sizes = [len(one) for one in right]
     if len(left) * len(right) > FEW_PAIRS or threshold <= 0:
-        return partial(
-            _long_row, value, left, {key: np.array(one) for key, one in holders.items()}, np.array(sizes), threshold
-        )
+        return _indexed_rows(value, left, right, threshold)
+    part = least(threshold)
+    ratio = part / (1 - part)  # of the sizes, since the intersection is no larger than the smaller one
+    sized = [(one, len(one)) for one in right]
 
     def row(position: int) -> Row:
         one = left[position]
-        size, common = len(one), dict[int, int]()
-        for member in one:
-            for other in holders.get(member, ()):
-                common[other] = common.get(other, 0) + 1
+        size = len(one)
+        low, high = size * ratio - 1e-9, size / ratio + 1e-9
         positions, overlaps = [], []
-        for other, count in common.items():
-            overlap = value(count, size, sizes[other])
-            if overlap >= threshold:
-                positions.append(other)
-                overlaps.append(overlap)
-        if not one and 0 in sizes:
-            return Row([sizes.index(0)], [1.0])
+        for other, (two, other_size) in enumerate(sized):
+            if low <= other_size <= high and (common := len(one & two)) >= part * (size + other_size) - 1e-9:
+                overlap = value(common, size, other_size) if size else 1.0
+                if overlap >= threshold:
+                    positions.append(other)
+                    overlaps.append(overlap)
         return Row(positions, overlaps)
 
     return row
 
 
-def _long_row(
+def _indexed_rows(
+    value: Callable[[Any, Any, Any], Any],
+    left: Sequence[frozenset[Any]],
+    right: Sequence[frozenset[Any]],
+    threshold: float,
+) -> RowOf:
+    """The same by an index of the words of the right side: a row costs as much as its words are frequent there."""
+    holders: dict[Any, list[int]] = {}
+    for position, one in enumerate(right):
+        for member in one:
+            holders.setdefault(member, []).append(position)
+    index = {member: np.array(positions) for member, positions in holders.items()}
+    return partial(_indexed_row, value, left, index, np.array([len(one) for one in right]), threshold)
+
+
+def _indexed_row(
     value: Callable[[Any, Any, Any], Any],
     left: Sequence[frozenset[Any]],
     holders: Mapping[Any, NDArray[np.int64]],
@@ -221,7 +240,6 @@ def _long_row(
     threshold: float,
     position: int,
 ) -> Row:
-    """The same by arrays."""
     one = left[position]
     found = [holders[member] for member in one if member in holders]
     common = np.bincount(np.concatenate(found), minlength=len(sizes)) if found else np.zeros(len(sizes), dtype=int)
@@ -245,10 +263,12 @@ def _substring_rows(left: Sequence[str], right: Sequence[str], threshold: float)
 
 def _equal_rows(left: Sequence[Hashable], right: Sequence[Hashable], threshold: float) -> RowOf:
     """Rows of equal keys. Any threshold is met."""
-    positions = {key: position for position, key in enumerate(right)}
+    holders: dict[Hashable, list[int]] = {}
+    for position, key in enumerate(right):
+        holders.setdefault(key, []).append(position)
 
     def row(position: int) -> Row:
-        other = positions.get(left[position])
-        return Row([], []) if other is None else Row([other], [1.0])
+        positions = holders.get(left[position], [])
+        return Row(positions, [1.0] * len(positions))
 
     return row

@@ -13,20 +13,25 @@ from tls_tasks.types.reports import (
     Verdict,
 )
 from tls_tasks.types.timelines import Timeline, TimelineEntry
+from tls_tasks.types.trees import Branch, Leaf, ListOf, SchemaNode
 
 __all__ = [
     "JOURNAL_SCHEMA",
     "QUERY_KINDS",
     "Attribute",
+    "Branch",
     "EvidenceObject",
     "EvidenceSchema",
     "Judge",
+    "Leaf",
+    "ListOf",
     "Nugget",
     "NuggetAnswer",
     "Query",
     "Report",
     "ReportRequest",
     "ReportSentence",
+    "SchemaNode",
     "Timeline",
     "TimelineEntry",
     "Verdict",

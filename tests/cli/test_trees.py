@@ -1,0 +1,236 @@
+"""tls-tasks trees: two trees side by side on a terminal, in a file, and with a hostile answer."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tls_tasks.cli import main
+from tls_tasks.cli.trees import metrics_of_arguments, wants_color
+from tls_tasks.errors import InputError
+from tls_tasks.parsing.tree_schema import read_schema
+
+ROOT = Path(__file__).parents[2]
+SCHEMA = {
+    "name": "string",
+    "tempo": "integer",
+    "seller": {"city": "string"},
+    "tags": ["string"],
+    "lines": [{"x": "integer"}],
+}
+REFERENCE = {"name": "bar", "tempo": 81, "seller": {"city": "Ulm"}, "tags": ["a", "bb"], "lines": [{"x": 1}, {"x": 2}]}
+ANSWER = json.dumps({"name": "baroo", "tempo": "81", "tags": ["bb", "cc", "a"], "lines": [{"x": 2}], "fax": "1"})
+
+
+@pytest.fixture
+def files(tmp_path):
+    def write(answer=ANSWER, reference=REFERENCE, schema=SCHEMA):
+        paths = [tmp_path / name for name in ("answer.txt", "gold.json", "schema.json")]
+        data = [answer if isinstance(answer, bytes) else answer.encode("utf-8", "surrogatepass")]
+        data += [one if isinstance(one, bytes) else json.dumps(one).encode() for one in (reference, schema)]
+        for path, content in zip(paths, data, strict=True):
+            path.write_bytes(content)
+        return [str(paths[0]), str(paths[1]), "--schema", str(paths[2])]
+
+    return write
+
+
+def test_a_comparison(files, capsys):
+    assert main(["trees", *files(), "--columns", "70"]) == 0
+    out = capsys.readouterr().out
+    assert "\x1b" not in out
+    lines = out.splitlines()
+    assert lines[0].split() == ["key", "reference", "prediction"]
+    table = [re.split(r"\s{2,}", line.strip()) for line in lines[1:14]]
+    assert table == [
+        ["~ name", '"bar"', '"baroo"', "0.75"],
+        ["! tempo", "81", '"81"', "0.00"],
+        ["- seller"],
+        ["-", "city", '"Ulm"'],
+        ["tags", "2 items", "3 items"],
+        ["=", "[0] ~ [2]", '"a"', '"a"', "1.00"],
+        ["=", "[1] ~ [0]", '"bb"', '"bb"', "1.00"],
+        ["+", "[1]", '"cc"'],
+        ["lines", "2 items", "1 item"],
+        ["-", "[0]"],
+        ["-", "x", "1"],
+        ["[1] ~ [0]"],
+        ["=", "x", "2", "2", "1.00"],
+    ]
+    assert lines[14] == '+ fax                                  "1"'.replace(
+        " " * 34, lines[14][5 : lines[14].index('"')]
+    )
+    assert "= the best score   ~ between   ! a value of another type   - only in the reference" in out
+    assert "schema: tempo: type: wanted integer, got str" in out
+    assert "schema: seller: missing: required by the schema" in out
+    assert re.search(r"^treeval score 0\.\d{3}  indel_ratio 0\.\d{3}  exact_match 0\.\d{3}$", out, re.MULTILINE)
+    assert re.search(r"^node: precision .* recall .* F1 0\.\d{3}$", out, re.MULTILINE)
+    assert re.search(r"^tree_eval\|.*\|v:\d+$", out, re.MULTILINE)
+
+
+def test_the_width(files, capsys):
+    for columns in (50, 120):
+        assert main(["trees", *files(), "--columns", str(columns)]) == 0
+        table = capsys.readouterr().out.split("\n\n")[0]
+        assert max(map(len, table.splitlines())) <= columns
+
+
+def test_metrics_and_compat(files, capsys):
+    assert main(["trees", *files(), "--metric", "exact_match", "--metric", "name=token_f1"]) == 0
+    assert "exact_match 0.00 token_f1 0.00" in capsys.readouterr().out
+    assert main(["trees", *files(), "--compat", "treeval"]) == 0
+    assert "treeval" in capsys.readouterr().out.splitlines()[-1]
+
+
+def test_an_answer_that_cannot_be_read(files, capsys):
+    assert main(["trees", *files(answer="I don't know.")]) == 1
+    out = capsys.readouterr().out
+    assert "no tree could be read in the prediction" in out
+    assert "reading: no_json: I don't know." in out
+    assert "treeval score 0.000" in out
+    assert main(["trees", *files(answer="{'name': 'bar'}"), "--strict"]) == 1
+    assert "reading: not_strict" in capsys.readouterr().out
+
+
+def test_what_was_mended_is_said(files, capsys):
+    assert main(["trees", *files(answer="Here: ```json\n{'name': 'bar',}\n```")]) == 0
+    assert "reading: repaired_json: quotes" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        json.dumps({"name": "\x1b[2J\x1b]0;title\x07", "\x1b[1m": {"\u202e": "\x9b31m"}}),
+        '{"name": "\x1b[31mred", "tempo": \x1b}',
+        "\x1b[31mno tree\x1b[0m \x07\u202e",
+        b'{"name": "\xff\xfe\x1b[1m"}',
+        '{"name": "\ud800"}',
+        "null",
+        "[1]",
+        "5",
+        '{"a":' * 5000,
+        json.dumps({"name": "x" * 100_000, "tags": ["y"] * 500}),
+    ],
+)
+def test_no_answer_reaches_the_terminal_unescaped(files, capsys, answer):
+    assert main(["trees", *files(answer=answer)]) in (0, 1)
+    out = capsys.readouterr().out
+    assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", out)
+
+
+@pytest.mark.parametrize(
+    ("reference", "schema", "message"),
+    [
+        (b"not json", SCHEMA, "references[0]: got text that is no JSON document"),
+        (b"\xff", SCHEMA, "which is no UTF-8 at byte 0, expected a text file in UTF-8"),
+        (REFERENCE, b"\xff", "schema: got"),
+        (REFERENCE, {"a": None}, "schema: got None at a"),
+        (REFERENCE, b"{", "text that is no JSON"),
+    ],
+)
+def test_errors_are_one_line(files, capsys, reference, schema, message):
+    assert main(["trees", *files(reference=reference, schema=schema)]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith("tls-tasks trees: ")
+    assert err.count("\n") == 1
+    assert message in err
+
+
+def test_wrong_arguments(files, capsys, tmp_path):
+    arguments = files()
+    for extra, message in ((["--metric", "exact_mach"], "exact_mach"), (["--metric", "=x"], "NAME or WHERE=NAME")):
+        assert main(["trees", *arguments, *extra]) == 2
+        assert message in capsys.readouterr().err
+    assert main(["trees", str(tmp_path / "none"), *arguments[1:]]) == 2
+    assert "No such file" in capsys.readouterr().err
+    assert main(["trees", "-", "-", *arguments[2:]]) == 2
+    assert "'-' twice" in capsys.readouterr().err
+
+
+def test_standard_input(files, capsys, monkeypatch):
+    arguments = files()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(REFERENCE).encode())))
+    assert main(["trees", "-", *arguments[1:]]) == 0
+    assert "treeval score 1.000" in capsys.readouterr().out
+
+
+def test_metrics_of_arguments():
+    node = read_schema({"a": {"b": "string"}})
+    assert metrics_of_arguments([], node) is None
+    assert metrics_of_arguments(["x=rouge_l", "x=token_f1"], node) == {"x": ["rouge_l", "token_f1"]}
+    for wrong in ("", "=", "a="):
+        with pytest.raises(InputError, match="--metric"):
+            metrics_of_arguments([wrong], node)
+
+
+def on_a_terminal(arguments, **environment):
+    """What a process writes on a terminal of 60 columns."""
+    ours, theirs = pty.openpty()
+    environ = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "COLUMNS")}
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tls_tasks", "trees", *arguments],
+        env={**environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", "COLUMNS": "60", **environment},
+        stdout=theirs,
+        stdin=subprocess.DEVNULL,
+    )
+    os.close(theirs)
+    written = b""
+    try:
+        while piece := os.read(ours, 65536):
+            written += piece
+    except OSError:  # Linux's way to say that the other end is closed
+        pass
+    os.close(ours)
+    assert process.wait() == 0
+    return written.decode().replace("\r\n", "\n")
+
+
+def test_colour_on_a_terminal(files):
+    colored = on_a_terminal(files())
+    assert "\x1b[33m~ name" in colored
+    table = re.sub(r"\x1b\[[0-9;]+m", "", colored).split("\n\n")[0]
+    assert max(map(len, table.splitlines())) <= 60
+    for plain in (on_a_terminal(files(), NO_COLOR="1"), on_a_terminal([*files(), "--no-color"])):
+        assert "\x1b" not in plain
+        assert "~ name" in plain
+
+
+def test_wants_color(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    assert not wants_color({})
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert wants_color({})
+    assert wants_color({"NO_COLOR": ""})
+    assert not wants_color({"NO_COLOR": "1"})
+    assert not wants_color({"TERM": "dumb"})
+
+
+def test_an_output_that_has_not_all_characters(files):
+    process = subprocess.run(
+        [sys.executable, "-m", "tls_tasks", "trees", *files(answer=json.dumps({"name": "東京…"}))],
+        env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        check=True,
+    )
+    assert b'"???"' in process.stdout
+
+
+def test_lists_in_a_list_as_root(files, capsys):
+    reference = [{"tags": ["a", "b"], "m": [[1, 2], [3]]}, {"tags": ["x"], "m": []}]
+    answer = [{"tags": ["x"], "m": []}, {"tags": ["b", "a"], "m": [[3], [2, 1]]}]
+    schema = [{"tags": ["string"], "m": [["integer"]]}]
+    assert main(["trees", *files(json.dumps(answer), reference, schema)]) == 0
+    table = capsys.readouterr().out.split("\n\n")[0].splitlines()
+    assert not any(line.startswith(("-", "+", "x", "~", "!")) for line in table)
+    assert sum(line.startswith("=") for line in table) == 6

@@ -1,0 +1,52 @@
+"""Text for a terminal: nothing that it obeys gets through, and columns are counted as it counts them."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tls_tasks.text.terminal import fitted, visible, width
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain, 東京, é, 👍", "plain, 東京, é, 👍"),
+        ("\x1b[2J\x07", "\\x1b[2J\\x07"),
+        ("a\nb\r\tc", "a\\nb\\r\\tc"),
+        ("\x9b31m", "\\x9b31m"),
+        ("\u202eevil\u2066", "\\u202eevil\\u2066"),
+        ("a\u2028b\u200b", "a\\u2028b\\u200b"),
+        ("\ud800", "\\ud800"),
+        ("\U000e0041", "\\U000e0041"),
+        ("\u00a0", "\u00a0"),
+    ],
+)
+def test_visible(text, expected):
+    assert visible(text) == expected
+
+
+@given(st.text())
+def test_nothing_to_obey_is_left(text):
+    shown = visible(text)
+    assert not any(unicodedata.category(one) in ("Cc", "Cf", "Cs", "Zl", "Zp") for one in shown)
+    shown.encode("utf-8")
+
+
+@given(st.text(), st.integers(1, 30))
+def test_fitted_is_as_wide_as_asked(text, columns):
+    text = visible(text)
+    assert width(fitted(text, columns)) == columns
+    if width(text) <= columns:
+        assert fitted(text, columns).rstrip() == text.rstrip()
+
+
+def test_wide_and_combining():
+    assert width("ｆｕｌｌ") == 8
+    assert width("e\u0301\u20dd") == 1
+    assert fitted("東京都", 5) == "東京…"
+    assert fitted("東京都", 4) == "東… "
+    assert fitted("abc", 1) == "…"

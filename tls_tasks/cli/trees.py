@@ -1,0 +1,182 @@
+"""``tls-tasks trees PREDICTION REFERENCE --schema FILE``: two trees side by side, each leaf with its scores."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tls_tasks.cli.base import add_command
+from tls_tasks.errors import InputError
+
+if TYPE_CHECKING:
+    from tls_tasks.cli.base import Subparsers
+    from tls_tasks.parsing.trees import ParsedTree
+    from tls_tasks.scorers.tree_score import TreeScore
+
+_DESCRIPTION = """\
+Show a predicted tree beside its reference: each leaf with its scores, missing and extra nodes marked, the items of
+lists as the score aligned them.
+
+PREDICTION is what a model wrote (JSON, or text with JSON in it), REFERENCE is JSON; '-' reads one of them from standard
+input. The schema is a file with treeval's form or JSON Schema. Exit code 1: no tree could be read in PREDICTION.
+
+Colour is used on a terminal, unless NO_COLOR is set. Examples:
+  tls-tasks trees answer.txt gold.json --schema invoice.schema.json
+  tls-tasks trees answer.txt gold.json --schema s.json --metric string=token_f1 --metric seller.name=exact_match
+"""
+
+_WIDTH_OF_A_FILE = 120
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add this command to the command line."""
+    parser = add_command(subparsers, "trees", run, summary="two trees side by side", description=_DESCRIPTION)
+    parser.add_argument("prediction", metavar="PREDICTION", help="file with a model's answer")
+    parser.add_argument("reference", metavar="REFERENCE", help="file with the reference, as JSON")
+    parser.add_argument("--schema", required=True, metavar="FILE", help="file with the schema")
+    parser.add_argument(
+        "--metric",
+        action="append",
+        default=[],
+        metavar="[WHERE=]NAME",
+        help="a metric of all leaves, or of those with this path or type; may be given again",
+    )
+    parser.add_argument("--compat", choices=("treeval",), help="score as treeval does")
+    parser.add_argument("--strict", action="store_true", help="read the prediction as JSON only")
+    parser.add_argument("--columns", type=int, help="width of the table; default: that of the terminal")
+    parser.add_argument("--no-color", "--no-colour", dest="color", action="store_false", help="no colour")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the comparison.
+
+    Returns:
+        0, or 1 if nothing could be read in the prediction.
+
+    Raises:
+        InputError: A reference or a schema that can't be read, or no such metric.
+        OSError: A file that can't be read.
+    """
+    import warnings
+
+    from tls_tasks.parsing.tree_rows import read_tree
+    from tls_tasks.parsing.tree_schema import read_schema
+    from tls_tasks.scorers.tree_eval import tree_eval
+
+    if args.prediction == args.reference == "-":
+        raise InputError("REFERENCE", None, "'-' twice", "a file for one of the two trees")
+    node = read_schema(_text(args.schema, "schema"))
+    text = _text(args.prediction, "prediction", of_a_model=True)
+    reference = read_tree(_text(args.reference, "reference"), node, field="references", index=0).value
+    mode = "strict" if args.strict else "lenient"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that nothing could be read is said below
+        score = tree_eval(
+            [text],
+            [reference],
+            node,
+            metrics_of_arguments(args.metric, node),
+            compat=args.compat,
+            parse_mode=mode,
+        )
+    parsed = read_tree(text, node, mode)
+    _print(comparison(score, parsed, reference, _columns(args.columns), args.color and wants_color(os.environ)))
+    return int(parsed.failed)
+
+
+def metrics_of_arguments(arguments: list[str], node: Any) -> dict[Any, list[str]] | None:
+    """``--metric`` as ``leaf_metrics``: a name alone is a metric of every leaf.
+
+    Raises:
+        InputError: No name, or no place before the equals sign.
+
+    Example:
+        >>> from tls_tasks.parsing.tree_schema import read_schema
+        >>> metrics_of_arguments(["exact_match", "b=rouge_l"], read_schema({"a": "integer", "b": "string"}))
+        {('a',): ['exact_match'], ('b',): ['exact_match', 'rouge_l']}
+    """
+    from tls_tasks.parsing.tree_values import path_name
+    from tls_tasks.scorers.tree_fields import leaves_of
+
+    paths = {path_name(path): path for path, _ in leaves_of(node)}
+    chosen: dict[Any, list[str]] = {}
+    for argument in arguments:
+        where, equals, name = argument.rpartition("=")
+        if not name or (equals and not where):
+            raise InputError("--metric", None, repr(argument), "NAME or WHERE=NAME")
+        for place in [paths.get(where, where)] if where else paths.values():
+            chosen.setdefault(place, []).append(name)
+    return chosen or None
+
+
+def comparison(score: TreeScore, parsed: ParsedTree, reference: Any, columns: int, color: bool) -> str:
+    """The whole report on one prediction: the table, its legend, what was wrong with the text, and the scores."""
+    from tls_tasks.parsing.tree_compliance import complies
+    from tls_tasks.scorers.tree_view import compare, legend, render
+    from tls_tasks.text.terminal import visible
+
+    metrics = {leaf.path: leaf.metrics for leaf in score.plan.leaves}
+    alignments = score.samples()[0]["alignments"]
+    tree = {} if parsed.failed and isinstance(reference, dict) else parsed.value
+    rows = compare(reference, tree, score.plan.schema, metrics.__getitem__, alignments)
+    lines = [render(rows, columns, color), "", legend(rows)]
+    if parsed.failed:
+        lines.append("no tree could be read in the prediction")
+    lines += [f"reading: {visible(one.kind)}: {visible(one.detail)}" for one in parsed.problems]
+    issues = [] if parsed.failed else complies(parsed.value, score.plan.schema)
+    lines += [f"schema: {visible(str(issue))}" for issue in issues]
+    return "\n".join([*lines, *_totals(score.as_dict())])
+
+
+def _totals(result: Mapping[str, Any]) -> list[str]:
+    averages = "  ".join(
+        f"{name} {value:.3f}" for name, value in result["averages"]["per_metric"].items() if value is not None
+    )
+    return [
+        "",
+        f"treeval score {result['treeval_score']:.3f}  {averages}".rstrip(),
+        *(
+            f"{part}: precision {result[f'precision_{part}']:.3f}  recall {result[f'recall_{part}']:.3f}"
+            f"  F1 {result[f'f1_{part}']:.3f}"
+            for part in ("node", "leaf")
+        ),
+        result["signature"],
+    ]
+
+
+def _text(name: str, what: str, *, of_a_model: bool = False) -> str:
+    """What is in a file; bytes that are no UTF-8 are the model's fault in a prediction, else the caller's."""
+    data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    try:
+        return data.decode("utf-8", "replace" if of_a_model else "strict")
+    except UnicodeDecodeError as error:
+        raise InputError(
+            what, None, f"{name}, which is no UTF-8 at byte {error.start}", "a text file in UTF-8"
+        ) from None
+
+
+def wants_color(environ: Mapping[str, str]) -> bool:
+    """Whether standard output is a terminal that takes colour, and the user didn't object (https://no-color.org).
+
+    Example:
+        >>> wants_color({"NO_COLOR": "1"})
+        False
+    """
+    return sys.stdout.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
+
+
+def _columns(given: int | None) -> int:
+    if given is not None:
+        return given
+    return shutil.get_terminal_size((_WIDTH_OF_A_FILE, 24)).columns if sys.stdout.isatty() else _WIDTH_OF_A_FILE
+
+
+def _print(text: str) -> None:
+    """Print what the output's encoding has; the rest becomes question marks."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "replace").decode(encoding))

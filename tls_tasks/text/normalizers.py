@@ -1,0 +1,83 @@
+"""Text normalisers by name: what may be made equal before texts are compared."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tls_tasks.errors import InputError, OptionError
+
+Normalizer = Callable[[str], str]
+"""One text -> the same text, normalised."""
+
+
+class _WithoutPunctuation(dict[int, "str | None"]):
+    """Code point -> nothing for punctuation and symbols, itself for the rest; filled as characters are met."""
+
+    def __missing__(self, code: int) -> str | None:
+        character = chr(code)
+        kept = None if unicodedata.category(character)[0] in "PS" else character
+        self[code] = kept
+        return kept
+
+
+_PUNCTUATION = _WithoutPunctuation()
+
+NORMALIZERS: Mapping[str, Normalizer] = {
+    "lower": str.lower,
+    "casefold": str.casefold,
+    "strip": str.strip,
+    "blanks": lambda text: " ".join(text.split()),
+    "nfc": lambda text: unicodedata.normalize("NFC", text),
+    "nfkc": lambda text: unicodedata.normalize("NFKC", text),
+    "punctuation": lambda text: text.translate(_PUNCTUATION),
+}
+"""``lower``, ``casefold`` (also ß and ss), ``strip`` (blanks at both ends), ``blanks`` (any run of blanks is one, none
+at the ends), ``nfc`` (one form of composed letters), ``nfkc`` (also ligatures and full-width letters), ``punctuation``
+(punctuation and symbols of any script are dropped)."""
+
+
+def normalizer(names: str | Sequence[str]) -> Normalizer:
+    """The normalisers of these names as one function, applied in the order given.
+
+    Raises:
+        OptionError: No normaliser has this name.
+        InputError: Neither a name nor a list of names.
+
+    Example:
+        >>> normalizer(["nfc", "punctuation", "blanks", "lower"])(" U.S.  Steel, Inc. ")
+        'us steel inc'
+        >>> normalizer("upper")
+        Traceback (most recent call last):
+        ...
+        tls_tasks.errors.OptionError: normalize: got 'upper', expected one of 'lower', 'casefold', 'strip', 'blanks', 'nfc', 'nfkc', 'punctuation'
+    """  # noqa: E501 - the message is one line
+    functions = [_named(name) for name in names_of(names)]
+
+    def normalized(text: str) -> str:
+        for function in functions:
+            text = function(text)
+        return text
+
+    return normalized
+
+
+def names_of(names: Any) -> tuple[str, ...]:
+    """One name or a list of names as a tuple.
+
+    Example:
+        >>> names_of("lower"), names_of(["lower", "strip"])
+        (('lower',), ('lower', 'strip'))
+    """
+    if isinstance(names, str):
+        return (names,)
+    if isinstance(names, Sequence) and all(isinstance(name, str) for name in names):
+        return tuple(names)
+    raise InputError("normalize", None, repr(names), f"a list of {', '.join(NORMALIZERS)}")
+
+
+def _named(name: str) -> Normalizer:
+    if name not in NORMALIZERS:
+        raise OptionError.unknown("normalize", name, NORMALIZERS)
+    return NORMALIZERS[name]

@@ -166,6 +166,19 @@ def test_the_picture_of_a_cited_report(report, made_runs, open_page):
     assert any(sentence["matched"] for sentence in sentences)
 
 
+def test_the_picture_of_two_trees(report, made_runs, open_page):
+    _, sample, explained = explained_of(made_runs, "tree_extraction")
+    fields = explained["tree_eval"]["fields"].values()
+    page = open_page(report).page
+    page.select_option("#control-Task", label="tree_extraction")
+    rows = page.locator("#view table.trees tbody tr")
+    states = page.locator("#view table.trees tbody tr td:nth-child(4)").all_inner_texts()
+    assert rows.count() == len(states) > len(fields)
+    assert states.count("missing") > 0 and states.count("same") > 0
+    shown = page.locator("#view table.trees").inner_text()
+    assert all(key in shown for key in json.loads(sample.doc["reference"]))
+
+
 def test_the_picture_of_a_summary(report, made_runs, open_page):
     _, sample, explained = explained_of(made_runs, "summ_qmsum")
     counts = explained["rouge_l"]["items"][0]["counts"]["rouge_l"]

@@ -333,7 +333,26 @@ function reportView(view) {
   ];
 }
 
-const VIEWS = { timeline: timelineView, summary: summaryView, evidence: evidenceView, report: reportView };
+// ---- trees
+
+function treeView(view) {
+  const marks = { same: "", near: "miss", wrong: "spurious", type: "spurious", missing: "miss", extra: "spurious" };
+  const cell = (value, state) => (value === null ? el("span", { class: "soft" }, "(none)") : marks[state] ? el("mark", { class: marks[state] }, value) : document.createTextNode(value));
+  const rows = view.rows.map(([state, depth, label, reference, prediction, scores]) => {
+    const key = el("td", { class: "text" }, label);
+    key.style.paddingLeft = `${0.6 + 1.2 * depth}rem`;
+    return el("tr", {}, key, el("td", { class: "text" }, cell(reference, "")), el("td", { class: "text" }, cell(prediction, state)),
+      el("td", {}, state), el("td", { class: "number" }, Object.entries(scores).map(([name, score]) => `${name} ${number(score)}`).join(", ")));
+  });
+  const heads = ["key", "reference", "predicted", "state", "scores"].map((head) => el("th", { scope: "col" }, head));
+  return [
+    el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Both trees side by side" },
+      el("table", { class: "trees" }, el("caption", {}, "Both trees side by side"), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows))),
+    el("details", {}, el("summary", {}, "The document"), text(view.source)),
+  ];
+}
+
+const VIEWS = { timeline: timelineView, summary: summaryView, evidence: evidenceView, report: reportView, tree: treeView };
 
 // ---- start
 

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
+import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from tls_tasks.harness.answers import answer_text
 from tls_tasks.parsing.json_text import strip_thinking
 from tls_tasks.parsing.timelines import parse_timeline
+from tls_tasks.parsing.trees import parse_tree
 from tls_tasks.report.marks import mark_positions, mark_spans, mark_words, rouge_words
+from tls_tasks.scorers.tree_eval import tree_eval
+from tls_tasks.scorers.tree_view import compare
 from tls_tasks.text.lcs import union_lcs
 from tls_tasks.text.tokenizers import whitespace_words
 from tls_tasks.types import Timeline
@@ -143,10 +148,32 @@ def report_view(doc: Mapping[str, Any], answer: list[Any], explained: Mapping[st
     }
 
 
+def tree_view(doc: Mapping[str, Any], answer: list[Any], explained: Mapping[str, Any]) -> View:
+    """Both trees side by side, each leaf with its scores, list items as the score aligned them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # an answer that can't be read is what the page shows
+        score = tree_eval([answer_text(answer)], [doc["reference"]], doc["schema"])
+    parsed = parse_tree(answer_text(answer), score.plan.schema)
+    metrics = {leaf.path: leaf.metrics for leaf in score.plan.leaves}
+    reference = json.loads(doc["reference"])
+    prediction = {} if parsed.failed and isinstance(reference, dict) else parsed.value
+    rows = compare(reference, prediction, score.plan.schema, metrics.__getitem__, score.samples()[0]["alignments"])
+    return {
+        "kind": "tree",
+        "rows": [[row.state, row.depth, row.label, row.reference, row.prediction, _finite(row.scores)] for row in rows],
+        "source": str(doc.get("text", ""))[:20_000],
+    }
+
+
+def _finite(scores: Mapping[str, float]) -> dict[str, float | None]:
+    return {name: None if math.isnan(score) else score for name, score in scores.items()}
+
+
 VIEWS: Mapping[str, Callable[[Mapping[str, Any], list[Any], Mapping[str, Any]], View]] = {
     "tls": timeline_view,
     "summ": summary_view,
     "evid": evidence_view,
     "report": report_view,
+    "tree": tree_view,
 }
 """Family -> its view."""

@@ -203,6 +203,15 @@ def test_the_embedded_edition_of_a_real_run_is_refused(made_runs, tmp_path, caps
     assert "chat template: tls_crisis ran without one; run with --apply_chat_template, or say --no-chat-template" in err
 
 
+def test_reports_that_nobody_judged_are_refused(tmp_path, capsys):
+    from tests.harness.made_runs import make_run
+    from tls_tasks.harness.models import ReportLeadLM
+
+    make_run(tmp_path / "run", ReportLeadLM(k=2), ["report_generation"])
+    code, _, err = call(capsys, "submit", tmp_path / "run", "-o", tmp_path / "out", "--model", "acme/lead")
+    assert code == 1 and "scores: report_generation: recall, precision" in err and "reports need a judge" in err
+
+
 def test_a_local_checkpoint_under_its_published_name(run, tmp_path, capsys):
     change_results(run, set_path("model_name", value="checkpoints/step 1200"))
     assert call(capsys, "submit", run, "-o", tmp_path / "out")[0] == 1

@@ -128,6 +128,15 @@ class KeywordLM(BaselineLM):
     """
 
     tokenizer_name = "evid_keyword"
+    answers_tasks_of = "extraction"
+
+    def __init__(self, **_: Any) -> None:
+        """Batch size, device and the like mean nothing to it."""
+        super().__init__()
+
+    def answer(self, prompt: str) -> str:
+        """The objects in the document of the prompt."""
+        return keyword.answer(prompt)
 
 
 class RulesLM(BaselineLM):
@@ -145,9 +154,6 @@ class RulesLM(BaselineLM):
         super().__init__()
 
     def answer(self, prompt: str) -> str:
-        """The objects in the document of the prompt."""
-        return keyword.answer(prompt)
-
         """A tree of what the rules find in the document."""
         return rules.answer(prompt)
 

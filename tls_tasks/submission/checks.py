@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -147,6 +148,11 @@ def _numbers(scored: ScoredTask) -> Iterator[Refusal]:
     name = scored.task.name
     if not scored.reported:
         yield Refusal("scores", f"{name}: the results hold no scores (--predict_only)", "run without --predict_only")
+    values = scored.score.as_dict()
+    undefined = [m.key for m in scored.task.metrics if m.higher_is_better is not None and math.isnan(values[m.key])]
+    if scored.log.samples and undefined:
+        advice = "see the log of the run; reports need a judge (--metadata '{\"judge\": …}')"
+        yield Refusal("scores", f"{name}: {', '.join(undefined)} could not be computed (NaN)", advice)
     for key, (reported, found) in scored.disagreements().items():
         yield Refusal("scores", f"{name}: {key} is {reported!r} in the results, rescored {found!r}", _AGAIN)
 

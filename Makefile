@@ -45,11 +45,12 @@ unit: $(VENV)/dev
 quick: $(VENV)/dev ## The tests that take no time: without harness runs, models and wheels
 	$(BIN)/python -m pytest -m "not slow"
 
-bench: $(VENV)/peers ## Side by side with tilse, rouge_score and nervaluate, in one run; see benchmarks/
+bench: $(VENV)/peers ## Side by side with the original tools and with peers, in one run; see benchmarks/
 	$(BIN)/python benchmarks/alignment_rouge.py
 	$(BIN)/python benchmarks/rouge_l.py
 	$(BIN)/python benchmarks/evidence_extraction.py
 	$(BIN)/python benchmarks/evidence_schemes.py
+	$(BIN)/python benchmarks/tree_eval.py
 	$(BIN)/python benchmarks/report_eval.py
 
 wheel: $(VENV)/dev ## Build the wheel and the source archive into dist/

@@ -15,14 +15,11 @@ from tests.harness.test_tasks import HOSTILE, read
 from tls_tasks.baselines.rules import answer as rules_answer
 from tls_tasks.datasets.tree_sets import tree_set, tree_sets
 from tls_tasks.datasets.trees import load_tree_task, prompt
-from tls_tasks.harness.aggregations import ratio_of_sums, total
+from tls_tasks.harness.aggregations import ratio_of_sums, total, tree_f1, tree_precision, tree_recall
 from tls_tasks.harness.trees import (
     METRICS,
     process_tree,
     result_keys,
-    tree_f1,
-    tree_precision,
-    tree_recall,
 )
 from tls_tasks.scorers.tree_eval import tree_eval
 from tls_tasks.scores import mean

@@ -1,4 +1,4 @@
-"""tree_eval the slow, obvious way: one pair of trees and one pair of values at a time, by the words of the rules.
+"""tree_eval the slow, obvious way: one pair of trees, one pair of values at a time, by the words of the rules.
 
 Metrics are functions of a reference and a prediction; all else is written down here once more: what is a node, what is
 a leaf, how lists are aligned. Only scipy's solver is the same.
@@ -218,9 +218,10 @@ class Slow:
 
     def lists(self, node, one, other, path, inside):
         pairs = self.pairing(node, one, other, path)
-        result = Result()
+        matched, result = Result(), Result()
         for i, j in pairs:
-            result.add(self.item(node.item, one[i], other[j], path))
+            matched.add(self.item(node.item, one[i], other[j], path))
+        result.add(matched, means=inside and self.options.inner_lists == "lists")
         for kind, count, items, found in (
             ("missed", "node_fn", one, {i for i, _ in pairs}),
             ("invented", "node_fp", other, {j for _, j in pairs}),
@@ -231,11 +232,7 @@ class Slow:
                     self.lonely_item(node.item, item, kind, path, result)
         if isinstance(node.item, Leaf) and not one and not other:
             result.fields["absent", path] += 1
-        if not (inside and self.options.inner_lists == "lists"):
-            return result
-        reduced = Result()
-        reduced.add(result, means=True)
-        return reduced
+        return result
 
     def pairing(self, node, one, other, path):
         if self.order == "ordered":
@@ -246,14 +243,36 @@ class Slow:
             return []
         left, right = (list(range(len(items))) for items in (one, other))
         if self.options.ties == "canonical":
-            left.sort(key=lambda i: sort_key(one[i]))
-            right.sort(key=lambda j: sort_key(other[j]))
+            left.sort(key=lambda i: self.sort_key(node.item, one[i]))
+            right.sort(key=lambda j: self.sort_key(node.item, other[j]))
         weights = np.array([[self.weight(node.item, one[i], other[j], path) for j in right] for i in left])
         if self.options.ties == "canonical" and 1 in weights.shape:
             best = int(weights.argmax())
             return [(left[0], right[best])] if len(left) == 1 else [(left[best], right[0])]
         rows, columns = linear_sum_assignment(weights, maximize=True)
         return [(left[i], right[j]) for i, j in zip(rows, columns, strict=True)]
+
+    def sort_key(self, node, item):
+        return item if isinstance(item, str) and isinstance(node, Leaf) else "\0" + self.visible(node, item)
+
+    def visible(self, node, value):
+        """A value as text, without the order of keys and of lists."""
+        if isinstance(node, Branch) and isinstance(value, dict):
+            known = [self.visible(one, value[key]) if key in value else "" for key, one in node.children.items()]
+            unknown = sorted(self.all_nodes(one) for key, one in value.items() if key not in node.children)
+            return "{" + ",".join(known) + (str(unknown) if unknown else "") + "}"
+        if isinstance(node, ListOf) and isinstance(value, list):
+            items = [self.visible(node.item, one) for one in value]
+            is_keyed = self.order.startswith("key:") and isinstance(node.item, Branch)
+            return f"[{','.join(items if self.order == 'ordered' or is_keyed else sorted(items))}]"
+        return repr(value)
+
+    def all_nodes(self, value):
+        if isinstance(value, dict):
+            return sum(1 + self.all_nodes(one) for one in value.values())
+        if isinstance(value, list):
+            return sum(self.all_nodes(one) if isinstance(one, dict | list) else 1 for one in value)
+        return 0
 
     def by_key(self, one, other):
         name, taken, pairs = self.order.removeprefix("key:"), set(), []
@@ -333,10 +352,6 @@ class Slow:
         mean = sum(normal) / len(normal) if normal else 1.0
         result["treeval_score"] = mean * result["f1_node"] * result["f1_leaf"]
         return result, leaves, per_metric, total.fields
-
-
-def sort_key(item):
-    return item if isinstance(item, str) else f"\0{item!r}"
 
 
 def prf(counts):

@@ -70,7 +70,7 @@ def add_parser(subparsers: Subparsers) -> None:
         ("convert-lookup", run_convert, "turn a look-up pickle into a store", _CONVERT, "PICKLE"),
     ):
         parser = add_command(subparsers, name, run, summary=summary, description=text)
-        parser.add_argument("source", metavar=source)
+        parser.add_argument("source", metavar=source, help="what is to be turned into a store")
         parser.add_argument(
             "-o", "--output", metavar="FILE", type=Path, required=True, help="the store to write, .sqlite"
         )

@@ -1,13 +1,8 @@
-"""Which items of two lists belong together: by scores (an assignment problem), by place, or by the value of a key.
-
-All items of all lists of a side stand in one flat sequence; a list is a stretch of it. Where ties must not depend on
-the order of the lists, each stretch is sorted first, so that equal lists look equal.
-"""
+"""Which items of two lists belong together: by scores (an assignment problem), by place, or by the value of a key."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,6 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from tls_tasks.scorers.leaf_base import FloatArray
 from tls_tasks.scorers.leaf_equality import value_key
+from tls_tasks.scorers.tree_lists import Matches, Side
 from tls_tasks.scorers.tree_pairs import Aligned, Array, Grid, Pairs, Scattered, Tally
 from tls_tasks.scorers.tree_plan import LeafPlan, ListPlan, NodePlan, TreePlan
 from tls_tasks.scorers.tree_scores import pair_weights
@@ -36,100 +32,6 @@ class Walker(Protocol):
         """Walk through items of lists."""
 
 
-class Side:
-    """The lists of one side, one after the other.
-
-    Args:
-        lists: The lists.
-        is_sorted: Whether each is to be sorted.
-
-    Attributes:
-        items: All items.
-        keys: What the items were sorted by; None if they stand as given.
-        places: Where each item stands in its own list as given.
-        lengths: Of each list.
-        starts: Where each list begins.
-    """
-
-    __slots__ = ("items", "keys", "lengths", "places", "starts")
-
-    def __init__(self, lists: Sequence[list[Any]], is_sorted: bool) -> None:
-        self.items: list[Any] = [item for one in lists for item in one]
-        self.lengths = np.fromiter(map(len, lists), dtype=np.int64, count=len(lists))
-        self.starts = np.concatenate(([0], np.cumsum(self.lengths)[:-1])) if len(lists) else self.lengths
-        self.places: list[int] = [place for one in lists for place in range(len(one))]
-        self.keys: list[str] | None = None
-        if is_sorted:
-            self._sort()
-
-    def _sort(self) -> None:
-        """Sort each list by text: the items themselves, or how Python writes them."""
-        is_text = set(map(type, self.items)) <= {str}
-        keys = self.items if is_text else [one if type(one) is str else f"\0{one!r}" for one in self.items]
-        order: list[int] = []
-        for start, length in zip(self.starts.tolist(), self.lengths.tolist(), strict=True):
-            stretch = range(start, start + length)
-            order += sorted(stretch, key=keys.__getitem__) if length > 1 else stretch
-        self.keys = [keys[i] for i in order]
-        self.places = [self.places[i] for i in order]
-        self.items = self.keys if is_text else [self.items[i] for i in order]
-
-    def totals(self, amounts: Array) -> Array:
-        """The sum over each list's items."""
-        owners = np.repeat(np.arange(len(self.lengths)), self.lengths)
-        return np.bincount(owners, weights=amounts, minlength=len(self.lengths)).astype(np.int64)
-
-
-@dataclass(frozen=True, slots=True)
-class Matches:
-    """Which items belong together.
-
-    Attributes:
-        left: The references' lists.
-        right: The predictions' lists.
-        owners: The pair of lists, one a match, in ascending order.
-        reference_places: The item's place among all items of the references.
-        prediction_places: Likewise of the predictions.
-    """
-
-    left: Side
-    right: Side
-    owners: Array
-    reference_places: Array
-    prediction_places: Array
-
-    @property
-    def references(self) -> list[Any]:
-        """The items of the references."""
-        return [self.left.items[i] for i in self.reference_places.tolist()]
-
-    @property
-    def predictions(self) -> list[Any]:
-        """The items of the predictions."""
-        return [self.right.items[i] for i in self.prediction_places.tolist()]
-
-    @property
-    def places(self) -> tuple[list[int], list[int]]:
-        """Where the items stand in their own lists as given."""
-        return (
-            [self.left.places[i] for i in self.reference_places.tolist()],
-            [self.right.places[i] for i in self.prediction_places.tolist()],
-        )
-
-    def unmatched(self) -> Iterator[tuple[str, Array, list[Any]]]:
-        """``missed`` and ``invented``: the lists of items without counterpart, and these items; of aligned lists."""
-        for name, side, found in (
-            ("missed", self.left, self.reference_places),
-            ("invented", self.right, self.prediction_places),
-        ):
-            if len(found) == len(side.items):
-                continue
-            alone = np.ones(len(side.items), dtype=np.bool_)
-            alone[found] = False
-            owners = np.repeat(np.arange(len(side.lengths)), side.lengths)[alone]
-            yield name, owners, [side.items[i] for i in np.flatnonzero(alone).tolist()]
-
-
 def align(walk: Walker, plan: ListPlan, sides: Sides) -> Matches:
     """Align the items of each pair of lists.
 
@@ -139,7 +41,8 @@ def align(walk: Walker, plan: ListPlan, sides: Sides) -> Matches:
         sides: Lists, and which of them are compared.
     """
     is_sorted = plan.order == "unordered" and walk.plan.options.ties == "canonical"
-    left, right = Side(sides.references, is_sorted), Side(sides.predictions, is_sorted)
+    item = plan.item if is_sorted else None
+    left, right = Side(sides.references, item), Side(sides.predictions, item)
     if plan.order == "unordered":
         owners, rows, columns = _by_scores(walk, plan, left, right, sides.pairs)
     else:

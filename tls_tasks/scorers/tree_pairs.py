@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import compress
+from operator import eq
 from typing import Any, Union
 
 import numpy as np
@@ -37,6 +38,15 @@ class Aligned:
     def shape(self) -> tuple[int, ...]:
         """``(n,)``."""
         return (self.n,)
+
+    @property
+    def size(self) -> int:
+        """How many pairs."""
+        return self.n
+
+    def equal(self, references: Sequence[Any], predictions: Sequence[Any]) -> Array:
+        """Whether the two values of each pair are equal, by ``==``."""
+        return np.array(list(map(eq, references, predictions)))
 
     def left(self, values: Array) -> Array:
         """A property of references, by pairs."""
@@ -74,6 +84,19 @@ class Grid:
     def shape(self) -> tuple[int, ...]:
         """``(references, predictions)``."""
         return (self.n_references, self.n_predictions)
+
+    @property
+    def size(self) -> int:
+        """How many pairs."""
+        return self.n_references * self.n_predictions
+
+    def equal(self, references: Sequence[Any], predictions: Sequence[Any]) -> Array:
+        """Whether the two values of each pair are equal, by ``==``; they are hashable."""
+        numbers: dict[Any, int] = {}
+        left = np.array([numbers.setdefault(value, len(numbers)) for value in references])
+        right = np.array([numbers.setdefault(value, len(numbers)) for value in predictions])
+        same: Array = left[:, None] == right[None, :]
+        return same
 
     def left(self, values: Array) -> Array:
         """A property of references, by pairs."""
@@ -114,6 +137,19 @@ class Scattered:
     def shape(self) -> tuple[int, ...]:
         """``(pairs,)``."""
         return (len(self.rows),)
+
+    @property
+    def size(self) -> int:
+        """How many pairs."""
+        return len(self.rows)
+
+    def equal(self, references: Sequence[Any], predictions: Sequence[Any]) -> Array:
+        """Whether the two values of each pair are equal, by ``==``."""
+        left, right = (
+            map(references.__getitem__, self.rows.tolist()),
+            map(predictions.__getitem__, self.columns.tolist()),
+        )
+        return np.array(list(map(eq, left, right)))
 
     def left(self, values: Array) -> Array:
         """A property of references, by pairs."""
@@ -201,8 +237,8 @@ class Links:
 
 def reduced(amount: Amount, owners: Array, pairs: Pairs) -> Array:
     """The sums of amounts over the links of each pair, in the pairing's shape."""
-    n_pairs = int(np.prod(pairs.shape))
     if not isinstance(amount, np.ndarray):
-        return (np.bincount(owners, minlength=n_pairs) * amount).reshape(pairs.shape)
-    sums = np.bincount(owners, weights=np.broadcast_to(amount, owners.shape), minlength=n_pairs).reshape(pairs.shape)
+        return (np.bincount(owners, minlength=pairs.size) * amount).reshape(pairs.shape)
+    weights = amount if amount.shape == owners.shape else np.broadcast_to(amount, owners.shape)
+    sums = np.bincount(owners, weights=weights, minlength=pairs.size).reshape(pairs.shape)
     return sums if amount.dtype.kind == "f" else sums.astype(np.int64)

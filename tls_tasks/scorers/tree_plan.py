@@ -39,8 +39,9 @@ class LeafPlan:
         weight: Its part in averages.
         threshold: The normalised score from which a value is right.
         clean: Types that its values may have without a further look.
-        quick: How each metric scores pairs of such values: by ``==``, by its own function without a further look, or in
-            the usual way (``equal``, ``direct``, ``checked``).
+        quick: How each metric scores pairs of such values: by ``==``, by its own function without a further look, in
+            the usual way; by ``==`` where there are no floats, as treeval's exact match does (``equal``, ``direct``,
+            ``checked``, ``treeval``). Where any type is let through, ``direct`` holds for the metric's own types only.
         is_exact: Whether all scores are surely in their range.
         is_checked: Whether a value of the right type may still not comply: choices and dates.
     """
@@ -149,6 +150,7 @@ def make_plan(
         FieldSettings("thresholds", None if isinstance(thresholds, int | float) else thresholds, schema),
         thresholds if isinstance(thresholds, int | float) else 1.0,
         options,
+        compat == "treeval",
     )
     _check_order(maker.order)
     if not isinstance(schema, Branch):
@@ -211,7 +213,9 @@ class _Maker:
         thresholds: FieldSettings,
         threshold: float,
         options: TreeOptions,
+        is_treeval: bool,
     ) -> None:
+        self.is_treeval = is_treeval
         self.metrics, self.by_name, self.orders, self.order, self.weights = metrics, by_name, orders, order, weights
         self.thresholds, self.threshold, self.options = thresholds, threshold, options
         self.leaves: list[LeafPlan] = []
@@ -254,7 +258,7 @@ class _Maker:
             _number("weights", path, self.weights.of_leaf(path, node, 1.0), 0.0, float("inf")),
             _number("thresholds", path, self.thresholds.of_leaf(path, node, self.threshold), 0.0, 1.0),
             clean,
-            tuple(_quick(metric, clean) if self.by_name[path] else "checked" for metric in metrics),
+            tuple(_quick(metric, clean, self.is_treeval) if self.by_name[path] else "checked" for metric in metrics),
             self.by_name[path],
             bool(node.choices) or base_type(node.type) in ("date", "datetime"),
         )
@@ -270,8 +274,10 @@ class _Maker:
         return str(order)
 
 
-def _quick(metric: LeafMetric, clean: frozenset[type]) -> str:
+def _quick(metric: LeafMetric, clean: frozenset[type], is_treeval: bool) -> str:
     """How a metric of ours scores pairs of clean values, see :attr:`LeafPlan.quick`."""
+    if is_treeval:
+        return "treeval" if metric.signature == "exact_match" else "checked" if metric.prepare else "direct"
     if metric.signature == "exact_match" and (len(clean) == 1 or clean == {int, float}):
         return "equal"
     return "direct" if metric.prepare is None and clean and clean <= metric.types else "checked"

@@ -8,14 +8,14 @@ and a list as an empty list, so that what is missed or too many below it is coun
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import eq
 from typing import Any
 
 import numpy as np
 
 from tls_tasks.parsing.tree_compliance import complies
 from tls_tasks.scorers.leaf_base import FloatArray, LeafMetric
-from tls_tasks.scorers.tree_align import Matches, align
+from tls_tasks.scorers.tree_align import align
+from tls_tasks.scorers.tree_lists import Matches
 from tls_tasks.scorers.tree_nodes import count_nodes, item_nodes, nodes_below
 from tls_tasks.scorers.tree_pairs import ALIKE, Aligned, Array, Links, Tally, reduced
 from tls_tasks.scorers.tree_plan import BranchPlan, LeafPlan, ListPlan, NodePlan, TreePlan
@@ -189,14 +189,19 @@ class Walk:
 
     def _score(self, plan: LeafPlan, sides: Sides, tally: Tally) -> None:
         """Score all pairs."""
+        kinds = {*map(type, sides.references), *map(type, sides.predictions)} if self.is_loose else None
         for slot, metric, quick in zip(plan.slots, plan.metrics, plan.quick, strict=True):
-            if not isinstance(sides.pairs, Aligned) or quick == "checked" or self.is_loose:
-                predictions = self._as_treeval(metric, sides)
-                scores = sides.pairs.score(metric, sides.references, predictions, None)
-            elif quick == "equal":
-                scores = np.array(list(map(eq, sides.references, sides.predictions)))
-            else:
+            how = quick
+            if kinds is not None and quick == "treeval":
+                how = "equal" if float not in kinds else "checked"
+            elif kinds is not None and not kinds <= metric.types:
+                how = "checked"
+            if how == "equal":
+                scores = sides.pairs.equal(sides.references, sides.predictions)
+            elif how == "direct" and isinstance(sides.pairs, Aligned):
                 scores = metric.score_pairs(sides.references, sides.predictions)
+            else:
+                scores = sides.pairs.score(metric, sides.references, self._as_treeval(metric, sides), None)
             tally[("sum", slot)] = scores
             tally[("n", slot)] = 1
         if sides.details:
@@ -252,12 +257,12 @@ class Walk:
         for name, amount in matched.items():
             if name != ALIKE:
                 within[name] = reduced(amount, matches.owners, sides.pairs)
+        if sides.pairs.inside and self.options.inner_lists == "lists":
+            _as_means(within)
         if sides.details:
             within.links.append(Links(plan.name, matches.owners.tolist(), *matches.places, matched.links))
             self._unmatched_fields(plan, matches, sides, within)
         self._unmatched_nodes(plan, matches, sides, within)
-        if sides.pairs.inside and self.options.inner_lists == "lists":
-            _as_means(within)
         tally.merge(within)
 
     def _unmatched_nodes(self, plan: ListPlan, matches: Matches, sides: Sides, within: Tally) -> None:

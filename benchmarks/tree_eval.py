@@ -1,0 +1,324 @@
+"""Time tree_eval against treeval, as shipped and with plain functions for metrics, and against peers; prints ratios.
+
+    make bench
+    TREEVAL_SOURCE=/path/to/Treeval python benchmarks/tree_eval.py
+
+treeval is not on the package index: TREEVAL_SOURCE names a checkout (git a56937f), without which its rows are left out.
+As shipped it loads its metrics from the Hub, or from folders of their names below the working directory; the stand-ins
+that are written there compute the same as the originals. Each side reads the same trees and must give the same values,
+which is checked. The extra ``bench`` has the peers.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import os
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from rapidfuzz.distance import Indel
+
+from tls_tasks.scorers.tree_eval import tree_eval
+
+Trees = tuple[list[Any], list[Any]]
+"""Predictions and references."""
+
+SONG: dict[str, Any] = {
+    "song_name": "Wake Me Up Before You Go-Go",
+    "artist_name": "Wham!",
+    "song_duration_in_seconds": 231,
+    "has_lyrics": True,
+    "information": {"tempo": 81, "time_signature": "4/4", "key_signature": "C major"},
+    "instruments": ["synthesizer", "bass guitar", "electric guitar", "drums"],
+}
+SONG_SCHEMA: dict[str, Any] = {
+    "song_name": "string",
+    "artist_name": "string",
+    "song_duration_in_seconds": "integer",
+    "has_lyrics": "boolean",
+    "information": {"tempo": "integer", "time_signature": ["4/4", "4/2", "2/2"], "key_signature": "string"},
+    "instruments": ["string"],
+}
+LINE_SCHEMA = {"description": "string", "quantity": "integer", "price": "number", "unit": "string"}
+EXACT, TEXT = ["exact_match"], ["exact_match", "levenshtein"]
+BY_TYPE = {
+    "string": TEXT, "integer": EXACT, "number": EXACT, "boolean": EXACT, "choice": EXACT
+}  # fmt: skip
+
+OUR_NAMES = {"levenshtein": "indel_ratio"}
+
+
+def songs(n: int, with_list: bool) -> Trees:
+    """Songs of which a third has another name, tempo or instrument; lists in another order."""
+    generator = random.Random(n)
+    pairs = [_song_pair(generator) for _ in range(n)]
+    trees: Trees = [prediction for prediction, _ in pairs], [reference for _, reference in pairs]
+    if not with_list:
+        for tree in trees[0] + trees[1]:
+            del tree["instruments"]
+    return trees
+
+
+def _song_pair(generator: random.Random) -> tuple[dict[str, Any], dict[str, Any]]:
+    reference = {
+        **SONG,
+        "song_name": f"{SONG['song_name']} {generator.randrange(1000)}",
+        "information": {**SONG["information"], "tempo": generator.randrange(60, 200)},
+        "instruments": list(SONG["instruments"]),
+    }
+    prediction = {
+        **reference, "information": dict(reference["information"]), "instruments": list(reference["instruments"])
+    }  # fmt: skip
+    if generator.random() < 1 / 3:
+        prediction["song_name"] = prediction["song_name"][1:]
+    if generator.random() < 1 / 3:
+        prediction["information"]["tempo"] += 1
+    if generator.random() < 1 / 3:
+        prediction["instruments"][0] += "s"
+    generator.shuffle(prediction["instruments"])
+    return prediction, reference
+
+
+def strings(n: int) -> Trees:
+    """One list of strings of 12 letters, each with a wrong one, in another order."""
+    generator = random.Random(n)
+    reference = ["".join(generator.choices("abcdefgh ", k=12)) for _ in range(n)]
+    return [{"l": generator.sample([text[:-1] + "z" for text in reference], n)}], [{"l": reference}]
+
+
+def dictionaries(n: int) -> Trees:
+    """One list of dictionaries of four leaves, half of them with a wrong one, in another order."""
+    generator = random.Random(n)
+    reference: list[dict[str, Any]] = [
+        {
+            "description": "".join(generator.choices("abcdefgh ", k=12)),
+            "quantity": generator.randrange(100),
+            "price": generator.randrange(10_000) / 100,
+            "unit": generator.choice(["kg", "piece", "box"]),
+        }
+        for _ in range(n)
+    ]
+    prediction = [{**line, "quantity": line["quantity"] + generator.randrange(2)} for line in reference]
+    return [{"l": generator.sample(prediction, n)}], [{"l": reference}]
+
+
+# --- treeval ---
+
+STAND_INS = {
+    "exact_match": "float(np.mean(np.asarray(predictions) == np.asarray(references)))",
+    "Natooz/levenshtein": "sum(map(Indel.normalized_similarity, predictions, references)) / len(predictions)",
+}
+"""Module -> what it computes of its two lists, as the Hub's modules of these names do."""
+
+STAND_IN = """
+import datasets
+import evaluate
+import numpy as np
+from rapidfuzz.distance import Indel
+
+
+class StandIn(evaluate.Metric):
+    def _info(self):
+        text = datasets.Value("string")
+        return evaluate.MetricInfo(
+            description="", citation="", features=datasets.Features(dict(predictions=text, references=text))
+        )
+
+    def _compute(self, predictions, references):
+        return {{"{name}": {expression}}}
+"""
+
+
+@contextlib.contextmanager
+def shipped_metrics() -> Iterator[dict[str, Any]]:
+    """The ExactMatch and Levenshtein of treeval, in a working directory that has their modules."""
+    metrics = importlib.import_module("treeval.metrics")
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        for module, expression in STAND_INS.items():
+            name = module.rpartition("/")[2]
+            path = Path(folder, module, f"{name}.py")
+            path.parent.mkdir(parents=True)
+            path.write_text(STAND_IN.format(name=name, expression=expression), encoding="utf-8")
+        os.chdir(folder)
+        try:
+            yield {"exact_match": metrics.ExactMatch(), "levenshtein": metrics.Levenshtein()}
+        finally:
+            os.chdir(before)
+
+
+def plain_metrics() -> dict[str, Any]:
+    """The same as functions without anything around them."""
+    metrics = importlib.import_module("treeval.metrics")
+
+    def exact_match(predictions: Sequence[Any], references: Sequence[Any]) -> dict[str, float]:
+        same = sum(one == other for one, other in zip(predictions, references, strict=True))
+        return {"exact_match": same / len(predictions)}
+
+    def levenshtein(predictions: Sequence[Any], references: Sequence[Any]) -> dict[str, float]:
+        return {"levenshtein": sum(map(Indel.normalized_similarity, predictions, references)) / len(predictions)}
+
+    return {
+        function.__name__: metrics.TreevalMetric(function, function.__name__) for function in (exact_match, levenshtein)
+    }
+
+
+def treeval(metrics: Mapping[str, Any], schema: Any) -> Callable[[Trees], float]:
+    """The treeval score by treeval."""
+    package = importlib.import_module("treeval")
+    by_type = {() if label == "choice" else label: names for label, names in BY_TYPE.items()}
+    tree_metrics = package.create_tree_metrics(schema, types_metrics=by_type)
+
+    def work(trees: Trees) -> float:
+        return float(package.treeval(*trees, schema, metrics, tree_metrics)["treeval_score"])
+
+    return work
+
+
+def ours(schema: Any, leaf_metrics: Any = None) -> Callable[[Trees], float]:
+    """The treeval score by this package, with everything else that is in its result; on such trees it is treeval's."""
+    metrics = leaf_metrics or {label: [OUR_NAMES.get(one, one) for one in names] for label, names in BY_TYPE.items()}
+
+    def work(trees: Trees) -> float:
+        return float(tree_eval(*trees, schema, metrics).as_dict()["treeval_score"])
+
+    return work
+
+
+# --- peers ---
+
+
+def anls_star() -> Callable[[Trees], float]:
+    """ANLS* of a list of strings."""
+    function = importlib.import_module("anls_star").anls_score
+    return lambda trees: float(function(trees[1][0], trees[0][0]))
+
+
+def stickler() -> Callable[[Trees], float]:
+    """The score that stickler gives a list of strings."""
+    package = importlib.import_module("stickler")
+    field = package.ComparableField(comparator=package.LevenshteinComparator())
+    model = type("Model", (package.StructuredModel,), {"__annotations__": {"l": list[str]}, "l": field})
+    return lambda trees: float(model(**trees[1][0]).compare_with(model(**trees[0][0]))["overall_score"])
+
+
+# --- the tables ---
+
+
+def seconds(work: Callable[[Trees], float], trees: Trees, rounds: int = 5) -> tuple[float, float]:
+    """The least wall time of a call over some rounds, and the value; without the garbage collector, as timeit does."""
+    gc.collect()
+    gc.disable()
+    start = time.perf_counter()
+    value = work(trees)
+    best = time.perf_counter() - start
+    calls = max(1, int(0.02 / best))
+    for _ in range(rounds if best < 1 else 0):
+        start = time.perf_counter()
+        for _ in range(calls):
+            work(trees)
+        best = min(best, (time.perf_counter() - start) / calls)
+    gc.enable()
+    return best, value
+
+
+def compare(
+    what: str,
+    peer: Callable[[Trees], float],
+    mine: Callable[[Trees], float],
+    trees: Trees,
+    goal: float,
+    same: bool = True,
+) -> bool:
+    """Print one row; whether the goal is met (0: there is none).
+
+    Args:
+        what: The first column.
+        peer: The other side.
+        mine: Ours.
+        trees: What both read.
+        goal: The least ratio.
+        same: Whether both must give the same value.
+
+    Raises:
+        ValueError: The two sides disagree.
+    """
+    mine(trees)
+    (slow, expected), (fast, value) = seconds(peer, trees), seconds(mine, trees)
+    if same and abs(expected - value) > 1e-9:
+        raise ValueError(f"{what}: {expected} and {value}")
+    wanted = f"{goal:,}" if goal else "-"
+    print(f"| {what} | {slow * 1000:,.2f} ms | {fast * 1000:.3f} ms | {slow / fast:,.1f} | {wanted} |", flush=True)
+    return slow / fast >= goal
+
+
+def limit(what: str, schema: Any, trees: Trees, goal: float) -> bool:
+    """Print one row of times; whether it is below the goal."""
+    elapsed, _ = seconds(ours(schema), trees)
+    print(f"| {what} | {elapsed:.3f} s | {goal} s |", flush=True)
+    return elapsed < goal
+
+
+HEADER = "| {} | peer | ours | ratio | goal |\n|---|---|---|---|---|"
+
+
+def against_treeval() -> list[bool]:
+    """The rows of treeval; nothing if it isn't there."""
+    source = os.environ.get("TREEVAL_SOURCE")
+    if not source:
+        print("treeval: left out, since TREEVAL_SOURCE does not name a checkout of it\n")
+        return []
+    sys.path.insert(0, str(Path(source, "src") if Path(source, "src").is_dir() else Path(source)))
+    flat = {key: kind for key, kind in SONG_SCHEMA.items() if key != "instruments"}
+    listed = {"l": ["string"]}
+    met: list[bool] = []
+    for name, metrics, goals, is_slow in (
+        ("as shipped", shipped_metrics(), (5000, 2000, 1), True),
+        ("with plain functions", contextlib.nullcontext(plain_metrics()), (3, 2, 1), False),
+    ):
+        print(HEADER.format(f"treeval {name}"))
+        with metrics as loaded:
+            list_by_treeval, songs_by_treeval = treeval(loaded, listed), treeval(loaded, SONG_SCHEMA)
+            met.append(compare("1 list of 20 strings", list_by_treeval, ours(listed), strings(20), goals[0]))
+            met.append(
+                compare("100 trees with a list of 4", songs_by_treeval, ours(SONG_SCHEMA), songs(100, True), goals[1])
+            )
+            for n in (1, 10, 100, 1000, 10_000):  # a call costs 0.2 ms, which plain functions on few trees don't
+                goal = goals[2] if is_slow or n >= 1000 else 0
+                met.append(compare(f"{n:,} flat trees", treeval(loaded, flat), ours(flat), songs(n, False), goal))
+        print()
+    return met
+
+
+def main() -> int:
+    """Print the tables; 1 if a goal isn't met."""
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ.setdefault("HF_HOME", cache)  # a lock that others poll would slow treeval down
+        met = against_treeval()
+    print(HEADER.format("1 list of 100 strings"))  # peers have rules of their own: blanks at the ends, thresholds
+    mine = ours({"l": ["string"]}, {"string": "levenshtein_similarity"})
+    met += [
+        compare("ANLS*", anls_star(), mine, strings(100), 100, same=False),
+        compare("stickler-eval", stickler(), mine, strings(100), 100, same=False),
+    ]
+    print("\n| ours | time | goal |\n|---|---|---|")
+    lines = {"l": [LINE_SCHEMA]}
+    met += [
+        limit("1 list of 300 dictionaries", lines, dictionaries(300), 0.1),
+        limit("1 list of 2,000 dictionaries", lines, dictionaries(2000), 3),
+        limit("10,000 trees with a list of 4", SONG_SCHEMA, songs(10_000, True), 1),
+    ]
+    print("\nAll goals met." if all(met) else "\nNot all goals met: is the machine busy?")
+    return 0 if all(met) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

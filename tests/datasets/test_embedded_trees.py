@@ -145,4 +145,4 @@ def test_readme_rows_are_counted_from_the_files():
 
 def test_the_licence_covers_them():
     licence = (EMBEDDED / "LICENSE.txt").read_text(encoding="utf-8")
-    assert "the documents and trees (tree_*)" in licence and "written for tls-tasks too" in licence
+    assert "the documents and trees (tree_*)" in licence and "tls-tasks too" in licence

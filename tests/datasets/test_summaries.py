@@ -446,5 +446,5 @@ def test_embedded_files_are_as_their_readme_says(name):
 
 def test_the_embedded_folders_are_the_sets():
     assert sorted(folder.name for folder in EMBEDDED.glob("summ_*")) == sorted(NAMES)
-    assert "persons, places\nand events in them are invented" in (EMBEDDED / "LICENSE.txt").read_text(encoding="utf-8")
+    assert "persons, places and events in them are invented" in (EMBEDDED / "LICENSE.txt").read_text(encoding="utf-8")
     assert Path(summaries.__file__).with_name("summaries.json").is_file()

@@ -850,6 +850,13 @@ def test_long_lists_are_cut_into_chunks(monkeypatch):
     assert tree_eval(many, many[::-1], schema).as_dict()["treeval_score"] < 1
 
 
+def test_a_model_that_repeats_itself_costs_no_more_than_it_must():
+    gold = [{"a": f"x{place}", "n": [place]} for place in range(200)]
+    endless = gold[:3] + [{"a": "again and again", "n": [1]}] * 50_000
+    result = scored({"l": endless}, {"l": gold}, {"l": [{"a": "string", "n": ["integer"]}]})
+    assert result["fields"]["l.a"]["correct"] == 3 and result["fields"]["l.a"]["invented"] == 50_003 - 200
+
+
 def test_plans_are_kept_for_plain_settings_only():
     schema = {"a": "string"}
     first, second = (tree_eval([{}], [{}], dict(schema)).plan for _ in range(2))

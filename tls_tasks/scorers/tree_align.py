@@ -123,15 +123,14 @@ def _by_scores(walk: Walker, plan: ListPlan, left: Side, right: Side, pairs: Pai
     rows: list[int] = []
     columns: list[int] = []
     is_aligned = isinstance(pairs, Aligned)
-    for owner, one, other, weights in _weighted(walk, plan, left, right, pairs):
+    for owner, start, places, weights in _weighted(walk, plan, left, right, pairs):
         if weights is None:
-            n = one[1]
-            found: tuple[Sequence[int], Sequence[int]] = range(n), range(n)
+            found: tuple[Sequence[int], Sequence[int]] = range(len(places)), range(len(places))
         else:
             found = assign(weights, walk.plan.options.ties == "canonical")
         owners += [owner] * len(found[0])
-        rows += [one[0] + i for i in found[0]]
-        columns += [other[0] + i for i in found[1]]
+        rows += [start + i for i in found[0]]
+        columns += [places[i] for i in found[1]]
     result = _arrays(owners, rows, columns)
     if is_aligned:  # short and long lists are done in turn
         order = np.argsort(result[0], kind="stable")
@@ -139,8 +138,9 @@ def _by_scores(walk: Walker, plan: ListPlan, left: Side, right: Side, pairs: Pai
     return result
 
 
-Weighted = tuple[int, Stretch, Stretch, "FloatArray | None"]
-"""A pair of lists: its number, both stretches, the weights ``[references, predictions]`` (None: first with first)."""
+Weighted = tuple[int, int, Sequence[int], "FloatArray | None"]
+"""A pair of lists: its number, where the reference's items start, the places of the prediction's items, and the weights
+``[references, predictions]`` (None: first with first)."""
 
 
 def _weighted(walk: Walker, plan: ListPlan, left: Side, right: Side, pairs: Pairs) -> Iterator[Weighted]:
@@ -159,7 +159,7 @@ def _of_aligned(walk: Walker, plan: ListPlan, left: Side, right: Side, pairs: Al
     use_equality = walk.plan.self_similar and walk.plan.options.ties == "canonical"
     for owner, one, other in _stretches(left, right, pairs):
         if one[1] == other[1] and (one[1] == 1 or (use_equality and _are_equal(left, one, right, other))):
-            yield owner, one, other, None
+            yield owner, one[0], range(other[0], sum(other)), None
         elif one[1] * other[1] <= SHORT:
             short.append((owner, one, other))
         else:
@@ -168,7 +168,19 @@ def _of_aligned(walk: Walker, plan: ListPlan, left: Side, right: Side, pairs: Al
         long, short = long + short, []
     yield from _of_short(walk, plan, left, right, short)
     for owner, one, other in long:
-        yield owner, one, other, _grid_weights(walk, plan.item, _cut(left, one), _cut(right, other))
+        places = _few_of_a_kind(right, other, one[1])
+        yield owner, one[0], places, _grid_weights(walk, plan.item, _cut(left, one), [right.items[i] for i in places])
+
+
+def _few_of_a_kind(side: Side, stretch: Stretch, n: int) -> Sequence[int]:
+    """The places of a sorted list's items, of equal ones the first ``n``: as many as can find a counterpart.
+
+    Models that repeat themselves write the longest lists.
+    """
+    places, keys = range(stretch[0], sum(stretch)), side.keys
+    if keys is None or len(places) <= n:
+        return places
+    return [*places[:n], *(i for i in places[n:] if keys[i] != keys[i - n])]
 
 
 def _are_equal(left: Side, one: Stretch, right: Side, other: Stretch) -> bool:
@@ -211,7 +223,7 @@ def _of_grid(walk: Walker, plan: ListPlan, left: Side, right: Side, pairs: Grid)
             for column, (other, width) in enumerate(others):
                 if length and width:
                     owner = row * pairs.n_predictions + column
-                    yield owner, (start, length), (other, width), part[:, other : other + width]
+                    yield owner, start, range(other, other + width), part[:, other : other + width]
 
 
 def _rows_of(side: Side, limit: int) -> Iterator[list[int]]:
@@ -256,8 +268,8 @@ def _of_group(
     pairs = Scattered(stretches[block, 0] + within // widths[block], stretches[block, 2] + within % widths[block])
     weights = _weights(walk, plan.item, left.items, right.items, pairs)
     for (owner, one, other), offset in zip(group, offsets.tolist(), strict=True):
-        size = one[1] * other[1]
-        yield owner, one, other, weights[offset : offset + size].reshape(one[1], other[1])
+        part = weights[offset : offset + one[1] * other[1]]
+        yield owner, one[0], range(other[0], sum(other)), part.reshape(one[1], other[1])
 
 
 def assign(weights: FloatArray, canonical: bool = False, maximize: bool = True) -> tuple[Sequence[int], Sequence[int]]:

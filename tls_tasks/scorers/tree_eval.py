@@ -21,6 +21,7 @@ from tls_tasks.parsing.tree_compliance import ISSUE_KINDS, complies
 from tls_tasks.parsing.tree_rows import read_columns
 from tls_tasks.parsing.tree_schema import read_schema
 from tls_tasks.parsing.trees import RATES, ParsedTree, parse_rates
+from tls_tasks.scorers.timeline_items import ParseFailureWarning
 from tls_tasks.scorers.tree_issues import count_issues
 from tls_tasks.scorers.tree_options import TreeOptions, resolve_options
 from tls_tasks.scorers.tree_pairs import Aligned, Tally
@@ -94,7 +95,7 @@ def tree_eval(
         OptionError: An option or metric that doesn't exist.
 
     Warns:
-        UserWarning: Predictions in which nothing could be read.
+        ParseFailureWarning: Predictions in which nothing could be read.
 
     Example:
         >>> schema = {"name": "string", "year": "integer", "tags": ["string"]}
@@ -207,7 +208,8 @@ def _warn_of_failures(parses: Sequence[ParsedTree]) -> None:
         warnings.warn(
             f"nothing could be read in {len(failed)} of {len(parses)} predictions (rows {failed[:5]} first); they "
             "count as trees without nodes",
-            stacklevel=5,
+            ParseFailureWarning,
+            stacklevel=4,
         )
 
 

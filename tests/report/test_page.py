@@ -60,6 +60,10 @@ def test_every_family_at_two_widths(report, open_page, width, dark):
         assert opened.page.locator("#list tbody tr").count() >= 3
         assert opened.page.locator("#view h3").first.inner_text()
         assert opened.violations() == []
+        picture = opened.page.screenshot(full_page=True)
+        assert int.from_bytes(picture[16:20], "big") == width and len(picture) > 20_000, (
+            "as wide as the screen, not blank"
+        )
     wide = opened.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
     assert wide <= 0, "the page itself must not scroll sideways"
     assert opened.errors == [] and opened.requests == [report.as_uri()]

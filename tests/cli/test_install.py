@@ -109,7 +109,7 @@ def raising(error: BaseException):
     ("error", "code", "line"),
     [
         (DataError("no data in\n  x"), 2, "tls-tasks path: no data in x\n"),
-        (FileNotFoundError(2, "No such file or directory", "x"), 2, "[Errno 2] No such file or directory: 'x'\n"),
+        (FileNotFoundError(2, "No such file or directory", "x"), 2, "x: no such file or directory\n"),
         (KeyboardInterrupt(), 130, ""),
     ],
     ids=["ours", "the system's", "interrupt"],

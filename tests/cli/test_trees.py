@@ -150,7 +150,7 @@ def test_wrong_arguments(files, capsys, tmp_path):
         assert main(["trees", *arguments, *extra]) == 2
         assert message in capsys.readouterr().err
     assert main(["trees", str(tmp_path / "none"), *arguments[1:]]) == 2
-    assert "No such file" in capsys.readouterr().err
+    assert "no such file" in capsys.readouterr().err
     assert main(["trees", "-", "-", *arguments[2:]]) == 2
     assert "'-' twice" in capsys.readouterr().err
 

@@ -221,7 +221,7 @@ def test_broken_files_are_errors_that_name_file_and_line(tmp_path, name, content
 def test_journals_without_the_file_of_gold(tmp_path):
     write_pair(tmp_path)
     (tmp_path / "gold.jsonl").unlink()
-    with pytest.raises(DataError, match=r"gold\.jsonl, after line 0: can't be read"):
+    with pytest.raises(DataError, match=r"gold\.jsonl: no such file"):
         load_evidence("evidence_journals", data=tmp_path)
 
 

@@ -76,9 +76,16 @@ def main(argv: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130
     except (TlsTasksError, OSError) as error:
-        print(f"tls-tasks {args.command}: {' '.join(str(error).split())}", file=sys.stderr)
+        print(f"tls-tasks {args.command}: {' '.join(_said(error).split())}", file=sys.stderr)
         return 2
     return code
+
+
+def _said(error: Exception) -> str:
+    """The error in words; of the operating system's the file first, as in all other messages."""
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}"
+    return str(error)
 
 
 def _parser() -> argparse.ArgumentParser:

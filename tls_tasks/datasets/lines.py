@@ -50,5 +50,7 @@ def text_lines(path: Path) -> Iterator[str]:
             for line in lines:
                 n_read += 1
                 yield line
+    except FileNotFoundError as error:
+        raise DataError(f"{path}: no such file") from error
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise DataError(f"{path}, after line {n_read}: can't be read: {error}") from error

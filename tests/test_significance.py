@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test
 
+from tests.conftest import ORACLES
 from tls_tasks.errors import InputError
 from tls_tasks.significance import Settings, compare, holm, smallest_p
 
@@ -165,3 +166,27 @@ def test_against_sacrebleus_paired_tests():
     assert (found.first, found.second) == pytest.approx((base.score, better.score), abs=1e-9)
     assert 0.005 < better.p_value < 0.9, "a p-value near 0 or 1 would agree whatever we do"
     assert found.p_value == pytest.approx(better.p_value, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("system", "of_multeval"), [("FBK.4870", 0.0218), ("LMU-nmt-reranked.4934", 0.09029), ("online-B.0", 0.94111)]
+)
+def test_sacrebleus_own_example(system, of_multeval):
+    """WMT17 systems against LIUM, as sacrebleu tests its own: p-values of MultEval, 10,000 exchanges, within 0.01."""
+    from sacrebleu.metrics import BLEU
+
+    with np.load(ORACLES / "sacrebleu_wmt17.npz") as oracle:
+        statistics = dict(zip(oracle["systems"].tolist(), oracle["statistics"].tolist(), strict=True))
+
+    class Bleu:
+        metric = BLEU(tokenize="none")
+
+        def __init__(self, rows):
+            self.units = tuple({str(place): float(value) for place, value in enumerate(row)} for row in rows)
+
+        def results(self, totals):
+            return {"bleu": self.metric._compute_score_from_stats([int(value) for value in totals.values()]).score}
+
+    base, other = Bleu(statistics["LIUM-NMT.4900"]), Bleu(statistics[system])
+    [found] = compare(base, other, ["bleu"], settings=Settings(n_permutations=10_000, n_resamples=10))
+    assert len(base.units) == 3004 and found.p_value == pytest.approx(of_multeval, abs=0.01)

@@ -180,8 +180,8 @@ def _exchanges(gains: Table, settings: Settings) -> Iterator[Table]:
         return
     generator = random.Random(settings.seed)
     for _ in range(settings.n_permutations):
-        bits = generator.getrandbits(len(gains))
-        chosen_bits = np.array([bits >> row & 1 for row in range(len(gains))], dtype=np.float64)
+        bits = generator.getrandbits(len(gains)).to_bytes(len(gains) // 8 + 1, "little")
+        chosen_bits = np.unpackbits(np.frombuffer(bits, np.uint8), count=len(gains), bitorder="little")
         yield chosen_bits @ gains
 
 

@@ -297,6 +297,16 @@ def named_prf(prefix: str, prf: PRF) -> dict[str, float]:
     return {f"{prefix}_{part}": float(value) for part, value in zip(PRF._fields, prf, strict=True)}
 
 
+def without_nan(values: Mapping[str, float]) -> dict[str, float | None]:
+    """The values for JSON, which has no NaN: what could not be computed is None.
+
+    Example:
+        >>> without_nan({"f1": 0.5, "recall": math.nan})
+        {'f1': 0.5, 'recall': None}
+    """
+    return {key: None if math.isnan(value) else value for key, value in values.items()}
+
+
 def _plain_counts(counts: Counts) -> dict[str, float]:
     return {
         "precision_hits": counts.precision_hits,

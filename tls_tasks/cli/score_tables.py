@@ -5,13 +5,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.harness.scored_runs import ScoredTask, problems_of
 from tls_tasks.intervals import Interval
+from tls_tasks.scores import without_nan
 
 COLUMNS = ("run", "model", "task", "version", "edition", "doc_id", "topic", "metric", "value")
 """Columns of the table; ``doc_id`` and ``topic`` are empty in the rows of the corpus."""
@@ -31,18 +31,14 @@ def _json_task(scored: ScoredTask, intervals: Mapping[str, Interval]) -> dict[st
         "model": scored.model,
         "samples": str(scored.log.path),
         "n_documents": len(scored.score.ids),
-        "metrics": _finite(scored.score.as_dict()),
+        "metrics": without_nan(scored.score.as_dict()),
         "intervals": {key: list(interval) for key, interval in intervals.items()},
         "signatures": scored.signatures(),
         "problems": [str(problem) for problem in problems_of(scored)],
     }
     if len(topics) < len(scored.score.ids):
-        result["topics"] = {topic: _finite(scored.score.of(positions)) for topic, positions in topics.items()}
+        result["topics"] = {topic: without_nan(scored.score.of(positions)) for topic, positions in topics.items()}
     return result
-
-
-def _finite(values: Mapping[str, float]) -> dict[str, float | None]:
-    return {key: None if math.isnan(value) else value for key, value in values.items()}
 
 
 def table_rows(scored: ScoredTask) -> Iterator[tuple[str, str, str, float, str, str, str, str, float]]:

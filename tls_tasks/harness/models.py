@@ -7,7 +7,7 @@ from typing import Any
 from lm_eval.api.model import LM
 
 from tls_tasks.baselines import datewise, keyword, lead, report_lead, rules
-from tls_tasks.errors import InputError
+from tls_tasks.datasets.order import whole_number
 
 
 class BaselineLM(LM):
@@ -84,7 +84,7 @@ class LeadLM(BaselineLM):
     def __init__(self, n: int = 3, **_: Any) -> None:
         """Batch size, device and the like mean nothing to it."""
         super().__init__()
-        self.n = _positive("n", n)
+        self.n = whole_number("n", n)
 
     def answer(self, prompt: str) -> str:
         """The first sentences of the document in the prompt."""
@@ -107,17 +107,11 @@ class ReportLeadLM(BaselineLM):
     def __init__(self, k: int = 10, **_: Any) -> None:
         """Batch size, device and the like mean nothing to it."""
         super().__init__()
-        self.k = _positive("k", k)
+        self.k = whole_number("k", k)
 
     def answer(self, prompt: str) -> str:
         """The first sentences of the documents in the prompt."""
         return report_lead.answer(prompt, self.k)
-
-
-def _positive(option: str, value: object) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InputError(option, None, repr(value), "a whole number above 0")
-    return value
 
 
 class KeywordLM(BaselineLM):

@@ -6,8 +6,7 @@ import base64
 import hashlib
 import html
 import json
-import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from importlib import resources
 from typing import Any
 
@@ -18,6 +17,7 @@ from tls_tasks.harness.rescoring import clustered
 from tls_tasks.harness.scored_runs import ScoredTask, problems_of
 from tls_tasks.intervals import bootstrap_results
 from tls_tasks.report.views import view_of
+from tls_tasks.scores import without_nan
 
 Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
 
@@ -48,8 +48,9 @@ def _tasks(scored: Sequence[ScoredTask], progress: Progress | None) -> list[dict
     """One entry a task, with the runs that have it."""
     tasks: dict[str, dict[str, Any]] = {}
     for one in scored:
-        entry = tasks.setdefault(one.task.name, _task_entry(one))
-        entry["runs"].append(_run_entry(one, progress))
+        if one.task.name not in tasks:
+            tasks[one.task.name] = _task_entry(one)
+        tasks[one.task.name]["runs"].append(_run_entry(one, progress))
     return list(tasks.values())
 
 
@@ -74,7 +75,7 @@ def _run_entry(scored: ScoredTask, progress: Progress | None) -> dict[str, Any]:
         "model": scored.model,
         "file": scored.log.path.name,
         "edition": scored.edition,
-        "values": _finite(scored.score.as_dict()),
+        "values": without_nan(scored.score.as_dict()),
         "intervals": {key: list(interval) for key, interval in intervals.items()},
         "problems": [str(problem) for problem in problems_of(scored)],
         "documents": [_document(scored, place, sample) for place, sample in enumerate(documents)],
@@ -87,7 +88,7 @@ def _document(scored: ScoredTask, place: int, sample: Sample) -> dict[str, Any]:
     return {
         "id": scored.score.ids[place],
         "topic": scored.score.clusters[place],
-        "values": _finite({m.key: m.aggregate.of([values[m.key]]) for m in scored.task.metrics}),
+        "values": without_nan({m.key: m.aggregate.of([values[m.key]]) for m in scored.task.metrics}),
         "view": json.dumps(_view(scored, sample), ensure_ascii=True, allow_nan=False, separators=(",", ":")),
     }
 
@@ -102,10 +103,6 @@ def _view(scored: ScoredTask, sample: Sample) -> dict[str, Any]:
         view = {"kind": "text", "trouble": f"{type(error).__name__}: {error}"}
     cut = max(0, len(answer) - _LONGEST_ANSWER)
     return {**view, "answer": answer[:_LONGEST_ANSWER], "answer_cut": cut}
-
-
-def _finite(values: Mapping[str, float]) -> dict[str, float | None]:
-    return {key: None if math.isnan(value) else value for key, value in values.items()}
 
 
 def _asset(name: str) -> str:

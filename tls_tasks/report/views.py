@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import warnings
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,6 +14,7 @@ from tls_tasks.parsing.trees import parse_tree
 from tls_tasks.report.marks import mark_positions, mark_spans, mark_words, rouge_words
 from tls_tasks.scorers.tree_eval import tree_eval
 from tls_tasks.scorers.tree_view import compare
+from tls_tasks.scores import without_nan
 from tls_tasks.text.lcs import union_lcs
 from tls_tasks.text.tokenizers import whitespace_words
 from tls_tasks.types import Timeline
@@ -160,13 +160,11 @@ def tree_view(doc: Mapping[str, Any], answer: list[Any], explained: Mapping[str,
     rows = compare(reference, prediction, score.plan.schema, metrics.__getitem__, score.samples()[0]["alignments"])
     return {
         "kind": "tree",
-        "rows": [[row.state, row.depth, row.label, row.reference, row.prediction, _finite(row.scores)] for row in rows],
+        "rows": [
+            [row.state, row.depth, row.label, row.reference, row.prediction, without_nan(row.scores)] for row in rows
+        ],
         "source": str(doc.get("text", ""))[:20_000],
     }
-
-
-def _finite(scores: Mapping[str, float]) -> dict[str, float | None]:
-    return {name: None if math.isnan(score) else score for name, score in scores.items()}
 
 
 VIEWS: Mapping[str, Callable[[Mapping[str, Any], list[Any], Mapping[str, Any]], View]] = {

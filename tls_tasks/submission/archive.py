@@ -16,7 +16,7 @@ from tls_tasks import __version__
 from tls_tasks.errors import DataError
 from tls_tasks.harness.scored_runs import ScoredTask, score_places
 from tls_tasks.submission.checks import Refusal, refusals
-from tls_tasks.submission.records import RELATIONSHIPS, eval_results, every_eval_ever, judged, model_index
+from tls_tasks.submission.records import eval_results, every_eval_ever, judged, model_index
 
 FORMAT = 1
 MANIFEST = "manifest.json"
@@ -198,6 +198,3 @@ def _write_yaml(path: Path, value: Any) -> None:
 def _write_text(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8", errors="surrogateescape")
-
-
-__all__ = ["FORMAT", "RELATIONSHIPS", "file_hashes", "pack", "read_manifest", "task_entry", "unpack", "verify", "write"]

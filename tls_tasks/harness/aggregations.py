@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks.intervals import Sums, total_of
-from tls_tasks.scorers.tree_scores import node_scores
+from tls_tasks.scorers.tree_scores import precision_recall_f1
 from tls_tasks.scores import Counts, f_beta
 
 
@@ -206,7 +206,7 @@ def _f_of_means(sums: Sums) -> float:
 
 def _of_nodes(part: int) -> Callable[[Sums], float]:
     """Precision, recall or F1 of nodes or leaves as tree_eval takes them."""
-    return lambda sums: float(node_scores([sums["tp"], sums["fp"], sums["fn"], 0, 0, 0])[part])
+    return lambda sums: precision_recall_f1(sums["tp"], sums["fp"], sums["fn"])[part]
 
 
 def _micro_f1(sums: Sums) -> float:

@@ -239,6 +239,9 @@ RATES = ("json_valid", "parsed", "repaired", "duplicate_keys", "non_finite")
 """``json_valid``: the answer is a JSON document; ``parsed``: a tree was read; ``repaired``: something in it was mended
 or dropped; ``duplicate_keys``: it has a key twice; ``non_finite``: it has NaN, infinity, or a number too large."""
 
+UNREAD: Mapping[str, int] = {"json_valid": 1, "parsed": 1, "repaired": 0, "duplicate_keys": 0, "non_finite": 0}
+"""The rates of a tree that needed no reading."""
+
 
 def parse_rates(parses: Sequence[ParsedTree]) -> dict[str, float]:
     """How many of the answers are what, in [0, 1]; keys are :data:`RATES`. 0 of no answers.

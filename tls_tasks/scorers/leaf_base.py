@@ -38,6 +38,7 @@ class LeafMetric:
         higher_is_better: Direction.
         settings: Options that differ from the defaults, for signatures.
         prepare: Applied to every value first.
+        score_pair: The score of two accepted values, if that is quicker than a batch of one.
 
     Example:
         >>> from tls_tasks.scorers.leaf_metrics import resolve_metric
@@ -58,6 +59,7 @@ class LeafMetric:
     higher_is_better: bool = True
     settings: str = ""
     prepare: Callable[[Any], Any] | None = None
+    score_pair: Callable[[Any, Any], float] | None = None
 
     @property
     def worst(self) -> float:

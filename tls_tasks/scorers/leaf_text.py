@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -35,7 +36,8 @@ def _fuzz_matrix(scorer: Callable[..., Any], references: Sequence[Any], predicti
 
 
 def _fuzz_metric(name: str, scorer: Callable[..., Any]) -> LeafMetric:
-    return _text_metric(name, partial(_fuzz_pairs, scorer), partial(_fuzz_matrix, scorer))
+    metric = _text_metric(name, partial(_fuzz_pairs, scorer), partial(_fuzz_matrix, scorer))
+    return replace(metric, score_pair=scorer)
 
 
 def indel_ratio() -> LeafMetric:

@@ -20,14 +20,17 @@ from tls_tasks.parsing.text_rows import describe
 from tls_tasks.parsing.tree_compliance import ISSUE_KINDS, complies
 from tls_tasks.parsing.tree_rows import read_columns
 from tls_tasks.parsing.tree_schema import read_schema
-from tls_tasks.parsing.trees import RATES, ParsedTree, parse_rates
+from tls_tasks.parsing.trees import RATES, UNREAD, ParsedTree, parse_rates
 from tls_tasks.scorers.timeline_items import ParseFailureWarning
+from tls_tasks.scorers.tree_columns import Columns, UnsuitedError
 from tls_tasks.scorers.tree_issues import count_issues
 from tls_tasks.scorers.tree_options import TreeOptions, resolve_options
 from tls_tasks.scorers.tree_pairs import Aligned, Tally
-from tls_tasks.scorers.tree_plan import ROOT, TreePlan, make_plan
-from tls_tasks.scorers.tree_score import TreeScore
+from tls_tasks.scorers.tree_plan import ROOT, TreePlan
+from tls_tasks.scorers.tree_planner import make_plan
+from tls_tasks.scorers.tree_score import ScoreSettings, TreeScore
 from tls_tasks.scorers.tree_states import Sides
+from tls_tasks.scorers.tree_totals import Found, Walked
 from tls_tasks.scorers.tree_visit import BadReferenceError, UnreadError, Walk
 from tls_tasks.signature import signature
 
@@ -108,31 +111,21 @@ def tree_eval(
     """
     plan = _plan(schema, compat, options or {}, (leaf_metrics, exclusive_metrics, list_order, weights, thresholds))
     _check_interval(confidence_interval)
-    tally, parses = _tally(plan, predictions, references, parse_mode)
-    interval = "" if confidence_interval is None else f"{confidence_interval},{n_resamples},seed{seed}"
-    return TreeScore(
-        "tree_eval",
-        _signature(plan, hierarchical_averaging, parse_mode, interval),
-        plan,
-        len(predictions),
-        tally,
-        hierarchical=hierarchical_averaging,
-        has_thresholds=thresholds is not None,
-        parse_failures=sum(one.failed for one in parses),
-        problems={row: one.counts() for row, one in enumerate(parses) if one.problems},
-        links=tally.links,
-        confidence=None
-        if confidence_interval is None
-        else {"confidence": confidence_interval, "n_resamples": n_resamples, "seed": seed},
-    )
+    found, parses = _found(plan, predictions, references, parse_mode)
+    interval = None if confidence_interval is None else (confidence_interval, n_resamples, seed)
+    settings = _settings(plan, hierarchical_averaging, thresholds is not None, parse_mode, interval)
+    return TreeScore(settings, len(predictions), found, parses)
 
 
 @lru_cache(maxsize=64)
-def _signature(plan: TreePlan, hierarchical: bool, parse_mode: str, interval: str) -> str:
+def _settings(
+    plan: TreePlan, hierarchical: bool, has_thresholds: bool, parse_mode: str, interval: tuple[float, int, int] | None
+) -> ScoreSettings:
     metrics = ",".join(sorted({metric.signature for _, metric in plan.slots}))
     averaging = "hierarchical" if hierarchical else "flat"
-    config = TreeEvalConfig(plan.digest, metrics, plan.options, averaging, parse_mode, interval)
-    return signature("tree_eval", config, VERSION)
+    signed = "" if interval is None else "{},{},seed{}".format(*interval)
+    config = TreeEvalConfig(plan.digest, metrics, plan.options, averaging, parse_mode, signed)
+    return ScoreSettings(signature("tree_eval", config, VERSION), plan, hierarchical, has_thresholds, interval)
 
 
 _PLANS: dict[bytes, TreePlan] = {}
@@ -171,18 +164,22 @@ def _check_interval(coverage: Any) -> None:
         raise InputError("confidence_interval", None, describe(coverage), "a coverage such as 0.95")
 
 
-def _tally(
+def _found(
     plan: TreePlan, predictions: Sequence[Any], references: Sequence[Any], parse_mode: str
-) -> tuple[Tally, list[ParsedTree]]:
+) -> tuple[Found, list[ParsedTree]]:
     """Everything that is counted, and what reading the predictions was like (nothing if there was nothing to read)."""
     if _are_trees(predictions) and _are_trees(references) and len(predictions) == len(references):
+        try:
+            return Columns(plan, predictions, references), []
+        except UnsuitedError:
+            pass
         try:
             tally = _walk(plan, list(predictions), list(references), is_read=False)
         except (UnreadError, RecursionError):  # a tree that is too deep fails in reading
             pass
         else:
-            tally.update({name: int(name in ("json_valid", "parsed")) for name in RATES})
-            return tally, []
+            tally.update(UNREAD)
+            return Walked(plan, len(predictions), tally), []
     columns = read_columns(predictions, references, plan.schema, parse_mode)
     parses = [parsed for parsed, _ in columns]
     _warn_of_failures(parses)
@@ -190,8 +187,10 @@ def _tally(
     tally = _walk(plan, given, [tree for _, tree in columns], is_read=True)
     rates = [parse_rates([one]) for one in parses]
     tally.update({name: np.array([int(row[name]) for row in rates], dtype=np.int64) for name in RATES})
-    return tally, parses
+    return Walked(plan, len(parses), tally), parses
 
+
+_DICT: frozenset[type] = frozenset({dict})
 
 FAILED = object()
 """Stands for a prediction in which nothing could be read."""
@@ -199,7 +198,7 @@ FAILED = object()
 
 def _are_trees(column: Any) -> bool:
     """Whether every row is a dictionary: then they may need no reading."""
-    return isinstance(column, list | tuple) and set(map(type, column)) <= {dict}
+    return type(column) in (list, tuple) and _DICT.issuperset(map(type, column))
 
 
 def _warn_of_failures(parses: Sequence[ParsedTree]) -> None:

@@ -43,7 +43,7 @@ class _Counter:
 
     def __init__(self, leaves: Sequence[LeafPlan]) -> None:
         self.rows: dict[str, list[int]] = {kind: [] for kind in ISSUE_KINDS}
-        self.quick = {id(leaf.node): _NOTHING if leaf.is_checked else _NOTHING | leaf.clean for leaf in leaves}
+        self.quick = {id(leaf.node): _NOTHING if leaf.is_checked else _NOTHING | leaf.types for leaf in leaves}
 
     def add(self, kind: str, rows: list[int]) -> None:
         self.rows[kind] += rows

@@ -78,6 +78,16 @@ class TreeOptions:
             if value not in field.metadata["choices"]:
                 raise OptionError.unknown(field.name, value, field.metadata["choices"])
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether a dictionary that isn't there counts as an empty one, and no key as no node."""
+        return (
+            self.missing_nodes == "reference"
+            and self.extra_nodes == "all"
+            and self.branch_leaves == "ignored"
+            and self.absent_in_both == "ignored"
+        )
+
     def __str__(self) -> str:
         """The preset's name, and what differs from it."""
         name = "treeval" if self.types == "loose" and self.list_items == "surplus" else "guide"

@@ -1,27 +1,15 @@
-"""The plan: a schema with everything that scoring needs to know of each node, worked out once for all trees."""
+"""The plan: a schema with everything that scoring needs to know of each node."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, Union
 
-from tls_tasks.errors import InputError
-from tls_tasks.parsing.tree_compliance import base_type
-from tls_tasks.parsing.tree_values import Path, path_name
-from tls_tasks.scorers.leaf_metrics import BUILT_IN, TREEVAL_METRICS, LeafMetric, default_metrics, resolve_metric
-from tls_tasks.scorers.tree_differences import DIFFERENCES
-from tls_tasks.scorers.tree_fields import FieldSettings, leaves_of, select_metrics, type_name
+from tls_tasks.parsing.tree_values import Path
+from tls_tasks.scorers.leaf_base import LeafMetric
 from tls_tasks.scorers.tree_options import TreeOptions
-from tls_tasks.types.trees import Branch, Leaf, ListOf, SchemaNode
-
-ORDERS = ("unordered", "ordered", "key:NAME")
-"""How the items of two lists find each other: by scores, by their place, or dictionaries by the value of a key."""
-
-PLAIN = frozenset({str, int, float, bool})
-"""Types of values that are scored as they are."""
+from tls_tasks.types.trees import Leaf, SchemaNode
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,7 +23,7 @@ class LeafPlan:
         kind: What the leaf's type is called in results.
         index: Its number among the leaves.
         metrics: Its metrics.
-        slots: The number of each of its metrics among those of all leaves.
+        slots: The number of each of its metrics among those of all leaves, one after the other.
         weight: Its part in averages.
         threshold: The normalised score from which a value is right.
         clean: Types that its values may have without a further look.
@@ -43,7 +31,12 @@ class LeafPlan:
             the usual way; by ``==`` where there are no floats, as treeval's exact match does (``equal``, ``direct``,
             ``checked``, ``treeval``). Where any type is let through, ``direct`` holds for the metric's own types only.
         is_exact: Whether all scores are surely in their range.
+        span: The slots as a slice.
         is_checked: Whether a value of the right type may still not comply: choices and dates.
+        types: Types whose values all fit; ``clean`` has more where any type is let through.
+        choices: The node's.
+        is_looked_at: Whether values of these types are looked at one by one: if they comply, if they are finite.
+        is_same_best: Whether equal values of these types have the best score under all metrics.
     """
 
     node: Leaf
@@ -58,7 +51,12 @@ class LeafPlan:
     clean: frozenset[type]
     quick: tuple[str, ...]
     is_exact: bool
+    span: slice
     is_checked: bool
+    types: frozenset[type]
+    choices: frozenset[Any]
+    is_looked_at: bool
+    is_same_best: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -74,10 +72,25 @@ class ListPlan:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BranchPlan:
-    """A dictionary: its children, and how many nodes and leaves the schema has below it (lists count 1)."""
+    """A dictionary: its children, and how many nodes and leaves the schema has below it (lists count 1).
+
+    Attributes:
+        children: Key -> node.
+        getters: A function for each child that takes its value from a dictionary.
+        row: Takes all their values at once, as a tuple.
+        steps: Key and child; the types of its values, as far as they need no further look; and whether it is enough
+            to know that two of them are equal.
+        required: Keys that compliance asks for.
+        path: Keys from the root.
+        leaves: The leaves below.
+        schema_nodes, schema_leaves: How many there are.
+    """
 
     children: Mapping[Hashable, NodePlan]
     getters: tuple[Callable[[Any], Any], ...]
+    row: Callable[[Any], tuple[Any, ...]]
+    steps: tuple[tuple[Hashable, NodePlan, frozenset[type], bool], ...]
+    required: frozenset[Hashable]
     path: Path
     leaves: tuple[LeafPlan, ...]
     schema_nodes: int
@@ -97,11 +110,14 @@ class TreePlan:
         schema: The schema as given.
         leaves: All leaves in order.
         slots: Leaf and metric of each number.
-        groups: The slots that are averaged: those of a metric under ``("", metric)``, and under each type's name.
+        names: The leaf's number and the metric's name of each number.
+        blanks: For each leaf its metrics' names without scores.
+        groups: The slots that are averaged, by type and metric; those of all types under ``""``.
         is_unweighted: Whether all weights are 1.
         metrics: The metrics by name, in order of first appearance.
         options: How to count, align and average.
-        self_similar: Whether a value meets itself best, under every metric.
+        only_ours: Whether all metrics are ours, whose scores are in [0, 1], 1 the best, as a value has with itself.
+        is_flat: Whether they are, and there are no lists.
         digest: A fingerprint of paths, types, metrics, weights and orders.
     """
 
@@ -110,11 +126,14 @@ class TreePlan:
     schema: SchemaNode
     leaves: tuple[LeafPlan, ...]
     slots: tuple[tuple[LeafPlan, LeafMetric], ...]
-    groups: Mapping[tuple[str, str], tuple[int, ...]]
+    names: tuple[tuple[int, str], ...]
+    blanks: tuple[dict[str, float | None], ...]
+    groups: Mapping[str, Mapping[str, tuple[int, ...]]]
     is_unweighted: bool
     metrics: Mapping[str, LeafMetric]
     options: TreeOptions
-    self_similar: bool
+    only_ours: bool
+    is_flat: bool
     digest: str
 
 
@@ -122,237 +141,6 @@ ROOT = "$"
 """The key of a root that is no dictionary."""
 
 
-def make_plan(
-    schema: SchemaNode,
-    options: TreeOptions,
-    *,
-    leaf_metrics: Any = None,
-    exclusive_metrics: bool = False,
-    list_order: Any = "unordered",
-    weights: Any = None,
-    thresholds: Any = None,
-    compat: str | None = None,
-) -> TreePlan:
-    """Work out the plan; the arguments are those of :func:`~tls_tasks.scorers.tree_eval.tree_eval`.
-
-    Raises:
-        InputError: Settings for a path or type that the schema doesn't have, or of the wrong kind.
-        OptionError: No such metric or order.
-    """
-    selected = select_metrics(schema, leaf_metrics, exclusive_metrics)
-    by_name = {path: all(map(_is_by_name, chosen or ())) for path, chosen in selected.items()}
-    maker = _Maker(
-        {path: _resolved(path, leaf, selected[path], compat) for path, leaf in leaves_of(schema)},
-        by_name,
-        FieldSettings("list_order", None if isinstance(list_order, str) else list_order, schema),
-        list_order if isinstance(list_order, str) else "unordered",
-        FieldSettings("weights", weights, schema),
-        FieldSettings("thresholds", None if isinstance(thresholds, int | float) else thresholds, schema),
-        thresholds if isinstance(thresholds, int | float) else 1.0,
-        options,
-        compat == "treeval",
-    )
-    _check_order(maker.order)
-    if not isinstance(schema, Branch):
-        inner = maker.node(schema, ())
-        root = BranchPlan({ROOT: inner}, (itemgetter(ROOT),), (), leaves_below(inner), 1, 1)
-    else:
-        root = maker.branch(schema, ())
-    slots = tuple((leaf, metric) for leaf in maker.leaves for metric in leaf.metrics)
-    return TreePlan(
-        root,
-        not isinstance(schema, Branch),
-        schema,
-        tuple(maker.leaves),
-        slots,
-        _groups(slots),
-        all(leaf.weight == 1.0 for leaf in maker.leaves),
-        _by_name(maker.leaves),
-        options,
-        all(by_name.values()),
-        _digest(maker),
-    )
-
-
-def _groups(slots: Sequence[tuple[LeafPlan, LeafMetric]]) -> dict[tuple[str, str], tuple[int, ...]]:
-    groups: dict[tuple[str, str], list[int]] = {}
-    for slot, (leaf, metric) in enumerate(slots):
-        for label in ("", leaf.kind):
-            groups.setdefault((label, metric.name), []).append(slot)
-    return {key: tuple(members) for key, members in groups.items()}
-
-
-def _is_by_name(metric: Any) -> bool:
-    """Whether it is one of ours."""
-    name = metric.get("metric") if isinstance(metric, Mapping) else metric
-    return isinstance(name, str) and (name in BUILT_IN or name in TREEVAL_METRICS)
-
-
-def _resolved(path: Path, leaf: Leaf, chosen: Sequence[Any] | None, compat: str | None) -> tuple[LeafMetric, ...]:
-    label = "choice" if leaf.choices else leaf.type
-    wanted = [DIFFERENCES.get(one, one) if isinstance(one, str) else one for one in chosen or default_metrics(label)]
-    metrics = tuple(resolve_metric(one, compat=compat) for one in wanted)
-    names = [metric.name for metric in metrics]
-    if len(set(names)) < len(names):
-        raise InputError(
-            "leaf_metrics", None, f"the metrics {names} for {path_name(path)}", "a name of its own for each: name=…"
-        )
-    return metrics
-
-
-class _Maker:
-    """Makes the plan's nodes, and numbers leaves and metrics."""
-
-    def __init__(
-        self,
-        metrics: Mapping[Path, tuple[LeafMetric, ...]],
-        by_name: Mapping[Path, bool],
-        orders: FieldSettings,
-        order: str,
-        weights: FieldSettings,
-        thresholds: FieldSettings,
-        threshold: float,
-        options: TreeOptions,
-        is_treeval: bool,
-    ) -> None:
-        self.is_treeval = is_treeval
-        self.metrics, self.by_name, self.orders, self.order, self.weights = metrics, by_name, orders, order, weights
-        self.thresholds, self.threshold, self.options = thresholds, threshold, options
-        self.leaves: list[LeafPlan] = []
-        self.lists: list[ListPlan] = []
-        self.n_slots = 0
-
-    def node(self, node: SchemaNode, path: Path) -> NodePlan:
-        if isinstance(node, Branch):
-            return self.branch(node, path)
-        if isinstance(node, ListOf):
-            item = self.node(node.item, path)
-            made = ListPlan(item, path, path_name(path), self._order(path, node.item), leaves_below(item))
-            self.lists.append(made)
-            return made
-        return self._leaf(node, path)
-
-    def branch(self, node: Branch, path: Path) -> BranchPlan:
-        children = {key: self.node(child, (*path, key)) for key, child in node.children.items()}
-        below = [child for child in children.values() if isinstance(child, BranchPlan)]
-        return BranchPlan(
-            children,
-            tuple(itemgetter(key) for key in children),
-            path,
-            tuple(leaf for child in children.values() for leaf in leaves_below(child)),
-            len(children) + sum(child.schema_nodes for child in below),
-            len(children) - len(below) + sum(child.schema_leaves for child in below),
-        )
-
-    def _leaf(self, node: Leaf, path: Path) -> LeafPlan:
-        metrics = self.metrics[path]
-        clean = PLAIN if self.options.types == "loose" else _clean_types(node)
-        made = LeafPlan(
-            node,
-            path,
-            path_name(path),
-            type_name(node),
-            len(self.leaves),
-            metrics,
-            tuple(range(self.n_slots, self.n_slots + len(metrics))),
-            _number("weights", path, self.weights.of_leaf(path, node, 1.0), 0.0, float("inf")),
-            _number("thresholds", path, self.thresholds.of_leaf(path, node, self.threshold), 0.0, 1.0),
-            clean,
-            tuple(_quick(metric, clean, self.is_treeval) if self.by_name[path] else "checked" for metric in metrics),
-            self.by_name[path],
-            bool(node.choices) or base_type(node.type) in ("date", "datetime"),
-        )
-        self.leaves.append(made)
-        self.n_slots += len(metrics)
-        return made
-
-    def _order(self, path: Path, item: SchemaNode) -> str:
-        order = self.orders.by_path.get(path, self.order)
-        _check_order(order)
-        if order.startswith("key:") and not isinstance(item, Branch):
-            return "unordered"  # only dictionaries have keys
-        return str(order)
-
-
-def _quick(metric: LeafMetric, clean: frozenset[type], is_treeval: bool) -> str:
-    """How a metric of ours scores pairs of clean values, see :attr:`LeafPlan.quick`."""
-    if is_treeval:
-        return "treeval" if metric.signature == "exact_match" else "checked" if metric.prepare else "direct"
-    if metric.signature == "exact_match" and (len(clean) == 1 or clean == {int, float}):
-        return "equal"
-    return "direct" if metric.prepare is None and clean and clean <= metric.types else "checked"
-
-
-def _check_order(order: Any) -> None:
-    if not isinstance(order, str) or (order not in ORDERS[:2] and not order.startswith("key:")) or order == "key:":
-        raise InputError("list_order", None, repr(order), f"one of {', '.join(ORDERS)}, or a dictionary: path -> order")
-
-
-def _number(what: str, path: Path, value: Any, low: float, high: float) -> float:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float)
-        or not low <= value <= high
-        or value == float("inf")
-    ):
-        raise InputError(
-            what, None, f"{value!r} for {path_name(path)}", "a number from 0" + ("" if high > 1 else " to 1")
-        )
-    return float(value)
-
-
 def leaves_below(plan: NodePlan) -> tuple[LeafPlan, ...]:
     """The leaves at and below a node."""
     return (plan,) if isinstance(plan, LeafPlan) else plan.leaves
-
-
-_CLEAN: Mapping[Hashable, frozenset[type]] = {
-    "string": frozenset({str}),
-    "date": frozenset({str}),
-    "datetime": frozenset({str}),
-    "integer": frozenset({int}),
-    "number": frozenset({int, float}),
-    "boolean": frozenset({bool}),
-    "object": frozenset(),
-    "null": frozenset(),
-}
-
-
-def _clean_types(leaf: Leaf) -> frozenset[type]:
-    """Types whose values all fit the leaf; what isn't among them is looked at one by one."""
-    if leaf.choices:
-        kinds = {type(one) for one in leaf.choices}
-        return frozenset(kinds) if len(kinds) == 1 and kinds <= PLAIN else frozenset()
-    label = base_type(leaf.type)
-    if isinstance(label, type) or (isinstance(label, str) and "|" in label):
-        return frozenset()
-    return _CLEAN.get(label, PLAIN)
-
-
-def _by_name(leaves: Sequence[LeafPlan]) -> dict[str, LeafMetric]:
-    """The metrics by name; those that share one must have the same range and direction, since they are averaged."""
-    found: dict[str, LeafMetric] = {}
-    for leaf in leaves:
-        for metric in leaf.metrics:
-            known = found.setdefault(metric.name, metric)
-            if (known.score_range, known.higher_is_better) != (metric.score_range, metric.higher_is_better):
-                raise InputError(
-                    "leaf_metrics",
-                    None,
-                    f"two metrics {metric.name!r} with different ranges or directions",
-                    "a name of its own for each: name=…",
-                )
-    return found
-
-
-def _digest(maker: _Maker) -> str:
-    """Eight hexadecimal digits that change with whatever decides what is scored how."""
-    leaves = [
-        (
-            (leaf.path, leaf.kind, sorted(map(repr, leaf.node.choices)), leaf.weight, leaf.threshold),
-            [(metric.signature, metric.score_range, metric.higher_is_better) for metric in leaf.metrics],
-        )
-        for leaf in maker.leaves
-    ]
-    lists = [(one.path, one.order) for one in maker.lists]
-    return hashlib.sha256(repr((leaves, lists)).encode("utf-8", "surrogatepass")).hexdigest()[:8]

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tls_tasks.intervals import bootstrap_results, total_of
 from tls_tasks.parsing.tree_compliance import ISSUE_KINDS
 from tls_tasks.parsing.tree_values import Path
-from tls_tasks.parsing.trees import RATES
+from tls_tasks.parsing.trees import RATES, ParsedTree
 from tls_tasks.scorers.tree_pairs import COUNTS, FIELDS, Amount, Links
 from tls_tasks.scorers.tree_plan import ROOT, LeafPlan, ListPlan, NodePlan, TreePlan
-from tls_tasks.scorers.tree_scores import average_leaves, leaf_means, node_scores, treeval_score
+from tls_tasks.scorers.tree_scores import Averages, average_leaves, leaf_means, precision_recall_f1, treeval_score
+from tls_tasks.scorers.tree_totals import READING, Found, Totals, totals_of
 
 KEYS = (
     "precision_node",
@@ -33,42 +34,65 @@ ADDITIVE = (*COUNTS, "samples", "schema_compliance", *RATES, *(f"issue|{kind}" f
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreSettings:
+    """What is known before any tree is seen.
+
+    Attributes:
+        signature: The settings in one line.
+        plan: The schema with its settings.
+        hierarchical: Whether averages are hierarchical.
+        has_thresholds: Whether pass rates are reported.
+        interval: Coverage, resamples and seed of bootstrap intervals, if they are reported.
+    """
+
+    signature: str
+    plan: TreePlan
+    hierarchical: bool = False
+    has_thresholds: bool = False
+    interval: tuple[float, int, int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TreeScore:
     """What :func:`~tls_tasks.scorers.tree_eval.tree_eval` returns.
 
     Attributes:
         metric: ``tree_eval``.
-        signature: The settings in one line.
-        plan: The schema with its settings.
+        settings: The settings.
         n_samples: How many rows.
-        amounts: The sums of each sample by name, see :class:`~tls_tasks.scorers.tree_pairs.Tally`.
-        hierarchical: Whether averages are hierarchical.
-        has_thresholds: Whether pass rates are reported.
-        parse_failures: How many predictions could not be read at all.
-        problems: Row -> kind of trouble in the model's text -> how often.
-        links: Which items of lists belong together.
-        confidence: Options of :func:`~tls_tasks.intervals.bootstrap_results`, if intervals are reported.
+        found: What was found in the samples.
+        parses: What reading each prediction was like; nothing if there was nothing to read.
     """
 
-    metric: str
-    signature: str
-    plan: TreePlan
+    metric: ClassVar[str] = "tree_eval"
+    settings: ScoreSettings
     n_samples: int
-    amounts: Mapping[Any, Amount]
-    hierarchical: bool = False
-    has_thresholds: bool = False
-    parse_failures: int = 0
-    problems: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
-    links: Sequence[Links] = ()
-    confidence: Mapping[str, Any] | None = None
+    found: Found
+    parses: Sequence[ParsedTree] = ()
+
+    @property
+    def signature(self) -> str:
+        """The settings in one line."""
+        return self.settings.signature
+
+    @property
+    def plan(self) -> TreePlan:
+        """The schema with its settings."""
+        return self.settings.plan
 
     # --- sums ---
+
+    @property
+    def parse_failures(self) -> int:
+        """How many predictions could not be read at all."""
+        return sum(one.failed for one in self.parses)
 
     @property
     def units(self) -> list[dict[str, float]]:
         """One sample each: its sums by name, with all names in each."""
         names = _names(self.plan)
-        columns = [_spread(self.amounts.get(key, 0), self.n_samples).tolist() for key in names.values()]
+        amounts = self.found.tally()
+        columns = [_spread(amounts.get(key, 0), self.n_samples).tolist() for key in names.values()]
         rows = [dict(zip(names, map(float, row), strict=True)) for row in zip(*columns, strict=True)]
         if self.plan.options.aggregate == "macro":
             return [row | {f"mean|{key}": value for key, value in self._judged(row).items()} for row in rows]
@@ -90,14 +114,30 @@ class TreeScore:
             judged = {key: totals.get(f"mean|{key}", 0.0) / n for key in KEYS}
         else:
             judged = self._judged(totals)
-        rates = {key: totals.get(key, 0.0) / n if n else 0.0 for key in (*RATES, "schema_compliance")}
+        rates = {key: totals.get(key, 0.0) / n if n else 0.0 for key in READING}
         return {**judged, **rates, "type_errors": totals.get("issue|type", 0.0)}
 
     def _judged(self, totals: Mapping[str, float]) -> dict[str, float]:
-        sums, numbers = _slot_totals(self.plan, totals)
-        return _judged(self.plan, [totals.get(name, 0.0) for name in COUNTS], sums, numbers, self.hierarchical)
+        parts = [f"{leaf.name}|{metric.name}" for leaf, metric in self.plan.slots]
+        sums, numbers = ([totals.get(f"{what}|{part}", 0.0) for part in parts] for what in ("sum", "n"))
+        averages = average_leaves(self.plan, leaf_means(sums, numbers), numbers, self.settings.hierarchical)
+        return _judged(self.plan, [totals.get(name, 0.0) for name in COUNTS], averages)
 
     # --- results ---
+
+    @property
+    def headline(self) -> dict[str, Any]:
+        """``leaves`` and :data:`KEYS` of :meth:`as_dict` alone, which is quicker: for rewards of single trees.
+
+        Example:
+            >>> from tls_tasks.scorers.tree_eval import tree_eval
+            >>> headline = tree_eval([{"a": "baroo"}], [{"a": "bar"}], {"a": "string"}).headline
+            >>> headline["leaves"], headline["treeval_score"]
+            ({'a': {'indel_ratio': 0.75}}, 0.75)
+        """
+        result = self._of(*self._totals(), groups={"": self.plan.groups[""]})
+        del result["averages"]
+        return result
 
     def as_dict(self, detailed: bool = False) -> dict[str, Any]:
         """The result as plain values.
@@ -110,25 +150,23 @@ class TreeScore:
             ``type_errors``, ``signature``, ``<key>_ci`` where asked for. ``detailed`` adds ``items`` (each sample's
             numbers, leaves, and which items of its lists were aligned), ``parse_failures`` and ``problems``.
         """
-        totals = self._totals()
-        result = self._of(totals)
-        result["fields"] = {
-            leaf.name: {kind: int(totals.get((kind, leaf.index), 0)) for kind in FIELDS} for leaf in self.plan.leaves
-        }
-        if self.has_thresholds:
+        totals, judged = self._totals()
+        result = self._of(totals, judged)
+        result["fields"] = self.found.fields()
+        if self.settings.has_thresholds:
             result["pass_rates"] = {name: _pass_rate(counts) for name, counts in result["fields"].items()}
         n = self.n_samples
-        for name in (*RATES, "schema_compliance"):
-            result[name] = totals.get(name, 0) / n if n else 0.0
-        result["type_errors"] = int(totals.get("issue|type", 0))
-        if self.confidence is not None:
-            intervals = bootstrap_results(self, **self.confidence)
+        result.update(zip(READING, [amount / n if n else 0.0 for amount in totals.rates], strict=True))
+        result["type_errors"] = int(totals.type_errors)
+        if self.settings.interval is not None:
+            coverage, n_resamples, seed = self.settings.interval
+            intervals = bootstrap_results(self, confidence=coverage, n_resamples=n_resamples, seed=seed)
             result |= {f"{key}_ci": list(intervals[key]) for key in KEYS}
         result["signature"] = self.signature
         if detailed:
             result["items"] = self.samples()
             result["parse_failures"] = self.parse_failures
-            result["problems"] = {row: dict(kinds) for row, kinds in self.problems.items()}
+            result["problems"] = {row: dict(one.counts()) for row, one in enumerate(self.parses) if one.problems}
         return result
 
     def samples(self) -> list[dict[str, Any]]:
@@ -136,60 +174,62 @@ class TreeScore:
 
         An alignment is a list's path in the reference -> pairs of places: of the reference's item, of the prediction's.
         """
-        columns = {key: _spread(amount, self.n_samples).tolist() for key, amount in self.amounts.items()}
-        alignments = _alignments(self.links, self.n_samples)
-        rows = ({key: column[row] for key, column in columns.items()} for row in range(self.n_samples))
+        tally, n = self.found.tally(), self.n_samples
+        columns = {key: _spread(amount, n).tolist() for key, amount in tally.items()}
+        rows = (totals_of({key: column[row] for key, column in columns.items()}, self.plan) for row in range(n))
+        alignments = _alignments(tally.links, n)
         return [{"sample": row, **self._of(sums), "alignments": alignments[row]} for row, sums in enumerate(rows)]
 
-    def _totals(self) -> dict[Any, float]:
-        """The sums over all samples; exactly rounded, so that the order of the rows doesn't matter."""
-        if self.plan.options.aggregate == "macro":
-            return self._macro_totals()
-        return {key: _total(amount, self.n_samples) for key, amount in self.amounts.items()}
+    def _totals(self) -> tuple[Totals, Mapping[str, float] | None]:
+        """The sums over all samples, and under ``macro`` the means of their results."""
+        totals = self.found.totals()
+        return self._macro(totals) if self.plan.options.aggregate == "macro" else (totals, None)
 
-    def _macro_totals(self) -> dict[Any, float]:
-        """The same with one vote for each sample at each leaf, and with the means of the samples' results."""
-        totals = {key: _total(amount, self.n_samples) for key, amount in self.amounts.items()}
+    def _macro(self, totals: Totals) -> tuple[Totals, Mapping[str, float]]:
+        """The totals with one vote for each sample at each leaf, and the means."""
+        pairs: list[tuple[float, int]] = []
+        amounts = self.found.tally()
         for slot in range(len(self.plan.slots)):
-            sums = _spread(self.amounts.get(("sum", slot), 0), self.n_samples)
-            numbers = _spread(self.amounts.get(("n", slot), 0), self.n_samples)
+            sums = _spread(amounts.get(("sum", slot), 0), self.n_samples)
+            numbers = _spread(amounts.get(("n", slot), 0), self.n_samples)
             has = numbers > 0
-            totals[("sum", slot)] = math.fsum((sums[has] / numbers[has]).tolist())
-            totals[("n", slot)] = int(has.sum())
+            pairs.append((math.fsum((sums[has] / numbers[has]).tolist()), int(has.sum())))
+        votes = totals._replace(sums=[one for one, _ in pairs], numbers=[n for _, n in pairs])
         units = self.units
-        return totals | total_of([{key: unit[f"mean|{key}"] for key in KEYS} for unit in units])
+        means = total_of([{key: unit[f"mean|{key}"] for key in KEYS} for unit in units])
+        return votes, {key: means[key] / self.n_samples for key in KEYS} if units else {}
 
-    def _of(self, totals: Mapping[Any, float]) -> dict[str, Any]:
-        """Leaves, judged numbers and averages of some totals."""
+    def _of(self, totals: Totals, judged: Mapping[str, float] | None = None, groups: Any = None) -> dict[str, Any]:
+        """Leaves, judged numbers (or those that are given) and averages (all, or of some groups) of some totals."""
         plan = self.plan
-        sums = [totals.get(("sum", slot), 0.0) for slot in range(len(plan.slots))]
-        numbers = [totals.get(("n", slot), 0) for slot in range(len(plan.slots))]
-        means = leaf_means(plan, sums, numbers)
-        averages = average_leaves(plan, means, numbers, self.hierarchical)
-        counts = [totals.get(name, 0) for name in COUNTS]
-        nodes = node_scores(counts)
-        judged: dict[str, Any] = {**nodes._asdict(), "treeval_score": treeval_score(plan, averages, nodes)}
-        if not totals.get("samples"):
+        means = leaf_means(totals.sums, totals.numbers)
+        averages = average_leaves(plan, means, totals.numbers, self.settings.hierarchical, groups)
+        if not self.n_samples:
             judged = dict.fromkeys(KEYS, 0.0)
-        elif KEYS[0] in totals:  # means of samples
-            judged = {key: totals[key] / self.n_samples for key in KEYS}
-        seen = None
-        if plan.options.unscored_branches == "null":
-            seen = {key[1] for key, n in totals.items() if type(key) is tuple and key[0] == "seen" and n}
-        leaves = _leaf_tree(plan.root, means, seen)
+        elif judged is None:
+            judged = _judged(plan, totals.counts, averages)
+        seen = totals.seen if plan.options.unscored_branches == "null" else None
+        leaves = _leaf_tree(plan.root, _leaf_scores(plan, means), seen)
         return {
             "leaves": leaves[ROOT] if plan.is_wrapped else leaves,
             **judged,
-            "averages": _named_averages(plan, averages),
+            "averages": {"per_metric": averages.pop(""), "per_leaf_type": averages},
         }
 
 
-def _judged(
-    plan: TreePlan, counts: Sequence[float], sums: Sequence[float], numbers: Sequence[float], hierarchical: bool
-) -> dict[str, float]:
-    nodes = node_scores(counts)
-    averages = average_leaves(plan, leaf_means(plan, sums, numbers), numbers, hierarchical)
-    return {**nodes._asdict(), "treeval_score": treeval_score(plan, averages, nodes)}
+def _judged(plan: TreePlan, counts: Sequence[float], averages: Averages) -> dict[str, float]:
+    """The values of :data:`KEYS`."""
+    precision_node, recall_node, f1_node = precision_recall_f1(*counts[:3])
+    precision_leaf, recall_leaf, f1_leaf = precision_recall_f1(*counts[3:])
+    return {
+        "precision_node": precision_node,
+        "recall_node": recall_node,
+        "f1_node": f1_node,
+        "precision_leaf": precision_leaf,
+        "recall_leaf": recall_leaf,
+        "f1_leaf": f1_leaf,
+        "treeval_score": treeval_score(plan, averages[""], f1_node, f1_leaf),
+    }
 
 
 def _names(plan: TreePlan) -> dict[str, Any]:
@@ -204,24 +244,8 @@ def _names(plan: TreePlan) -> dict[str, Any]:
     return names
 
 
-def _slot_totals(plan: TreePlan, totals: Mapping[str, float]) -> tuple[list[float], list[float]]:
-    parts = [f"{leaf.name}|{metric.name}" for leaf, metric in plan.slots]
-    return [totals.get(f"sum|{part}", 0.0) for part in parts], [totals.get(f"n|{part}", 0.0) for part in parts]
-
-
 def _spread(amount: Amount, n: int) -> Any:
     return np.broadcast_to(np.asarray(amount), (n,))
-
-
-def _total(amount: Amount, n: int) -> float:
-    if not isinstance(amount, np.ndarray):
-        return amount * n
-    if amount.dtype.kind == "f":
-        return math.fsum(amount.tolist())
-    return sum(amount.tolist()) if n < _FEW else int(amount.sum())
-
-
-_FEW = 200  # for so few numbers Python is quicker than numpy
 
 
 def _pass_rate(counts: Mapping[str, int]) -> float | None:
@@ -229,24 +253,26 @@ def _pass_rate(counts: Mapping[str, int]) -> float | None:
     return counts["correct"] / relevant if relevant else None
 
 
-def _leaf_tree(plan: NodePlan, means: Sequence[float | None], seen: Collection[Path] | None) -> Any:
-    """The leaves' means in the shape of the schema; None for dictionaries and lists not ``seen`` in both trees."""
+def _leaf_tree(plan: NodePlan, scores: Sequence[Any], seen: Collection[Path] | None) -> Any:
+    """The leaves' scores in the shape of the schema; None for dictionaries and lists not ``seen`` in both trees."""
     if isinstance(plan, LeafPlan):
-        scores = {metric.name: means[slot] for slot, metric in zip(plan.slots, plan.metrics, strict=True)}
-        return scores if any(mean is not None for mean in scores.values()) else None
+        return scores[plan.index]
     if seen is not None and plan.path and plan.path not in seen:
         return None
     if isinstance(plan, ListPlan):
-        return _leaf_tree(plan.item, means, seen)
-    return {key: _leaf_tree(child, means, seen) for key, child in plan.children.items()}
+        return _leaf_tree(plan.item, scores, seen)
+    return {
+        key: scores[child.index] if type(child) is LeafPlan else _leaf_tree(child, scores, seen)
+        for key, child in plan.children.items()
+    }
 
 
-def _named_averages(plan: TreePlan, averages: Mapping[tuple[str, str], float]) -> dict[str, Any]:
-    per_metric: dict[str, float | None] = {}
-    per_type: dict[str, dict[str, float | None]] = {}
-    for label, name in plan.groups:
-        (per_type.setdefault(label, {}) if label else per_metric)[name] = averages.get((label, name))
-    return {"per_metric": per_metric, "per_leaf_type": per_type}
+def _leaf_scores(plan: TreePlan, means: Sequence[float | None]) -> Sequence[dict[str, float | None] | None]:
+    """Each leaf's means by metric; None where nothing was scored."""
+    scores = [blank.copy() for blank in plan.blanks]
+    for (index, name), mean in zip(plan.names, means, strict=True):
+        scores[index][name] = mean
+    return scores if None not in means else [None if None in own.values() else own for own in scores]
 
 
 def _alignments(links: Sequence[Links], n_samples: int) -> list[dict[str, list[list[int]]]]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from operator import truediv
+from typing import Any
 
 import numpy as np
 
@@ -49,32 +50,23 @@ def normalized_mean(score: float, metric: LeafMetric, clipping: str) -> float:
     return score if metric.higher_is_better else 1.0 - score
 
 
-class Nodes(NamedTuple):
-    """Precision, recall and F1 of nodes and of leaves, each in [0, 1]."""
-
-    precision_node: Any
-    recall_node: Any
-    f1_node: Any
-    precision_leaf: Any
-    recall_leaf: Any
-    f1_leaf: Any
-
-
-def node_scores(counts: Sequence[float]) -> Nodes:
-    """Precision, recall and F1 from the six counts, in the order of :data:`~tls_tasks.scorers.tree_pairs.COUNTS`.
+def precision_recall_f1(hits: float, extra: float, missed: float) -> tuple[float, float, float]:
+    """Precision, recall and F1, each in [0, 1].
 
     Precision and recall are 1 where there is nothing that could be wrong; F1 is 0 where both are 0.
 
+    Args:
+        hits: How many nodes (or leaves) are in both trees.
+        extra: How many in the prediction only.
+        missed: How many in the reference only.
+
     Example:
-        >>> [round(value, 3) for value in node_scores([5, 1, 2, 1, 1, 0])]
-        [0.833, 0.714, 0.769, 0.5, 1.0, 0.667]
+        >>> [round(value, 3) for value in precision_recall_f1(5, 1, 2)]
+        [0.833, 0.714, 0.769]
     """
-    values: list[float] = []
-    for hits, extra, missed in (counts[:3], counts[3:]):
-        precision = hits / (hits + extra) if hits + extra else 1.0
-        recall = hits / (hits + missed) if hits + missed else 1.0
-        values += [precision, recall, 2 * (precision * recall) / (precision + recall) if precision + recall else 0.0]
-    return Nodes(*values)
+    precision = hits / (hits + extra) if hits + extra else 1.0
+    recall = hits / (hits + missed) if hits + missed else 1.0
+    return precision, recall, 2 * (precision * recall) / (precision + recall) if precision + recall else 0.0
 
 
 def _f1_product(tally: Tally, shape: tuple[int, ...]) -> FloatArray:
@@ -160,34 +152,60 @@ Means = Sequence["float | None"]
 """One mean a slot; None where nothing was scored."""
 
 
-def leaf_means(plan: TreePlan, sums: Sequence[float], numbers: Sequence[float]) -> list[float | None]:
+def leaf_means(sums: Sequence[float], numbers: Sequence[float]) -> list[float | None]:
     """Each metric's mean at each leaf."""
-    return [total / n if n else None for total, n in zip(sums, numbers, strict=True)]
+    try:
+        return list(map(truediv, sums, numbers))
+    except ZeroDivisionError:
+        return [total / n if n else None for total, n in zip(sums, numbers, strict=True)]
 
+
+Averages = dict[str, dict[str, "float | None"]]
+"""Type -> metric -> average; ``""`` for all types, None where nothing was scored."""
 
 Key = tuple[str, str]
-"""Type and metric of an average; ``""`` for all types."""
+"""Type and metric of an average."""
 
 
-def average_leaves(plan: TreePlan, means: Means, numbers: Sequence[float], hierarchical: bool) -> dict[Key, float]:
-    """The mean of each metric over leaves: of all leaves under ``("", metric)``, and of each type under its name.
+def average_leaves(
+    plan: TreePlan,
+    means: Means,
+    numbers: Sequence[float],
+    hierarchical: bool,
+    groups: Mapping[str, Mapping[str, Sequence[int]]] | None = None,
+) -> Averages:
+    """The mean of each metric over leaves: of all leaves, and of each type's.
 
     Args:
         plan: The plan.
         means: Each slot's mean.
         numbers: How many values each has.
         hierarchical: Whether a dictionary's mean is one value in the mean of the dictionary that it is in.
+        groups: Those of the plan's that are wanted; None: all.
     """
-    if hierarchical:
-        return _branch_average(plan.root, plan, means, numbers)
-    if plan.options.leaf_average == "values" or not plan.is_unweighted:
-        return _weighted(_votes(plan, range(len(plan.slots)), means, numbers))
-    averages: dict[Key, float] = {}
-    for key, slots in plan.groups.items():
-        values = [mean for mean in [means[slot] for slot in slots] if mean is not None]
-        if values:
-            averages[key] = sum(values) / len(values)
-    return averages
+    groups = plan.groups if groups is None else groups
+    if hierarchical or plan.options.leaf_average == "values" or not plan.is_unweighted:
+        if hierarchical:
+            found = _branch_average(plan.root, plan, means, numbers)
+        else:
+            found = _weighted(_votes(plan, range(len(plan.slots)), means, numbers))
+        return {label: {name: found.get((label, name)) for name in slots} for label, slots in groups.items()}
+    mean_of: Any = means.__getitem__
+    try:
+        return {
+            label: {name: sum(map(mean_of, slots)) / len(slots) for name, slots in by_metric.items()}
+            for label, by_metric in groups.items()
+        }
+    except TypeError:  # nothing was scored somewhere
+        return {
+            label: {name: _mean([means[slot] for slot in slots]) for name, slots in by_metric.items()}
+            for label, by_metric in groups.items()
+        }
+
+
+def _mean(values: Means) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known else None
 
 
 Votes = Iterable[tuple[Key, float, float]]
@@ -227,12 +245,10 @@ def _branch_average(branch: BranchPlan, plan: TreePlan, means: Means, numbers: S
     return _weighted(votes)
 
 
-def treeval_score(plan: TreePlan, averages: Mapping[tuple[str, str], float], nodes: Nodes) -> float:
+def treeval_score(plan: TreePlan, averages: Mapping[str, float | None], node_f1: float, leaf_f1: float) -> float:
     """The mean of the normalised averages per metric, times node F1, times leaf F1; 1 for the mean of none."""
-    scores = [
-        normalized_mean(averages[("", name)], metric, plan.options.clipping)
-        for name, metric in plan.metrics.items()
-        if ("", name) in averages
-    ]
-    mean = sum(scores) / len(scores) if scores else 1.0
-    return float(mean * nodes.f1_node * nodes.f1_leaf)
+    scores = [mean for mean in averages.values() if mean is not None]
+    if not plan.only_ours:
+        known = ((mean, plan.metrics[name]) for name, mean in averages.items() if mean is not None)
+        scores = [normalized_mean(mean, metric, plan.options.clipping) for mean, metric in known]
+    return (sum(scores) / len(scores) if scores else 1.0) * node_f1 * leaf_f1

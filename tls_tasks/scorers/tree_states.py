@@ -149,4 +149,7 @@ def or_else(values: list[Any], states: Array | None, stand_in: Any) -> list[Any]
 
 def are_finite(values: Sequence[Any]) -> bool:
     """Whether no float among the values is NaN or infinite."""
-    return all(math.isfinite(value) for value in values if type(value) is float)
+    try:
+        return all(map(math.isfinite, values))
+    except (TypeError, OverflowError):  # no numbers, or greater than any float
+        return all(math.isfinite(value) for value in values if type(value) is float)

@@ -66,12 +66,7 @@ class Walk:
         self.is_loose = self.options.types == "loose"
         self.items = self.options.list_items == "nodes"
         # then what is walked as empty is counted right as it is
-        self.is_plain = (
-            self.options.missing_nodes == "reference"
-            and self.options.extra_nodes == "all"
-            and self.options.branch_leaves == "ignored"
-            and self.options.absent_in_both == "ignored"
-        )
+        self.is_plain = self.options.is_plain
 
     # --- dictionaries ---
 
@@ -351,8 +346,10 @@ class Walk:
         kinds = set(map(type, values))
         if isinstance(plan, LeafPlan):
             if kinds <= plan.clean and (float not in kinds or are_finite(values)):
-                if plan.is_checked and not is_reference and self.is_clean:
-                    self.is_clean = all(not complies(value, plan.node) for value in set(values))
+                if self.is_clean and not is_reference:
+                    self.is_clean = kinds <= plan.types and not (
+                        plan.is_checked and any(complies(value, plan.node) for value in set(values))
+                    )
                 return None
             self._check_read(kinds, values, frozenset({dict, list}))
             states = leaf_states(plan, values, self.is_loose)

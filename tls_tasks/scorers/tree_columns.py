@@ -45,7 +45,7 @@ def _where(*codes: int) -> bytes:
     return bytes(code in codes for code in range(256))
 
 
-_IS_BOTH, _NOT_EXPECTED, _NOT_GIVEN = _where(_BOTH), _where(0, 1, 2), _where(0, 3, 6)
+_IS_BOTH, _NOT_GIVEN = _where(_BOTH), _where(0, 3, 6)
 _DICT: frozenset[type] = frozenset({dict})
 _EMPTY: dict[Any, Any] = {}
 _NO_VALUES = {None, MISSING}
@@ -95,6 +95,7 @@ class Columns:
         """Look at dictionaries; ``there`` says which predictions have one, of which the others' are a stand-in."""
         wanted = self.n * len(plan.children)
         n_expected, n_given = sum(map(len, references)) - wanted, sum(map(len, predictions)) - wanted
+        found = b""  # all codes
         columns = zip(plan.steps, _columns(plan, references), _columns(plan, predictions))  # noqa: B905 - as below
         for (key, child, types, is_simple), one, other in columns:
             is_whole = types.issuperset(map(type, one))
@@ -109,11 +110,13 @@ class Columns:
             else:
                 self._inner(child, one, other, codes)
             if codes is not None:
-                absent = codes.translate(_NOT_GIVEN)
-                n_expected += codes.translate(_NOT_EXPECTED).count(1)
-                n_given += absent.count(1)
+                found += codes
                 if key in plan.required:
+                    absent = codes.translate(_NOT_GIVEN)
                     self.issues.append(("missing", absent if there is None else bytes(map(mul, absent, there))))
+        if found:
+            n_expected += sum(map(found.count, (0, 1, 2)))
+            n_given += sum(map(found.count, (0, 3, 6)))
         if n_expected:  # keys that the schema doesn't have
             raise UnsuitedError
         if n_given:
@@ -167,7 +170,7 @@ class Columns:
         totals = scores[0]
         for own in scores[1:]:
             totals = list(map(add, totals, own))
-        least = (leaf.threshold - 1e-12) * len(scores)
+        least = leaf.least
         right = [total >= least for total in totals]
         self.scores[leaf.index] = scores, right
         self.sums[leaf.span] = map(math.fsum, scores)
@@ -209,16 +212,15 @@ class Columns:
 
     def totals(self) -> Totals:
         """The sums over all samples."""
-        n, n_leaves, n_nodes = self.n, len(self.right), len(self.right) + len(self.branches)
-        counts, numbers = [n * n_nodes, sum(self.extra), 0, n * n_leaves, 0, 0, 0], [n] * len(self.sums)
+        n, n_full = self.n, len(self.right) - len(self.codes)  # leaves without gaps
+        counts = [n * (n_full + len(self.branches)), sum(self.extra), 0, n * n_full, 0, 0, 0]
+        numbers = [n] * len(self.sums)
         for index, codes in self.codes.items():
-            counts[0] -= n
-            counts[3] -= n
-            for code, times in _counted(codes):
-                counts[_NODE[code]] += times
-                counts[_LEAF[code]] += times
             leaf = self.plan.leaves[index]
             numbers[leaf.span] = [codes.count(_BOTH)] * len(leaf.slots)
+        for code, times in _counted(b"".join(self.codes.values())) if self.codes else ():
+            counts[_NODE[code]] += times
+            counts[_LEAF[code]] += times
         seen = set()
         for branch, gaps in self.branches:
             if gaps is not None:

@@ -110,9 +110,8 @@ def tree_eval(
         (0.8, 1)
     """
     plan = _plan(schema, compat, options or {}, (leaf_metrics, exclusive_metrics, list_order, weights, thresholds))
-    _check_interval(confidence_interval)
     found, parses = _found(plan, predictions, references, parse_mode)
-    interval = None if confidence_interval is None else (confidence_interval, n_resamples, seed)
+    interval = None if confidence_interval is None else (_coverage(confidence_interval), n_resamples, seed)
     settings = _settings(plan, hierarchical_averaging, thresholds is not None, parse_mode, interval)
     return TreeScore(settings, len(predictions), found, parses)
 
@@ -135,7 +134,7 @@ _PLANS: dict[bytes, TreePlan] = {}
 def _plan(schema: Any, compat: str | None, options: Mapping[str, str], settings: tuple[Any, ...]) -> TreePlan:
     """The plan; kept where schema and settings are plain values, whose bytes say all about them."""
     try:
-        key = marshal.dumps((schema, compat, sorted(options.items()), settings), 2)
+        key = marshal.dumps((schema, compat, sorted(options.items()) if options else None, settings), 2)
     except ValueError:  # functions, modules, classes
         return _made(schema, compat, options, settings)
     if key not in _PLANS:
@@ -159,16 +158,17 @@ def _made(schema: Any, compat: str | None, options: Mapping[str, str], settings:
     )
 
 
-def _check_interval(coverage: Any) -> None:
-    if coverage is not None and (isinstance(coverage, bool) or not isinstance(coverage, int | float)):
-        raise InputError("confidence_interval", None, describe(coverage), "a coverage such as 0.95")
+def _coverage(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise InputError("confidence_interval", None, describe(value), "a coverage such as 0.95")
+    return value
 
 
 def _found(
     plan: TreePlan, predictions: Sequence[Any], references: Sequence[Any], parse_mode: str
 ) -> tuple[Found, list[ParsedTree]]:
     """Everything that is counted, and what reading the predictions was like (nothing if there was nothing to read)."""
-    if _are_trees(predictions) and _are_trees(references) and len(predictions) == len(references):
+    if _are_trees(predictions, references):
         try:
             return Columns(plan, predictions, references), []
         except UnsuitedError:
@@ -191,14 +191,21 @@ def _found(
 
 
 _DICT: frozenset[type] = frozenset({dict})
+_ROWS: frozenset[type] = frozenset({list, tuple})
 
 FAILED = object()
 """Stands for a prediction in which nothing could be read."""
 
 
-def _are_trees(column: Any) -> bool:
+def _are_trees(predictions: Any, references: Any) -> bool:
     """Whether every row is a dictionary: then they may need no reading."""
-    return type(column) in (list, tuple) and _DICT.issuperset(map(type, column))
+    return (
+        type(predictions) in _ROWS
+        and type(references) in _ROWS
+        and len(predictions) == len(references)
+        and _DICT.issuperset(map(type, predictions))
+        and _DICT.issuperset(map(type, references))
+    )
 
 
 def _warn_of_failures(parses: Sequence[ParsedTree]) -> None:

@@ -26,6 +26,7 @@ class LeafPlan:
         slots: The number of each of its metrics among those of all leaves, one after the other.
         weight: Its part in averages.
         threshold: The normalised score from which a value is right.
+        least: The sum of its metrics' normalised scores from which it is.
         clean: Types that its values may have without a further look.
         quick: How each metric scores pairs of such values: by ``==``, by its own function without a further look, in
             the usual way; by ``==`` where there are no floats, as treeval's exact match does (``equal``, ``direct``,
@@ -48,6 +49,7 @@ class LeafPlan:
     slots: tuple[int, ...]
     weight: float
     threshold: float
+    least: float
     clean: frozenset[type]
     quick: tuple[str, ...]
     is_exact: bool

@@ -161,6 +161,7 @@ class _Maker:
         is_same_best = _is_one_kind(types) and all(
             _is_same_best(*one, types) for one in zip(metrics, quick, strict=True)
         )
+        threshold = _number("thresholds", path, self.thresholds.of_leaf(path, node, self.threshold), 0.0, 1.0)
         made = LeafPlan(
             node=node,
             path=path,
@@ -171,7 +172,8 @@ class _Maker:
             slots=tuple(range(self.n_slots, self.n_slots + len(metrics))),
             span=slice(self.n_slots, self.n_slots + len(metrics)),
             weight=_number("weights", path, self.weights.of_leaf(path, node, 1.0), 0.0, float("inf")),
-            threshold=_number("thresholds", path, self.thresholds.of_leaf(path, node, self.threshold), 0.0, 1.0),
+            threshold=threshold,
+            least=(threshold - 1e-12) * len(metrics),
             clean=clean,
             quick=quick,
             is_exact=self.by_name[path],

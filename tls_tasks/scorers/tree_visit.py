@@ -237,7 +237,7 @@ class Walk:
             for slot, metric in zip(plan.slots, plan.metrics, strict=True):
                 own = tally[("sum", slot)]
                 scores = scores + (own if plan.is_exact else normalized(own, metric, "always"))
-        right: Array = scores >= (plan.threshold - 1e-12) * len(plan.slots)
+        right: Array = scores >= plan.least
         return right
 
     # --- lists ---

@@ -7,8 +7,9 @@ import yaml
 
 from tls_tasks.cli import prepare as command
 from tls_tasks.datasets.news_tls import read_data_set
+from tls_tasks.datasets.order import EMBEDDED
 from tls_tasks.datasets.prepare import PARQUET_FILE, prepare
-from tls_tasks.datasets.sources import EMBEDDED, load_topics
+from tls_tasks.datasets.sources import load_topics
 from tls_tasks.errors import DataError, OptionError
 
 
@@ -19,7 +20,7 @@ def front_matter(folder):
 def test_round_trip(crisis, tmp_path):
     out = tmp_path / "out"
     prepare("tls_crisis", crisis, out)
-    assert load_topics("tls_crisis", data=out).topics == read_data_set(crisis)
+    assert load_topics("tls_crisis", data=out).documents == read_data_set(crisis)
     assert sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()) == [
         "README.md",
         PARQUET_FILE,
@@ -31,7 +32,7 @@ def test_oddities_are_kept_counted_and_read_back(tmp_path, topic_writer):
     topic_writer(tmp_path / "open" / "Odd_2011.2.11", timelines=[rows], articles=None, keywords=None)
     out = tmp_path / "out"
     topics = prepare("tls_open", tmp_path, out)
-    assert load_topics("tls_open", data=out, need_articles=False).topics == topics
+    assert load_topics("tls_open", data=out, need_articles=False).documents == topics
     card = (out / "README.md").read_text(encoding="utf-8")
     for kind in ("blank_in_date", "empty_sentence", "partial_date", "repeated_date", "unsorted_timeline"):
         assert f"- {kind}: 1" in card
@@ -144,4 +145,4 @@ def test_real_data_survives(shared, tmp_path, name, folder, n_topics, has_articl
     topics = prepare(name, shared / folder, tmp_path / "out")
     assert len(topics) == n_topics
     loaded = load_topics(name, data=tmp_path / "out", need_articles=has_articles)
-    assert loaded.topics == read_data_set(shared / folder, articles=has_articles)
+    assert loaded.documents == read_data_set(shared / folder, articles=has_articles)

@@ -30,7 +30,7 @@ def folder(tmp_path):
 
 
 def shown_ids(loaded):
-    return [[document.id for document in prompt.documents] for prompt in loaded.prompts]
+    return [[document.id for document in prompt.documents] for prompt in loaded.documents]
 
 
 # ---- rows
@@ -53,7 +53,7 @@ def test_packed_files_and_requests_without_nuggets(tmp_path):
     write_folder(tmp_path, nuggets=None, ending=".jsonl.gz")
     assert gzip.decompress((tmp_path / "requests.jsonl.gz").read_bytes())
     loaded = load_reports(NAME, tmp_path)
-    assert loaded.prompts[0].request.nuggets == "" and shown_ids(loaded) == [["d0", "d1", "d2"]]
+    assert loaded.documents[0].request.nuggets == "" and shown_ids(loaded) == [["d0", "d1", "d2"]]
 
 
 def test_of_two_rows_of_nuggets_the_first_counts(tmp_path):
@@ -106,13 +106,13 @@ def test_a_request_shows_its_own_collection(tmp_path):
 def test_documents_beyond_the_budget_are_left_out_whole(folder):
     size = len("T0") + len("Text 0.")
     for budget, n_shown in ((size, 1), (2 * size - 1, 1), (2 * size, 2), (100, 3)):
-        (shown,) = load_reports(NAME, folder, context_budget=budget).prompts
+        (shown,) = load_reports(NAME, folder, context_budget=budget).documents
         assert len(shown.documents) == n_shown
         assert shown.documents[0].text == "Text 0."
 
 
 def test_a_document_longer_than_the_budget_is_cut_when_it_is_the_first(folder):
-    (shown,) = load_reports(NAME, folder, context_budget=6).prompts
+    (shown,) = load_reports(NAME, folder, context_budget=6).documents
     assert shown.documents == (DocumentRow("d0", "T0", "Text"),)
 
 

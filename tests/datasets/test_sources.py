@@ -12,7 +12,7 @@ import warnings
 
 import pytest
 
-from tls_tasks.datasets import background_summaries, load_timeline_task, sources
+from tls_tasks.datasets import background_summaries, hub, load_timeline_task, loading, sources
 from tls_tasks.datasets.catalogue import catalogue, data_set
 from tls_tasks.datasets.news_tls import read_data_set
 from tls_tasks.datasets.order import EMBEDDED, EmbeddedEditionWarning
@@ -26,7 +26,7 @@ needs_embedded = pytest.mark.skipif(
 
 
 def names(loaded):
-    return [topic.name for topic in loaded.topics]
+    return [topic.name for topic in loaded.documents]
 
 
 # ---- 1. what the user names
@@ -37,7 +37,7 @@ def test_data_is_the_folder_or_its_parent(crisis, place):
     loaded = load_topics("tls_crisis", data=crisis / place)
     assert names(loaded) == ["egypt", "libya"]
     assert loaded.edition == "local"
-    assert all(topic.articles for topic in loaded.topics)
+    assert all(topic.articles for topic in loaded.documents)
 
 
 def test_data_may_be_called_like_the_task(crisis):
@@ -49,24 +49,26 @@ def test_data_may_be_called_like_the_task(crisis):
 def test_data_is_prepared_parquet(crisis, tmp_path, place):
     prepare("tls_crisis", crisis, tmp_path / "out")
     loaded = load_topics("tls_crisis", data=tmp_path / "out" / place)
-    assert loaded.topics == read_data_set(crisis)
+    assert loaded.documents == read_data_set(crisis)
     assert loaded.edition == "local"
 
 
 def test_closed_book_reads_no_articles_from_any_form(crisis, tmp_path):
     prepare("tls_crisis", crisis, tmp_path / "out")
     expected = read_data_set(crisis, articles=False)
-    assert load_topics("tls_crisis", data=crisis, need_articles=False).topics == expected
-    assert load_topics("tls_crisis", data=tmp_path / "out", need_articles=False).topics == expected
+    assert load_topics("tls_crisis", data=crisis, need_articles=False).documents == expected
+    assert load_topics("tls_crisis", data=tmp_path / "out", need_articles=False).documents == expected
 
 
-def test_hub_parquet_is_read_as_datasets_reads_it(crisis, tmp_path):
+def test_hub_parquet_is_read_as_datasets_reads_it(crisis, tmp_path, monkeypatch):
     prepare("tls_crisis", crisis, tmp_path / "out")
-    loaded = sources._read_hub_parquet(data_set("tls_crisis"), str(tmp_path / "out"), None, True)
-    assert loaded.topics == read_data_set(crisis)
-    assert loaded.edition == "hub"
-    loaded = sources._read_hub_parquet(data_set("tls_crisis"), str(tmp_path / "out"), None, False)
-    assert loaded.topics == read_data_set(crisis, articles=False)
+    split_rows = hub.split_rows
+    monkeypatch.setattr(hub, "split_rows", lambda repo_id, revision: split_rows(str(tmp_path / "out"), None))
+    loaded = load_topics("tls_crisis", data="org/set@v1")
+    assert loaded.documents == read_data_set(crisis)
+    assert (loaded.edition, loaded.origin) == ("hub", "org/set@v1")
+    loaded = load_topics("tls_crisis", data="org/set", need_articles=False)
+    assert loaded.documents == read_data_set(crisis, articles=False)
 
 
 @pytest.mark.parametrize("data", ["/no/such/folder/at all", "no-such-org/no-such-set", "no-such-org/set@v1", "nowhere"])
@@ -194,8 +196,8 @@ def test_hub_source_serves_closed_book(hub_cache):
     loaded = load_topics("tls_crisis", need_articles=False)
     assert names(loaded) == ["egypt", "libya", "syria", "yemen"]
     assert (loaded.edition, loaded.origin.split("@")[0]) == ("hub", "adithya7/background-summaries")
-    assert [len(topic.timelines) for topic in loaded.topics] == [3, 3, 3, 3]
-    egypt = loaded.topics[0]
+    assert [len(topic.timelines) for topic in loaded.documents] == [3, 3, 3, 3]
+    egypt = loaded.documents[0]
     assert egypt.keywords == ("egypt",)
     assert egypt.timelines[1].as_rows() == [
         {"date": "2011-01-25", "text": ['A "quoted" word. Second\tline.']},
@@ -210,7 +212,7 @@ def test_hub_source_equals_a_local_copy_of_the_real_timelines(shared, hub_cache)
         for topic in local
     }
     hub_cache(raw)
-    assert load_topics("tls_crisis", need_articles=False).topics == local
+    assert load_topics("tls_crisis", need_articles=False).documents == local
 
 
 @needs_embedded
@@ -290,8 +292,8 @@ def test_embedded_edition_loads_and_is_loud_once(name, need_articles):
     assert len([w for w in caught if w.category is EmbeddedEditionWarning]) == 1
     assert data_set(name).obtain in str(caught[0].message)
     assert loaded.edition == "embedded"
-    assert all(topic.timelines and bool(topic.articles) is need_articles for topic in loaded.topics)
-    assert [topic.problems for topic in loaded.topics] == [()] * len(loaded.topics)
+    assert all(topic.timelines and bool(topic.articles) is need_articles for topic in loaded.documents)
+    assert [topic.problems for topic in loaded.documents] == [()] * len(loaded.documents)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         load_topics(name, need_articles=need_articles)
@@ -324,7 +326,7 @@ def test_edition_that_is_not_there_is_an_error(crisis, monkeypatch):
 
 
 def test_missing_embedded_edition_is_an_error_that_lists_what_was_tried(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "EMBEDDED", tmp_path)
+    monkeypatch.setattr(loading, "EMBEDDED", tmp_path)
     with pytest.raises(DataError, match=r"TLS_TASKS_DATA is not set; .*no articles; it has no embedded edition"):
         load_topics("tls_crisis")
 

@@ -70,17 +70,14 @@ def load_timeline_task(
         >>> task["test"]["topic"][0]
         'egypt'
     """
-    from datasets import Dataset, Features, Value
-
     from tls_tasks.datasets.documents import NUMBER_FIELDS, TEXT_FIELDS, documents
+    from tls_tasks.datasets.loading import as_split
     from tls_tasks.datasets.sources import load_topics
 
     budget = None if closed_book else _budget(context_budget, context_tokens, tokenizer or ignored.get("pretrained"))
     loaded = load_topics(name, data, need_articles=not closed_book, edition=edition)
-    if provenance is not None:
-        provenance.update(edition=loaded.edition, origin=loaded.origin)
-    features = Features({**dict.fromkeys(TEXT_FIELDS, Value("string")), **dict.fromkeys(NUMBER_FIELDS, Value("int64"))})
-    return {"test": Dataset.from_list(documents(loaded.topics, loaded.edition, budget), features=features)}
+    rows = documents(loaded.documents, loaded.edition, budget)
+    return as_split(loaded, rows, TEXT_FIELDS, NUMBER_FIELDS, provenance)
 
 
 def _budget(characters: int, tokens: int | None, tokenizer: object) -> Budget:

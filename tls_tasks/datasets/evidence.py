@@ -6,7 +6,6 @@ A task looks for its data as :mod:`tls_tasks.datasets.order` says. One document 
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -17,17 +16,8 @@ from tls_tasks.datasets import hub
 from tls_tasks.datasets.evidence_files import rows_at, schema_at
 from tls_tasks.datasets.evidence_rows import EvidenceDocument, read_rows
 from tls_tasks.datasets.evidence_sets import EvidenceSet, evidence_set, evidence_sets
-from tls_tasks.datasets.order import (
-    DATA_VARIABLE,
-    EMBEDDED,
-    HUB_ID,
-    edition_of,
-    folder_names,
-    own_folder,
-    pass_over,
-    refuse_other,
-    take_first,
-)
+from tls_tasks.datasets.loading import Loaded, Published, Reading, as_split, load, read_place
+from tls_tasks.datasets.order import whole_number
 from tls_tasks.errors import DataError, InputError
 from tls_tasks.parsing.evidence_schema import read_schema
 from tls_tasks.types import EvidenceSchema
@@ -47,20 +37,10 @@ _OWN = "which the task's YAML reports; for other attributes copy the YAML and na
 
 
 @dataclass(frozen=True, slots=True)
-class LoadedEvidence:
-    """Documents and where they come from.
+class LoadedEvidence(Loaded[EvidenceDocument]):
+    """Documents, where they come from, and what their objects look like."""
 
-    Attributes:
-        documents: In the order of the data.
-        schema: What their objects look like.
-        edition: One of :data:`tls_tasks.datasets.order.EDITIONS`.
-        origin: Folder, file, or hub repository with revision.
-    """
-
-    documents: tuple[EvidenceDocument, ...]
     schema: EvidenceSchema
-    edition: str
-    origin: str
 
 
 def load_evidence_task(
@@ -107,18 +87,12 @@ def load_evidence_task(
         >>> json.loads(task["test"]["references"][0])[2]["evidence_span"]
         'No fever'
     """
-    from datasets import Dataset, Features, Value
-
-    if not isinstance(context_budget, int) or isinstance(context_budget, bool) or context_budget < 1:
-        raise InputError("context_budget", None, repr(context_budget), "a whole number above 0")
+    budget = whole_number("context_budget", context_budget)
     loaded = load_evidence(name, data, edition, None if schema is None else _schema(schema))
     if accuracies is not None and sorted(accuracies) != sorted(accuracy_names(loaded.schema)):
         raise InputError("schema", None, f"accuracies {accuracy_names(loaded.schema)}", f"{list(accuracies)}, {_OWN}")
-    if provenance is not None:
-        provenance.update(edition=loaded.edition, origin=loaded.origin)
-    rows = [_row(name, document, loaded, context_budget) for document in loaded.documents]
-    features = Features({**dict.fromkeys(TEXT_FIELDS, Value("string")), "text_truncated": Value("int64")})
-    return {"test": Dataset.from_list(rows, features=features)}
+    rows = [_row(name, document, loaded, budget) for document in loaded.documents]
+    return as_split(loaded, rows, TEXT_FIELDS, ["text_truncated"], provenance)
 
 
 def load_evidence(
@@ -142,9 +116,8 @@ def load_evidence(
     wanted = evidence_set(name)
     if schema is not None and data is None:
         raise InputError("schema", None, schema.name, "data of that schema in the option data")
-    named = None if data is None else partial(_from_user, wanted, data, schema or wanted.schema)
-    steps = {"local": _from_environment, "hub": _from_hub, "embedded": _from_embedded}
-    return take_first(wanted, named, {key: partial(step, wanted) for key, step in steps.items()}, edition)
+    schema = schema or wanted.schema
+    return _with_schema(load(_reading(wanted, schema), data, edition), schema)
 
 
 def prompt(doc: Mapping[str, Any]) -> str:
@@ -196,9 +169,11 @@ def read_local(wanted: EvidenceSet, place: Path, schema: EvidenceSchema) -> Load
     Raises:
         DataError: If there is nothing of this data set, or a file is broken.
     """
-    folder = own_folder(wanted, place) or place
-    refuse_other(wanted, folder, evidence_sets().values())
-    return LoadedEvidence(read_rows(schema, rows_at(folder)), schema, edition_of(folder), str(folder))
+    return _with_schema(read_place(_reading(wanted, schema), place), schema)
+
+
+def _with_schema(loaded: Loaded[EvidenceDocument], schema: EvidenceSchema) -> LoadedEvidence:
+    return LoadedEvidence(loaded.documents, loaded.edition, loaded.origin, schema)
 
 
 def _schema(value: Mapping[str, Any] | str | Path) -> EvidenceSchema:
@@ -236,42 +211,21 @@ def _row(name: str, document: EvidenceDocument, loaded: LoadedEvidence, budget: 
     }
 
 
-def _from_user(wanted: EvidenceSet, data: str | Path, schema: EvidenceSchema) -> LoadedEvidence:
-    place = Path(data).expanduser()
-    hub_id = HUB_ID.fullmatch(str(data))
-    if place.exists():
-        return read_local(wanted, place, schema)
-    if hub_id is None:
-        raise DataError(f"data: {data} is neither a folder nor a file nor a hub data set org/name")
-    rows: Iterable[tuple[str, Any]] = (
-        (f"{data}, row {number}", row) for number, row in enumerate(hub.split_rows(hub_id[1], hub_id[2]), start=1)
+def _reading(wanted: EvidenceSet, schema: EvidenceSchema) -> Reading[EvidenceDocument]:
+    return Reading(
+        wanted,
+        evidence_sets().values(),
+        at=lambda place: read_rows(schema, rows_at(place)),
+        published=partial(_published, wanted),
+        from_rows=partial(read_rows, schema),
     )
-    return LoadedEvidence(read_rows(schema, rows), schema, "hub", str(data))
 
 
-def _from_environment(wanted: EvidenceSet) -> LoadedEvidence | str:
-    root = os.environ.get(DATA_VARIABLE)
-    if not root:
-        return f"{DATA_VARIABLE} is not set"
-    folder = own_folder(wanted, Path(root).expanduser())
-    if folder is None:
-        return pass_over(wanted, f"{DATA_VARIABLE}={root} has no folder {' or '.join(folder_names(wanted))}")
-    return read_local(wanted, folder, wanted.schema)
-
-
-def _from_hub(wanted: EvidenceSet) -> LoadedEvidence | str:
+def _published(wanted: EvidenceSet) -> Published[EvidenceDocument] | str:
     source = wanted.hub
     if source is None:
         return "nothing is published on the hub"
-    try:
-        documents = read_rows(wanted.schema, rows_at(hub.fetch(source.repo_id, source.revision, source.file)))
-    except DataError as error:
-        return pass_over(wanted, str(error))
+    documents = read_rows(wanted.schema, rows_at(hub.fetch(source.repo_id, source.revision, source.file)))
     if len(documents) != source.rows:
-        return pass_over(wanted, f"{source.repo_id}: has {len(documents)} rows, evidence.json expects {source.rows}")
-    return LoadedEvidence(documents, wanted.schema, "hub", f"{source.repo_id}@{source.revision}")
-
-
-def _from_embedded(wanted: EvidenceSet) -> LoadedEvidence | str:
-    folder = EMBEDDED / wanted.name
-    return read_local(wanted, folder, wanted.schema) if folder.is_dir() else "it has no embedded edition"
+        raise DataError(f"{source.repo_id}: has {len(documents)} rows, evidence.json expects {source.rows}")
+    return documents, f"{source.repo_id}@{source.revision}"

@@ -48,7 +48,7 @@ def prepare(
     found = read_local(wanted, source)
     if found.edition == "embedded":
         raise DataError(f"{found.origin}: the embedded edition stays where it says what it is; prepare the real data")
-    topics = found.topics
+    topics = found.documents
     (out / PARQUET_FILE).parent.mkdir(parents=True, exist_ok=True)
     write_parquet(name, topics, out / PARQUET_FILE)
     (out / "README.md").write_text(card(wanted, topics, licence), encoding="utf-8")

@@ -8,24 +8,16 @@ NeuCLIR, RAG) are got from their organisers, with collections of millions of doc
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.datasets.order import (
-    DATA_VARIABLE,
-    EMBEDDED,
-    edition_of,
-    folder_names,
-    own_folder,
-    pass_over,
-    take_first,
-)
+from tls_tasks.datasets.loading import Loaded, Reading, as_split, load
+from tls_tasks.datasets.order import EMBEDDED, whole_number
 from tls_tasks.datasets.report_rows import DocumentRow, RequestRow, read_requests, read_shown
-from tls_tasks.errors import DataError, InputError, OptionError
+from tls_tasks.errors import DataError, OptionError
 
 if TYPE_CHECKING:
     import datasets
@@ -83,21 +75,6 @@ class ReportPrompt:
     left_out: int
 
 
-@dataclass(frozen=True, slots=True)
-class LoadedReports:
-    """Requests and where they come from.
-
-    Attributes:
-        prompts: In the order of the data.
-        edition: One of :data:`tls_tasks.datasets.order.EDITIONS`.
-        origin: The folder.
-    """
-
-    prompts: tuple[ReportPrompt, ...]
-    edition: str
-    origin: str
-
-
 def load_report_task(
     name: str,
     /,
@@ -137,14 +114,9 @@ def load_report_task(
         >>> task["test"]["doc_id"][:], len(json.loads(task["test"]["documents"][0]))
         (['e01', 'e02', 'e03', 'e04', 'e05', 'e06'], 22)
     """
-    from datasets import Dataset, Features, Value
-
     loaded = load_reports(name, data, edition, context_budget)
-    if provenance is not None:
-        provenance.update(edition=loaded.edition, origin=loaded.origin)
-    rows = [_row(shown, loaded.edition, judge) for shown in loaded.prompts]
-    features = Features({**dict.fromkeys(TEXT_FIELDS, Value("string")), **dict.fromkeys(NUMBER_FIELDS, Value("int64"))})
-    return {"test": Dataset.from_list(rows, features=features)}
+    rows = [_row(shown, loaded.edition, judge) for shown in loaded.documents]
+    return as_split(loaded, rows, TEXT_FIELDS, NUMBER_FIELDS, provenance)
 
 
 def load_reports(
@@ -152,7 +124,7 @@ def load_reports(
     data: str | Path | None = None,
     edition: str | None = None,
     context_budget: int = DEFAULT_CONTEXT_BUDGET,
-) -> LoadedReports:
+) -> Loaded[ReportPrompt]:
     """Load requests and their documents from the first source that has them.
 
     Args:
@@ -166,16 +138,17 @@ def load_reports(
         DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
         InputError: If the budget is no whole number above 0; OptionError if there is no such data set or edition.
     """
-    if not isinstance(context_budget, int) or isinstance(context_budget, bool) or context_budget < 1:
-        raise InputError("context_budget", None, repr(context_budget), "a whole number above 0")
+    budget = whole_number("context_budget", context_budget)
     if name not in REPORT_SETS:
         raise OptionError.unknown("data set", name, REPORT_SETS)
-    wanted = REPORT_SETS[name]
-    named = None if data is None else partial(_from_user, wanted, data, context_budget)
-    steps = {"local": _from_environment, "hub": _from_hub, "embedded": _from_embedded}
-    return take_first(
-        wanted, named, {key: partial(step, wanted, context_budget) for key, step in steps.items()}, edition
+    reading = Reading(
+        REPORT_SETS[name],
+        REPORT_SETS.values(),
+        at=partial(_read_at, budget=budget),
+        published=lambda: "it has no source on the hub",
+        place=_NO_FOLDER,
     )
+    return load(reading, data, edition)
 
 
 def prompt(doc: Mapping[str, Any]) -> str:
@@ -254,41 +227,20 @@ def _row(shown: ReportPrompt, edition: str, judge: Any) -> dict[str, str | int]:
     }
 
 
-def _read(folder: Path, budget: int) -> LoadedReports:
+_NO_FOLDER = "not a folder with requests.jsonl, nuggets.jsonl and documents.jsonl"
+
+
+def _read_at(folder: Path, budget: int) -> tuple[ReportPrompt, ...]:
+    if not folder.is_dir():
+        raise DataError(f"data: {folder} is {_NO_FOLDER}")
     requests = read_requests(folder)
     rows = read_shown(folder, requests, budget)
-    prompts = tuple(
+    return tuple(
         shown_documents(
             request, rows[request.collection_id, None if request.doc_ids is None else request.request_id], budget
         )
         for request in requests
     )
-    return LoadedReports(prompts, edition_of(folder), str(folder))
-
-
-def _from_user(wanted: ReportSet, data: str | Path, budget: int) -> LoadedReports:
-    place = Path(data).expanduser()
-    if not place.is_dir():
-        raise DataError(f"data: {data} is not a folder with requests.jsonl, nuggets.jsonl and documents.jsonl")
-    return _read(own_folder(wanted, place) or place, budget)
-
-
-def _from_environment(wanted: ReportSet, budget: int) -> LoadedReports | str:
-    root = os.environ.get(DATA_VARIABLE)
-    if not root:
-        return f"{DATA_VARIABLE} is not set"
-    folder = own_folder(wanted, Path(root).expanduser())
-    if folder is None:
-        return pass_over(wanted, f"{DATA_VARIABLE}={root} has no folder {' or '.join(folder_names(wanted))}")
-    return _read(folder, budget)
-
-
-def _from_hub(wanted: ReportSet, budget: int) -> LoadedReports | str:
-    return "it has no source on the hub"
-
-
-def _from_embedded(wanted: ReportSet, budget: int) -> LoadedReports | str:
-    return _read(EMBEDDED / wanted.name, budget)
 
 
 def embedded_recording(name: str = "report_generation") -> Path:

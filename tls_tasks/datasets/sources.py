@@ -10,49 +10,24 @@ A task never changes its form by what it found: where articles are needed, a sou
 
 from __future__ import annotations
 
-import os
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tls_tasks.datasets import hub
 from tls_tasks.datasets.background_summaries import read_events
 from tls_tasks.datasets.catalogue import DataSet, catalogue, data_set
+from tls_tasks.datasets.loading import Loaded, Published, Reading, load, read_place
 from tls_tasks.datasets.news_tls import read_data_set
-from tls_tasks.datasets.order import (
-    DATA_VARIABLE,
-    EMBEDDED,
-    HUB_ID,
-    edition_of,
-    folder_names,
-    own_folder,
-    pass_over,
-    refuse_other,
-    take_first,
-)
 from tls_tasks.datasets.parquet import read_parquet, row_topic
 from tls_tasks.datasets.topics import Topic
-from tls_tasks.errors import DataError
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedTopics:
-    """Topics and where they come from.
-
-    Attributes:
-        topics: In order of name. Without articles where they were not asked for.
-        edition: One of :data:`tls_tasks.datasets.order.EDITIONS`.
-        origin: Folder, file, or hub repository with revision.
-    """
-
-    topics: tuple[Topic, ...]
-    edition: str
-    origin: str
 
 
 def load_topics(
     name: str, data: str | Path | None = None, need_articles: bool = True, edition: str | None = None
-) -> LoadedTopics:
+) -> Loaded[Topic]:
     """Load a data set from the first source that has it.
 
     Args:
@@ -67,83 +42,53 @@ def load_topics(
         DataError: If ``data`` can't be used, a local copy is broken, or the edition that was asked for isn't there.
         OptionError: If there is no such data set or edition.
     """
-    wanted = data_set(name)
-    named = None if data is None else partial(_from_user, wanted, data, need_articles)
-    steps = {"local": _from_environment, "hub": _from_hub, "embedded": _from_embedded}
-    return take_first(
-        wanted, named, {name: partial(step, wanted, need_articles) for name, step in steps.items()}, edition
-    )
+    return load(_reading(data_set(name), need_articles), data, edition)
 
 
-def read_local(wanted: DataSet, place: Path, *, articles: bool = True) -> LoadedTopics:
-    """Read a data set from a folder or a Parquet file.
+def read_local(wanted: DataSet, place: Path) -> Loaded[Topic]:
+    """Read a data set, with the articles that it has, from a folder or a Parquet file.
 
     Args:
         wanted: The data set.
         place: As the argument ``data`` of :func:`load_topics`.
-        articles: Whether to read the articles.
 
     Raises:
         DataError: If there is nothing of this data set, or a file is broken.
     """
-    folder = own_folder(wanted, place) or place
-    refuse_other(wanted, folder, catalogue().values())
-    files = [place] if place.is_file() else sorted([*folder.glob("*.parquet"), *folder.glob("data/*.parquet")])
-    topics = read_parquet(wanted.name, files, articles=articles) if files else read_data_set(folder, articles=articles)
-    return LoadedTopics(topics, edition_of(folder), str(folder))
+    return read_place(_reading(wanted, need_articles=True), place)
 
 
-def _from_user(wanted: DataSet, data: str | Path, need_articles: bool) -> LoadedTopics:
-    place = Path(data).expanduser()
-    hub_id = HUB_ID.fullmatch(str(data))
-    if place.exists():
-        found = read_local(wanted, place, articles=need_articles)
-    elif hub_id is not None:
-        found = _read_hub_parquet(wanted, hub_id[1], hub_id[2], need_articles)
-    else:
-        raise DataError(f"data: {data} is neither a folder nor a file nor a hub data set org/name")
-    lacking = _without_articles(found) if need_articles else ""
-    if lacking:
-        raise DataError(f"data: {found.origin} has no articles of {lacking}; the closed-book form needs none")
-    return found
+def _reading(wanted: DataSet, need_articles: bool) -> Reading[Topic]:
+    return Reading(
+        wanted,
+        catalogue().values(),
+        at=partial(_read_at, wanted, articles=need_articles),
+        published=partial(_published, wanted, need_articles),
+        from_rows=partial(_from_rows, wanted, articles=need_articles),
+        lacking=_lacking_articles if need_articles else lambda topics: "",
+    )
 
 
-def _from_environment(wanted: DataSet, need_articles: bool) -> LoadedTopics | str:
-    root = os.environ.get(DATA_VARIABLE)
-    if not root:
-        return f"{DATA_VARIABLE} is not set"
-    folder = own_folder(wanted, Path(root).expanduser())
-    if folder is None:
-        return pass_over(wanted, f"{DATA_VARIABLE}={root} has no folder {' or '.join(folder_names(wanted))}")
-    found = read_local(wanted, folder, articles=need_articles)
-    lacking = _without_articles(found) if need_articles else ""
-    return pass_over(wanted, f"{folder} has no articles of {lacking}") if lacking else found
+def _read_at(wanted: DataSet, place: Path, articles: bool) -> tuple[Topic, ...]:
+    files = [place] if place.is_file() else sorted([*place.glob("*.parquet"), *place.glob("data/*.parquet")])
+    return read_parquet(wanted.name, files, articles=articles) if files else read_data_set(place, articles=articles)
 
 
-def _from_hub(wanted: DataSet, need_articles: bool) -> LoadedTopics | str:
+def _from_rows(wanted: DataSet, rows: Iterable[tuple[str, Any]], articles: bool) -> tuple[Topic, ...]:
+    topics = (row_topic(wanted.name, row, where) for where, row in rows)
+    return tuple(topic if articles else replace(topic, articles=()) for topic in topics)
+
+
+def _published(wanted: DataSet, need_articles: bool) -> Published[Topic] | str:
     source = wanted.hub
     if source is None:
         return "it has no source on the hub"
     if need_articles:
         return f"{source.repo_id} on the hub has no articles"
-    try:
-        topics = read_events(hub.fetch(source.repo_id, source.revision, source.file), source)
-    except DataError as error:
-        return pass_over(wanted, str(error))
-    return LoadedTopics(topics, "hub", f"{source.repo_id}@{source.revision}")
+    topics = read_events(hub.fetch(source.repo_id, source.revision, source.file), source)
+    return topics, f"{source.repo_id}@{source.revision}"
 
 
-def _from_embedded(wanted: DataSet, need_articles: bool) -> LoadedTopics | str:
-    folder = EMBEDDED / wanted.name
-    return read_local(wanted, folder, articles=need_articles) if folder.is_dir() else "it has no embedded edition"
-
-
-def _read_hub_parquet(wanted: DataSet, repo_id: str, revision: str | None, need_articles: bool) -> LoadedTopics:
-    topics = tuple(row_topic(wanted.name, row, repo_id) for row in hub.split_rows(repo_id, revision))
-    if not need_articles:
-        topics = tuple(replace(topic, articles=()) for topic in topics)
-    return LoadedTopics(topics, "hub", repo_id if revision is None else f"{repo_id}@{revision}")
-
-
-def _without_articles(found: LoadedTopics) -> str:
-    return ", ".join(topic.name for topic in found.topics if not topic.articles)
+def _lacking_articles(topics: Sequence[Topic]) -> str:
+    names = ", ".join(topic.name for topic in topics if not topic.articles)
+    return f"no articles of {names}; the closed-book form needs none" if names else ""

@@ -7,27 +7,15 @@ set has queries, and all its reference summaries.
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterable, Mapping, MutableMapping
-from dataclasses import dataclass
+from collections.abc import Mapping, MutableMapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tls_tasks.datasets import hub
-from tls_tasks.datasets.order import (
-    DATA_VARIABLE,
-    EMBEDDED,
-    HUB_ID,
-    edition_of,
-    folder_names,
-    own_folder,
-    pass_over,
-    refuse_other,
-    take_first,
-    whole_number,
-)
+from tls_tasks.datasets.loading import Loaded, Published, Reading, as_split, load
+from tls_tasks.datasets.order import whole_number
 from tls_tasks.datasets.summary_files import file_rows, hub_rows, split_files
 from tls_tasks.datasets.summary_rows import SummaryDocument, read_rows
 from tls_tasks.datasets.summary_sets import SummarySet, summary_set, summary_sets
@@ -41,21 +29,6 @@ DEFAULT_CONTEXT_BUDGET = 24_000
 
 TEXT_FIELDS = ("doc_id", "data_set", "text", "query", "references", "edition")
 """Fields of a document that hold text. ``references`` is JSON, ``[summary, …]``."""
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedSummaries:
-    """Documents and where they come from.
-
-    Attributes:
-        documents: In the order of the data.
-        edition: One of :data:`tls_tasks.datasets.order.EDITIONS`.
-        origin: Folder, file, or hub repository with revision.
-    """
-
-    documents: tuple[SummaryDocument, ...]
-    edition: str
-    origin: str
 
 
 def load_summary_task(
@@ -96,18 +69,13 @@ def load_summary_task(
         >>> [len(json.loads(references)) for references in task["test"]["references"]]
         [3, 3, 3]
     """
-    from datasets import Dataset, Features, Value
-
     budget = whole_number("context_budget", context_budget)
     loaded = load_summaries(name, data, edition)
-    if provenance is not None:
-        provenance.update(edition=loaded.edition, origin=loaded.origin)
     rows = [_row(name, document, loaded.edition, budget) for document in loaded.documents]
-    features = Features({**dict.fromkeys(TEXT_FIELDS, Value("string")), "text_truncated": Value("int64")})
-    return {"test": Dataset.from_list(rows, features=features)}
+    return as_split(loaded, rows, TEXT_FIELDS, ["text_truncated"], provenance)
 
 
-def load_summaries(name: str, data: str | Path | None = None, edition: str | None = None) -> LoadedSummaries:
+def load_summaries(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[SummaryDocument]:
     """Load a data set from the first source that has it.
 
     Args:
@@ -121,10 +89,7 @@ def load_summaries(name: str, data: str | Path | None = None, edition: str | Non
         DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
         OptionError: If there is no such data set or edition.
     """
-    wanted = summary_set(name)
-    named = None if data is None else partial(_from_user, wanted, data)
-    steps = {"local": _from_environment, "hub": _from_hub, "embedded": _from_embedded}
-    return take_first(wanted, named, {key: partial(step, wanted) for key, step in steps.items()}, edition)
+    return load(_reading(summary_set(name)), data, edition)
 
 
 def prompt(doc: Mapping[str, Any]) -> str:
@@ -146,18 +111,6 @@ def prompt(doc: Mapping[str, Any]) -> str:
     return f"<document>\n{doc['text']}\n</document>\n\n{query}{instruction}\n\nSummary:"
 
 
-def read_local(wanted: SummarySet, place: Path) -> LoadedSummaries:
-    """Read a data set from a folder or a file.
-
-    Raises:
-        DataError: If there is nothing of this data set, or a file is broken.
-    """
-    folder = own_folder(wanted, place) or place
-    refuse_other(wanted, folder, summary_sets().values())
-    rows = chain.from_iterable(file_rows(file) for file in split_files(folder, wanted.split))
-    return LoadedSummaries(read_rows(wanted, rows), edition_of(folder), str(folder))
-
-
 def _row(name: str, document: SummaryDocument, edition: str, budget: int) -> dict[str, str | int]:
     return {
         "doc_id": document.id,
@@ -170,46 +123,20 @@ def _row(name: str, document: SummaryDocument, edition: str, budget: int) -> dic
     }
 
 
-def _from_user(wanted: SummarySet, data: str | Path) -> LoadedSummaries:
-    place = Path(data).expanduser()
-    hub_id = HUB_ID.fullmatch(str(data))
-    if place.exists():
-        return read_local(wanted, place)
-    if hub_id is None:
-        raise DataError(f"data: {data} is neither a folder nor a file nor a hub data set org/name")
-    rows: Iterable[tuple[str, Any]] = (
-        (f"{data}, row {number}", row) for number, row in enumerate(hub.split_rows(hub_id[1], hub_id[2]), start=1)
+def _reading(wanted: SummarySet) -> Reading[SummaryDocument]:
+    return Reading(
+        wanted,
+        summary_sets().values(),
+        at=lambda place: read_rows(wanted, chain.from_iterable(map(file_rows, split_files(place, wanted.split)))),
+        published=partial(_published, wanted),
+        from_rows=partial(read_rows, wanted),
     )
-    return LoadedSummaries(read_rows(wanted, rows), "hub", str(data))
 
 
-def _from_environment(wanted: SummarySet) -> LoadedSummaries | str:
-    root = os.environ.get(DATA_VARIABLE)
-    if not root:
-        return f"{DATA_VARIABLE} is not set"
-    folder = own_folder(wanted, Path(root).expanduser())
-    if folder is None:
-        return pass_over(wanted, f"{DATA_VARIABLE}={root} has no folder {' or '.join(folder_names(wanted))}")
-    return read_local(wanted, folder)
-
-
-def _from_hub(wanted: SummarySet) -> LoadedSummaries | str:
+def _published(wanted: SummarySet) -> Published[SummaryDocument]:
     source = wanted.hub
-    try:
-        files = [hub.fetch(source.repo_id, source.revision, file) for file in source.files]
-        documents = read_rows(wanted, _counted(hub_rows(files, source.member), source.rows, source.repo_id))
-    except DataError as error:
-        return pass_over(wanted, str(error))
-    return LoadedSummaries(documents, "hub", f"{source.repo_id}@{source.revision}")
-
-
-def _counted(rows: Iterable[tuple[str, Any]], expected: int | None, where: str) -> list[tuple[str, Any]]:
-    found = list(rows)
-    if expected is not None and len(found) != expected:
-        raise DataError(f"{where}: has {len(found)} rows, but summaries.json expects {expected}")
-    return found
-
-
-def _from_embedded(wanted: SummarySet) -> LoadedSummaries | str:
-    folder = EMBEDDED / wanted.name
-    return read_local(wanted, folder) if folder.is_dir() else "it has no embedded edition"
+    files = [hub.fetch(source.repo_id, source.revision, file) for file in source.files]
+    rows = list(hub_rows(files, source.member))
+    if source.rows is not None and len(rows) != source.rows:
+        raise DataError(f"{source.repo_id}: has {len(rows)} rows, but summaries.json expects {source.rows}")
+    return read_rows(wanted, rows), f"{source.repo_id}@{source.revision}"

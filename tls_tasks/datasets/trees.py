@@ -8,30 +8,19 @@ from __future__ import annotations
 
 import json
 import logging
-import os
 from collections.abc import Iterable, Mapping, MutableMapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tls_tasks.datasets import hub
-from tls_tasks.datasets.order import (
-    DATA_VARIABLE,
-    EMBEDDED,
-    HUB_ID,
-    edition_of,
-    folder_names,
-    own_folder,
-    pass_over,
-    refuse_other,
-    take_first,
-)
+from tls_tasks.datasets.loading import Loaded, Published, Reading, as_split, load
+from tls_tasks.datasets.order import whole_number
 from tls_tasks.datasets.summary_files import file_rows, split_files
 from tls_tasks.datasets.tree_rows import TreeDocument, read_row, read_rows
 from tls_tasks.datasets.tree_sets import TreeSet, tree_set, tree_sets
-from tls_tasks.errors import DataError, InputError
+from tls_tasks.errors import DataError
 from tls_tasks.parsing.tree_schema import as_json_schema, is_json_schema, read_schema
 from tls_tasks.types.trees import Branch, ListOf
 
@@ -48,21 +37,6 @@ FIELDS = ("doc_id", "data_set", "kind", "text", "schema", "reference", "edition"
 """Fields of a document that hold text. ``schema`` and ``reference`` are JSON."""
 
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class LoadedTrees:
-    """Documents and where they come from.
-
-    Attributes:
-        documents: In the order of the data.
-        edition: One of :data:`tls_tasks.datasets.order.EDITIONS`.
-        origin: Folder, file, or hub repository with revision.
-    """
-
-    documents: tuple[TreeDocument, ...]
-    edition: str
-    origin: str
 
 
 def load_tree_task(
@@ -103,19 +77,13 @@ def load_tree_task(
         >>> task["test"][0]["kind"], json.loads(task["test"][0]["reference"])["total"]
         ('invoice', 342.3)
     """
-    from datasets import Dataset, Features, Value
-
-    if not isinstance(context_budget, int) or isinstance(context_budget, bool) or context_budget < 1:
-        raise InputError("context_budget", None, repr(context_budget), "a whole number above 0")
+    budget = whole_number("context_budget", context_budget)
     loaded = load_trees(name, data, edition)
-    if provenance is not None:
-        provenance.update(edition=loaded.edition, origin=loaded.origin)
-    rows = [_row(name, document, loaded.edition, context_budget) for document in loaded.documents]
-    features = Features({**dict.fromkeys(FIELDS, Value("string")), "text_truncated": Value("int64")})
-    return {"test": Dataset.from_list(rows, features=features)}
+    rows = [_row(name, document, loaded.edition, budget) for document in loaded.documents]
+    return as_split(loaded, rows, FIELDS, ["text_truncated"], provenance)
 
 
-def load_trees(name: str, data: str | Path | None = None, edition: str | None = None) -> LoadedTrees:
+def load_trees(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[TreeDocument]:
     """Load a data set from the first source that has it.
 
     Args:
@@ -130,10 +98,7 @@ def load_trees(name: str, data: str | Path | None = None, edition: str | None = 
         DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
         OptionError: If there is no such data set or edition.
     """
-    wanted = tree_set(name)
-    named = None if data is None else partial(_from_user, wanted, data)
-    steps = {"local": _from_environment, "hub": _from_hub, "embedded": _from_embedded}
-    return take_first(wanted, named, {key: partial(step, wanted) for key, step in steps.items()}, edition)
+    return load(_reading(tree_set(name)), data, edition)
 
 
 def prompt(doc: Mapping[str, Any]) -> str:
@@ -178,20 +143,23 @@ def prompt_schema(schema: str) -> str:
     return json.dumps(shown, ensure_ascii=False)
 
 
-def read_local(wanted: TreeSet, place: Path) -> LoadedTrees:
-    """Read a data set from a folder or a file.
+def _reading(wanted: TreeSet) -> Reading[TreeDocument]:
+    return Reading(
+        wanted,
+        tree_sets().values(),
+        at=partial(_read_at, wanted),
+        published=partial(_published, wanted),
+        from_rows=partial(read_rows, wanted.name),
+    )
 
-    Raises:
-        DataError: If there is nothing of this data set, or a file is broken.
-    """
-    folder = own_folder(wanted, place) or place
-    refuse_other(wanted, folder, tree_sets().values())
-    files = [file for file in split_files(folder, wanted.split) if file.name != SCHEMAS_FILE]
+
+def _read_at(wanted: TreeSet, place: Path) -> tuple[TreeDocument, ...]:
+    """Read a folder or a file."""
+    files = [file for file in split_files(place, wanted.split) if file.name != SCHEMAS_FILE]
     if not files:
-        raise DataError(f"{folder}: {SCHEMAS_FILE} is there, but no file of rows beside it")
-    rows = chain.from_iterable(file_rows(file) for file in files)
-    documents = read_rows(wanted.name, rows, _schemas(files[0].with_name(SCHEMAS_FILE)))
-    return LoadedTrees(documents, edition_of(folder), str(folder))
+        raise DataError(f"{place}: {SCHEMAS_FILE} is there, but no file of rows beside it")
+    rows = chain.from_iterable(map(file_rows, files))
+    return read_rows(wanted.name, rows, _schemas(files[0].with_name(SCHEMAS_FILE)))
 
 
 def _schemas(file: Path) -> Mapping[str, Any]:
@@ -220,42 +188,15 @@ def _row(name: str, document: TreeDocument, edition: str, budget: int) -> dict[s
     }
 
 
-def _from_user(wanted: TreeSet, data: str | Path) -> LoadedTrees:
-    place = Path(data).expanduser()
-    hub_id = HUB_ID.fullmatch(str(data))
-    if place.exists():
-        return read_local(wanted, place)
-    if hub_id is None:
-        raise DataError(f"data: {data} is neither a folder nor a file nor a hub data set org/name")
-    rows: Iterable[tuple[str, Any]] = (
-        (f"{data}, row {number}", row) for number, row in enumerate(hub.split_rows(hub_id[1], hub_id[2]), start=1)
-    )
-    return LoadedTrees(read_rows(wanted.name, rows), "hub", str(data))
-
-
-def _from_environment(wanted: TreeSet) -> LoadedTrees | str:
-    root = os.environ.get(DATA_VARIABLE)
-    if not root:
-        return f"{DATA_VARIABLE} is not set"
-    folder = own_folder(wanted, Path(root).expanduser())
-    if folder is None:
-        return pass_over(wanted, f"{DATA_VARIABLE}={root} has no folder {' or '.join(folder_names(wanted))}")
-    return read_local(wanted, folder)
-
-
-def _from_hub(wanted: TreeSet) -> LoadedTrees | str:
+def _published(wanted: TreeSet) -> Published[TreeDocument] | str:
     source = wanted.hub
     if source is None:
         return "it is on no hub"
-    try:
-        file = hub.fetch(source.repo_id, source.revision, source.file)
-        documents, n_rows = _readable(file_rows(file))
-    except DataError as error:
-        return pass_over(wanted, str(error))
+    documents, n_rows = _readable(file_rows(hub.fetch(source.repo_id, source.revision, source.file)))
     if not documents:
-        return pass_over(wanted, f"{source.repo_id}: none of its {n_rows} rows can be read")
+        raise DataError(f"{source.repo_id}: none of its {n_rows} rows can be read")
     left_out = f" ({n_rows - len(documents)} of {n_rows} rows left out)" if len(documents) < n_rows else ""
-    return LoadedTrees(documents, "hub", f"{source.repo_id}@{source.revision}{left_out}")
+    return documents, f"{source.repo_id}@{source.revision}{left_out}"
 
 
 def _readable(rows: Iterable[tuple[str, Any]]) -> tuple[tuple[TreeDocument, ...], int]:
@@ -273,8 +214,3 @@ def _readable(rows: Iterable[tuple[str, Any]]) -> tuple[tuple[TreeDocument, ...]
             _log.warning("left out: %s", error)
         n_rows += 1
     return tuple(documents), n_rows
-
-
-def _from_embedded(wanted: TreeSet) -> LoadedTrees | str:
-    folder = EMBEDDED / wanted.name
-    return read_local(wanted, folder) if folder.is_dir() else "it has no embedded edition"

@@ -52,6 +52,12 @@ def test_a_hub_source_in_the_cache(monkeypatch, tmp_path):
     assert state.is_cached and state.edition == "hub" and wanted.hub.revision in state.hub
 
 
+def test_the_hub_has_no_articles(capsys):
+    sources = {row["name"]: row["hub"] for row in json.loads(listed(capsys, "--json"))["tasks"]}
+    assert sources["tls_crisis"] == "no hub source"
+    assert data_sets()["tls_crisis"].hub.repo_id in sources["tls_crisis_closed_book"]
+
+
 def test_how_to_get_the_data(capsys):
     out = listed(capsys, "--obtain")
     assert all(f"{task}: " in out for task in task_files())

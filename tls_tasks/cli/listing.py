@@ -57,11 +57,12 @@ def listing() -> dict[str, list[dict[str, Any]]]:
     from tls_tasks.harness.task_files import group_files, task_files
     from tls_tasks.registry import METRICS
 
-    states = {name: data_state(wanted) for name, wanted in data_sets().items()}
+    known = data_sets()
     tasks = []
     for task in task_files().values():
-        named = next((value for value in task.config.get("dataset_kwargs", {}).values() if value in states), task.name)
-        state = states[named]
+        options = task.config.get("dataset_kwargs", {})
+        named = next((value for value in options.values() if value in known), task.name)
+        state = data_state(known[named], options.get("closed_book", False))
         tasks.append(
             {
                 "name": task.name,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.datasets import hub
-from tls_tasks.datasets.catalogue import catalogue
+from tls_tasks.datasets.catalogue import DataSet, catalogue
 from tls_tasks.datasets.evidence_sets import evidence_sets
 from tls_tasks.datasets.order import DATA_VARIABLE, EMBEDDED, Wanted, own_folder
 from tls_tasks.datasets.reports import REPORT_SETS
@@ -25,7 +25,7 @@ class DataState:
         name: The data set.
         obtain: How to get the original.
         local: Its folder below ``TLS_TASKS_DATA``; None if it isn't there.
-        hub: Its hub source, ``org/name@revision``; None if it has none.
+        hub: The hub source that would do, ``org/name@revision``; None if there is none.
         is_cached: Whether all files of the hub source are in the local cache.
         has_embedded: Whether it has an embedded edition.
     """
@@ -57,10 +57,16 @@ def data_sets() -> Mapping[str, Wanted]:
     return {**catalogue(), **summary_sets(), **evidence_sets(), **tree_sets(), **REPORT_SETS}
 
 
-def data_state(wanted: Wanted) -> DataState:
-    """The state of one data set on this machine."""
+def data_state(wanted: Wanted, closed_book: bool = False) -> DataState:
+    """The state of one data set on this machine.
+
+    Args:
+        wanted: The data set.
+        closed_book: Whether a task on timelines needs no articles: the hub sources of timelines have none.
+    """
     root = os.environ.get(DATA_VARIABLE)
-    source = getattr(wanted, "hub", None)
+    lacks_articles = isinstance(wanted, DataSet) and not closed_book
+    source = None if lacks_articles else getattr(wanted, "hub", None)
     return DataState(
         name=wanted.name,
         obtain=wanted.obtain,

@@ -203,7 +203,7 @@ class Columns:
         if leaf.choices.issuperset(given):
             return
         values = {*given} - _NO_VALUES
-        if base_type(leaf.node.type) == "date" and _are_dates(values):
+        if values <= leaf.choices or (base_type(leaf.node.type) == "date" and _are_dates(values)):
             return
         wrong = {value for value in values if complies(value, leaf.node)}
         self.issues.append(("choice" if leaf.choices else "format", bytes(value in wrong for value in given)))

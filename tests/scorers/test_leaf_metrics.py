@@ -422,7 +422,7 @@ def test_names():
         == "token_f1(tokenizer=rouge,use_stemmer=True)"
     )
     combined = resolve_metric({"metric": "exact_match", "tolerance": 1, "normalize": ["lower"], "name": "near"})
-    assert combined.signature == "near(tolerance=1,normalize=lower)"
+    assert (combined.name, combined.signature) == ("near", "exact_match(tolerance=1,normalize=lower)")
 
 
 @pytest.mark.parametrize(

@@ -415,7 +415,8 @@ def test_weights():
     assert of({}, *trees, key="treeval_score") == pytest.approx(1 / 3)
     assert of({}, *trees, key="treeval_score", weights={"a": 2}) == 0.5
     assert of({}, *trees, key="treeval_score", weights={"integer": 0, "a": 1}) == 1.0
-    assert of({}, *trees, key="treeval_score", weights={"integer": 0}) == 1.0  # nothing is left to be wrong
+    with pytest.raises(InputError, match="weights: got 0 for every leaf, expected at least one leaf"):
+        of({}, *trees, key="treeval_score", weights={"integer": 0})
 
 
 def test_thresholds_and_pass_rates():

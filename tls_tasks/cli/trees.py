@@ -123,7 +123,8 @@ def comparison(score: TreeScore, parsed: ParsedTree, reference: Any, columns: in
     metrics = {leaf.path: leaf.metrics for leaf in score.plan.leaves}
     alignments = score.samples()[0]["alignments"]
     tree = {} if parsed.failed and isinstance(reference, dict) else parsed.value
-    rows = compare(reference, tree, score.plan.schema, metrics.__getitem__, alignments)
+    types = score.plan.options.types
+    rows = compare(reference, tree, score.plan.schema, metrics.__getitem__, alignments, types)
     lines = [render(rows, columns, color), "", legend(rows)]
     if parsed.failed:
         lines.append("no tree could be read in the prediction")

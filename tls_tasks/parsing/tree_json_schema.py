@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from tls_tasks.types.trees import Branch, Leaf, ListOf, SchemaNode
 
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 _FORMATS = {"date": "date", "date-time": "datetime"}
+_ESCAPED = re.compile("(?:%[0-9a-fA-F]{2})+")
 _NULL = Leaf("null")
 _ANY = Leaf("any")
 
@@ -61,12 +63,17 @@ class JsonSchemaReader:
             raise _error(f"$ref {reference!r}", place, "one into the same document, such as '#/$defs/Name'")
         if reference in references:
             raise _error(f"$ref {reference!r}, which contains itself", place, "a schema that ends")
-        target = self.document
-        for step in reference[1:].split("/")[1:]:
+        pointer, target = _ESCAPED.sub(_unescaped, reference[1:]), self.document
+        if pointer and not pointer.startswith("/"):
+            raise _error(f"$ref {reference!r}", place, "a path such as '#/$defs/Name': anchors are not read")
+        for step in pointer.split("/")[1:]:
             name = step.replace("~1", "/").replace("~0", "~")
-            if not isinstance(target, Mapping) or name not in target:
+            if isinstance(target, list) and name.isascii() and name.isdigit() and int(name) < len(target):
+                target = target[int(name)]
+            elif isinstance(target, Mapping) and name in target:
+                target = target[name]
+            else:
                 raise _error(f"$ref {reference!r}", place, "one that leads to a definition")
-            target = target[name]
         return self._node(target, place, (*references, reference))
 
     def _typed(self, schema: Mapping[str, Any], kind: Any, place: str, references: tuple[str, ...]) -> SchemaNode:
@@ -80,7 +87,12 @@ class JsonSchemaReader:
             return _ANY
         if kind not in _SCALARS:
             raise _error(f"type {kind!r}", place, f"one of {', '.join((*_SCALARS, 'object', 'array'))}")
-        return Leaf(_FORMATS.get(schema.get("format", ""), "string")) if kind == "string" else Leaf(kind)
+        if kind != "string":
+            return Leaf(kind)
+        form = schema.get("format", "")
+        if not isinstance(form, str):
+            raise _error(f"format {form!r}", place, "text such as 'date'")
+        return Leaf(_FORMATS.get(form, "string"))
 
     def _object(self, schema: Mapping[str, Any], place: str, references: tuple[str, ...]) -> SchemaNode:
         properties = schema.get("properties", {})
@@ -89,13 +101,21 @@ class JsonSchemaReader:
         if not properties:
             return Leaf("object")
         children = {key: self._node(child, f"{place}.{key}", references) for key, child in properties.items()}
-        return Branch(children, frozenset(key for key in schema.get("required", ()) if key in children))
+        required = schema.get("required", [])
+        if not isinstance(required, list | tuple) or not all(isinstance(key, str) for key in required):
+            raise _error(f"required {required!r}", place, "a list of keys")
+        return Branch(children, frozenset(key for key in required if key in children))
 
     def _array(self, schema: Mapping[str, Any], place: str, references: tuple[str, ...]) -> SchemaNode:
         items = schema.get("items", True)
         first = schema.get("prefixItems", items if isinstance(items, list) else [])
         kinds = [*first, *([] if isinstance(items, list) or (first and isinstance(items, bool)) else [items])]
         return ListOf(one_of([self._node(kind, f"{place}[]", references) for kind in kinds]))
+
+
+def _unescaped(found: re.Match[str]) -> str:
+    """What stands for ``%20`` and the like in a reference."""
+    return bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace")
 
 
 def _error(got: str, place: str, expected: str) -> InputError:

@@ -13,6 +13,7 @@ Every other mapping is **treeval's form**: a key for each child. So ``{"type": "
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -115,12 +116,17 @@ def _are_schemas(value: Any) -> bool:
     return isinstance(value, list) and len(value) > 1 and all(isinstance(one, Mapping) for one in value)
 
 
+_TYPE_NAME = re.compile(r"[\w|:-]+(\[[\w|:, -]*\])?")
+
+
 def _from_text(text: str) -> Any:
     """JSON if it begins like a dictionary or a list, else a type name."""
     stripped = text.strip().lstrip("\ufeff").lstrip()
     if not stripped.startswith(("{", "[")):
         if not stripped:
             raise InputError("schema", None, "empty text", _WANTED)
+        if not _TYPE_NAME.fullmatch(stripped):
+            raise InputError("schema", None, repr(stripped[:60]), "JSON (not the name of a file), or a type name")
         return stripped
     try:
         return json.loads(stripped)

@@ -157,7 +157,8 @@ def tree_view(doc: Mapping[str, Any], answer: list[Any], explained: Mapping[str,
     metrics = {leaf.path: leaf.metrics for leaf in score.plan.leaves}
     reference = json.loads(doc["reference"])
     prediction = {} if parsed.failed and isinstance(reference, dict) else parsed.value
-    rows = compare(reference, prediction, score.plan.schema, metrics.__getitem__, score.samples()[0]["alignments"])
+    alignments, types = score.samples()[0]["alignments"], score.plan.options.types
+    rows = compare(reference, prediction, score.plan.schema, metrics.__getitem__, alignments, types)
     return {
         "kind": "tree",
         "rows": [

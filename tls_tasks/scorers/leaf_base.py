@@ -39,6 +39,7 @@ class LeafMetric:
         settings: Options that differ from the defaults, for signatures.
         prepare: Applied to every value first.
         score_pair: The score of two accepted values, if that is quicker than a batch of one.
+        own_name: What it is called where ``name`` is another one; for signatures.
 
     Example:
         >>> from tls_tasks.scorers.leaf_metrics import resolve_metric
@@ -60,6 +61,7 @@ class LeafMetric:
     settings: str = ""
     prepare: Callable[[Any], Any] | None = None
     score_pair: Callable[[Any, Any], float] | None = None
+    own_name: str = ""
 
     @property
     def worst(self) -> float:
@@ -73,8 +75,8 @@ class LeafMetric:
 
     @property
     def signature(self) -> str:
-        """Name and settings."""
-        return self.name + (f"({self.settings})" if self.settings else "")
+        """Its own name, whatever the key in results is, and settings."""
+        return (self.own_name or self.name) + (f"({self.settings})" if self.settings else "")
 
     def pairs(self, references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
         """The scores of ``references[i]`` with ``predictions[i]``.

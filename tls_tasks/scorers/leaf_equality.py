@@ -6,7 +6,9 @@ pair, whatever the values are.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from functools import partial
 from operator import eq
 from typing import Any
@@ -46,7 +48,7 @@ def value_key(value: Any, *, loose: bool = False) -> Any:
     if isinstance(value, int | float):
         return ("number", value if value == value else object())
     if isinstance(value, str):
-        return str(value)
+        return str.__str__(value)  # the text of an Enum's member, where str(value) would name the member
     if isinstance(value, list | tuple):
         return ("list", tuple(value_key(one, loose=loose) for one in value))
     if isinstance(value, Mapping):
@@ -108,8 +110,9 @@ def exact_match(tolerance: float = 0.0, relative_tolerance: float = 0.0) -> Leaf
         if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
             raise InputError(name, None, repr(value), "a number from 0")
     settings = ",".join(f"{name}={value}" for name, value in given.items() if value)
-    close = partial(_within, float(tolerance), float(relative_tolerance)) if settings else None
-    return _equality("exact_match", close, loose=False, settings=settings)
+    limits = float(tolerance), float(relative_tolerance)
+    close = partial(_within, *limits) if settings else None
+    return _equality("exact_match", close, loose=False, settings=settings, exactly=partial(_are_within, *limits))
 
 
 def treeval_exact_match() -> LeafMetric:
@@ -125,29 +128,63 @@ def treeval_exact_match() -> LeafMetric:
     return _equality("exact_match", _numpy_close, loose=True)
 
 
-def _equality(name: str, close: Close | None, *, loose: bool, settings: str = "") -> LeafMetric:
+def _equality(
+    name: str,
+    close: Close | None,
+    *,
+    loose: bool,
+    settings: str = "",
+    exactly: Callable[[Any, Any], bool] | None = None,
+) -> LeafMetric:
+    """Equality of values, and closeness of numbers; ``exactly`` decides where integers are too large for floats."""
     pairs, matrix = partial(_equal_pairs, loose), partial(_equal_matrix, loose)
     if close is None:
         return LeafMetric(name, pairs, matrix, types=_PLAIN, settings=settings)
     numbers = _loose_numbers if loose else _numbers
 
+    def large(values: Sequence[Any]) -> set[int]:
+        return {place for place, value in enumerate(values) if _is_large(value)} if exactly else set()
+
     def close_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
         scores = pairs(references, predictions)
         left, right = numbers(references, False), numbers(predictions, loose)
-        return np.maximum(scores, close(left, right))
+        near = close(left, right)
+        for place in large(references) | large(predictions):
+            near[place] = exactly is not None and exactly(references[place], predictions[place])
+        return np.maximum(scores, near)
 
     def close_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
         scores = matrix(references, predictions)
         left, right = numbers(references, False), numbers(predictions, loose)
-        return np.maximum(scores, close(left[:, None], right[None, :]))
+        near = close(left[:, None], right[None, :])
+        rows, columns = large(references), large(predictions)
+        for row, column in itertools.product(range(len(left)), range(len(right))) if rows or columns else ():
+            if row in rows or column in columns:
+                near[row, column] = exactly is not None and exactly(references[row], predictions[column])
+        return np.maximum(scores, near)
 
     return LeafMetric(name, close_pairs, close_matrix, types=_PLAIN, settings=settings)
 
 
 def _within(tolerance: float, relative: float, left: FloatArray, right: FloatArray) -> NDArray[np.bool_]:
     with np.errstate(invalid="ignore", over="ignore"):
-        near: NDArray[np.bool_] = np.abs(left - right) <= np.maximum(tolerance, relative * np.abs(left))
+        limit = np.maximum(tolerance, relative * np.abs(left))
+        # 1.01 and 1.00 are .01 apart, but not as floats: some units in the last place are let through
+        slack = np.minimum(4 * np.spacing(np.maximum(np.abs(left), np.abs(right))), limit / 1000)
+        near: NDArray[np.bool_] = np.abs(left - right) <= limit + slack
     return near & np.isfinite(left) & np.isfinite(right)
+
+
+def _are_within(tolerance: float, relative: float, reference: Any, prediction: Any) -> bool:
+    """The same of two numbers of which one is an integer that no float holds."""
+    if not is_number(reference) or not is_number(prediction):
+        return False
+    left, right = Fraction(reference), Fraction(prediction)
+    return abs(left - right) <= max(Fraction(tolerance), Fraction(relative) * abs(left))
+
+
+def _is_large(value: Any) -> bool:
+    return type(value) is int and abs(value) > 2**53
 
 
 def _numpy_close(left: FloatArray, right: FloatArray) -> NDArray[np.bool_]:

@@ -127,7 +127,7 @@ def resolve_metric(
     else:
         raise InputError("metric", None, repr(metric), "a name, an evaluate module or a function")
     found = found.normalized(normalize)
-    return found if name is None else replace(found, name=name)
+    return found if name in (None, found.name) else replace(found, name=name, own_name=found.own_name or found.name)
 
 
 def _named(name: str, compat: str | None, options: Mapping[str, Any]) -> LeafMetric:

@@ -11,7 +11,7 @@ import inspect
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from numbers import Real
 from typing import Any
 
@@ -72,21 +72,25 @@ def plugged(
         >>> metric.pairs(["abc", "abc"], ["a", "abcd"]), metric.best
         (array([2., 1.]), 0)
     """
-    found = name or getattr(metric, "name", None) or getattr(metric, "__name__", None)
+    own = getattr(metric, "name", None) or getattr(getattr(metric, "func", metric), "__name__", None)
+    found = name or own
     if not isinstance(found, str):
         raise InputError("metric", None, repr(metric), "a metric with a name: give name=…")
-    known_range, known_direction = KNOWN.get(found, ((0.0, 1.0), True))
+    own = own if isinstance(own, str) else found
+    known_range, known_direction = KNOWN.get(own, ((0.0, 1.0), True))
     limits = score_range or getattr(metric, "score_range", None) or known_range
     upwards = getattr(metric, "higher_is_better", None) if higher_is_better is None else higher_is_better
     limits, upwards = _checked_range(found, limits), known_direction if upwards is None else bool(upwards)
-    source = _Plugin(metric, found, limits[0] if upwards else limits[1], result_key, options)
+    source = _Plugin(metric, found, own, limits[0] if upwards else limits[1], result_key, options)
+    settings = {**({"result_key": result_key} if result_key else {}), **options}
     return LeafMetric(
         found,
         source.pairs,
         source.matrix,
         score_range=limits,
         higher_is_better=upwards,
-        settings=",".join(f"{key}={value}" for key, value in options.items()),
+        settings=",".join(f"{key}={value}" for key, value in settings.items()),
+        own_name=own if own != found else "",
     )
 
 
@@ -107,23 +111,24 @@ class _Plugin:
 
     metric: Any
     name: str
+    own_name: str
     worst: float
     result_key: str | None
     options: Mapping[str, Any]
     is_pairwise: bool = False
+    known: dict[Any, tuple[float, Any]] = field(default_factory=dict)
+    """Pair -> its score, and the two values themselves: as long as they are kept, nothing else has their identity."""
 
     def pairs(self, references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-        """Each distinct pair is asked for once."""
-        positions: dict[Any, int] = {}
-        kept: list[int] = []
-        places = []
-        for i, pair in enumerate(zip(references, predictions, strict=True)):
-            place = positions.setdefault(tuple(map(_identity, pair)), len(kept))
-            if place == len(kept):
-                kept.append(i)
-            places.append(place)
-        scores = self._scores([predictions[i] for i in kept], [references[i] for i in kept]) if kept else []
-        return self._finite(np.array(scores, dtype=np.float64))[places] if places else np.zeros(0)
+        """Each distinct pair is asked for once, however often it comes."""
+        keys = [tuple(map(_identity, pair)) for pair in zip(references, predictions, strict=True)]
+        pairs = dict(zip(keys, zip(references, predictions, strict=True), strict=True))
+        new = {key: pair for key, pair in pairs.items() if key not in self.known}
+        if new:
+            answers = self._scores([pair[1] for pair in new.values()], [pair[0] for pair in new.values()])
+            scores = self._finite(np.array(answers, dtype=np.float64)).tolist()
+            self.known |= {key: (score, pair) for (key, pair), score in zip(new.items(), scores, strict=True)}
+        return np.array([self.known[key][0] for key in keys], dtype=np.float64)
 
     def _finite(self, scores: FloatArray) -> FloatArray:
         bad = ~np.isfinite(scores)
@@ -170,7 +175,7 @@ class _Plugin:
         keys = (
             [self.result_key]
             if self.result_key
-            else [self.name, "score", "f1", *(numbers if len(numbers) == 1 else [])]
+            else [self.name, self.own_name, "score", "f1", *(numbers if len(numbers) == 1 else [])]
         )
         key = next((key for key in keys if key in result), None)
         if key is None:

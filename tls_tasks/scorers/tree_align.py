@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from tls_tasks.parsing.tree_values import AnyOf
 from tls_tasks.scorers.leaf_base import FloatArray
 from tls_tasks.scorers.leaf_equality import value_key
 from tls_tasks.scorers.tree_lists import Matches, Side
@@ -96,25 +97,39 @@ def _by_place(one: Stretch, other: Stretch) -> tuple[Sequence[int], Sequence[int
 def _by_key(name: str, left: Side, right: Side) -> Callable[[Stretch, Stretch], tuple[Sequence[int], Sequence[int]]]:
     """Dictionaries with the same value of a key, the first with the first; what lacks the key stays alone."""
 
-    def keys(side: Side) -> list[Any]:
-        values = [item.get(name) if isinstance(item, dict) else None for item in side.items]
-        return [None if value is None else repr(value_key(value)) for value in values]
+    def keys(side: Side) -> list[list[Any]]:
+        return [_keys_of(item.get(name)) if isinstance(item, dict) else [] for item in side.items]
 
     left_keys, right_keys = keys(left), keys(right)
 
     def pair(one: Stretch, other: Stretch) -> tuple[Sequence[int], Sequence[int]]:
-        waiting: dict[str, list[int]] = {}
+        waiting: dict[Any, list[int]] = {}
         for place in range(other[0] + other[1] - 1, other[0] - 1, -1):
-            if right_keys[place] is not None:
-                waiting.setdefault(right_keys[place], []).append(place)
+            for key in right_keys[place]:
+                waiting.setdefault(key, []).append(place)
         rows, columns = [], []
         for place in range(one[0], one[0] + one[1]):
-            if waiting.get(left_keys[place]):
+            found = next((waiting[key] for key in left_keys[place] if waiting.get(key)), None)
+            if found:
                 rows.append(place)
-                columns.append(waiting[left_keys[place]].pop())
+                columns.append(found.pop())
         return rows, columns
 
     return pair
+
+
+def _keys_of(value: Any) -> list[Any]:
+    """What a value can be found by: of several answers each; null and what isn't there by nothing."""
+    if isinstance(value, AnyOf):
+        return [key for answer in value.present for key in _keys_of(answer)]
+    if value is None:
+        return []
+    key = value_key(value)
+    try:
+        hash(key)
+    except TypeError:  # a class of the caller's
+        return [repr(key)]
+    return [key]
 
 
 def _by_scores(walk: Walker, plan: ListPlan, left: Side, right: Side, pairs: Pairs) -> Found:
@@ -160,7 +175,7 @@ def _of_aligned(walk: Walker, plan: ListPlan, left: Side, right: Side, pairs: Al
     for owner, one, other in _stretches(left, right, pairs):
         if one[1] == other[1] and (one[1] == 1 or (use_equality and _are_equal(left, one, right, other))):
             yield owner, one[0], range(other[0], sum(other)), None
-        elif one[1] * other[1] <= SHORT:
+        elif one[1] * other[1] <= SHORT or not walk.plan.only_ours:  # others' metrics are asked for all at once
             short.append((owner, one, other))
         else:
             long.append((owner, one, other))

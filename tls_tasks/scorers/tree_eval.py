@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from tls_tasks.errors import InputError
+from tls_tasks.errors import InputError, OptionError
 from tls_tasks.parsing.text_rows import describe
 from tls_tasks.parsing.tree_compliance import ISSUE_KINDS, complies
 from tls_tasks.parsing.tree_rows import read_columns
 from tls_tasks.parsing.tree_schema import read_schema
-from tls_tasks.parsing.trees import RATES, UNREAD, ParsedTree, parse_rates
+from tls_tasks.parsing.trees import MODES, RATES, UNREAD, ParsedTree, parse_rates
 from tls_tasks.scorers.timeline_items import ParseFailureWarning
 from tls_tasks.scorers.tree_columns import Columns, UnsuitedError
 from tls_tasks.scorers.tree_issues import count_issues
@@ -109,6 +109,8 @@ def tree_eval(
         >>> round(score["recall_node"], 2), score["fields"]["tags"]["missed"]
         (0.8, 1)
     """
+    if parse_mode not in MODES:
+        raise OptionError.unknown("parse_mode", parse_mode, MODES)
     plan = _plan(schema, compat, options or {}, (leaf_metrics, exclusive_metrics, list_order, weights, thresholds))
     found, parses = _found(plan, predictions, references, parse_mode)
     interval = None if confidence_interval is None else (_coverage(confidence_interval), n_resamples, seed)
@@ -135,7 +137,7 @@ def _plan(schema: Any, compat: str | None, options: Mapping[str, str], settings:
     """The plan; kept where schema and settings are plain values, whose bytes say all about them."""
     try:
         key = marshal.dumps((schema, compat, sorted(options.items()) if options else None, settings), 2)
-    except ValueError:  # functions, modules, classes
+    except (ValueError, AttributeError):  # functions, modules, classes; options that are no dictionary
         return _made(schema, compat, options, settings)
     if key not in _PLANS:
         if len(_PLANS) >= 64:

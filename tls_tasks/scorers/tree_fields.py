@@ -6,7 +6,7 @@ price of each line is ``lines.price``.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any
 
 from tls_tasks.errors import InputError
@@ -76,6 +76,8 @@ class FieldSettings:
     Raises:
         InputError: Neither a path nor a type of this schema, or one that is both.
 
+    The root of a schema that is no dictionary is called ``$``.
+
     Example:
         >>> root = Branch({"day": Leaf("date"), "seller": Branch({"name": Leaf("string")})})
         >>> weights = FieldSettings("weights", {"seller.name": 2, "date": 3}, root)
@@ -98,6 +100,9 @@ class FieldSettings:
                 raise InputError(what, None, repr(given), "a dictionary: path or type -> value")
             names = {path_name(path): path for path in self._paths}
             inner = item_of(root)
+            if not isinstance(root, Branch):
+                self._paths[()] = root
+                names["$"] = ()
             is_tree = isinstance(inner, Branch) and given.keys() == inner.children.keys()
             for key, value in given.items():
                 if is_tree:
@@ -106,7 +111,7 @@ class FieldSettings:
                     self._read(key, value, names)
 
     def _read(self, key: Hashable, value: Any, names: Mapping[str, Path]) -> None:
-        if isinstance(key, tuple) and key in self._paths:
+        if isinstance(key, tuple) and key and key in self._paths:  # () is treeval's word for choices
             return self._set(key, value)
         if isinstance(key, str) and key.startswith(_TYPE):
             self.by_type[str(base_type(key.removeprefix(_TYPE)))] = value
@@ -153,6 +158,20 @@ class FieldSettings:
         paths = ", ".join(path_name(path) for path in self._paths)
         return InputError(self.what, None, repr(key), f"a path ({paths}) or a type ({', '.join(sorted(self._types))})")
 
+    def refuse_others(self, wanted: Collection[Path], expected: str) -> None:
+        """Refuse settings of nodes that can't have them.
+
+        Args:
+            wanted: The paths of those that can.
+            expected: What they are, for the message.
+
+        Raises:
+            InputError: There is one.
+        """
+        for path in self.by_path:
+            if path not in wanted:
+                raise InputError(self.what, None, f"a value for {path_name(path)}", expected)
+
     def of_leaf(self, path: Path, leaf: Leaf, default: Any = None) -> Any:
         """What a leaf has: by its path, else by its type, else the default."""
         return self.by_path.get(path, self.by_type.get(type_name(leaf), default))
@@ -176,9 +195,7 @@ def select_metrics(root: SchemaNode, leaf_metrics: Any, exclusive: bool = False)
     """
     settings = FieldSettings("leaf_metrics", leaf_metrics, root)
     leaves = leaves_of(root)
-    for path in settings.by_path:
-        if path not in dict(leaves):
-            raise InputError("leaf_metrics", None, f"metrics for {path_name(path)}", "metrics for its leaves")
+    settings.refuse_others(dict(leaves), "metrics for its leaves")
     selected: dict[Path, list[Any] | None] = {}
     for path, leaf in leaves:
         own = _listed(settings.by_path.get(path))
@@ -195,5 +212,5 @@ def _listed(value: Any) -> list[Any]:
     if value is None:
         return []
     if isinstance(value, set | frozenset):
-        return sorted(value)
+        return sorted(value, key=lambda one: one if isinstance(one, str) else getattr(one, "__name__", repr(one)))
     return list(value) if isinstance(value, list | tuple) else [value]

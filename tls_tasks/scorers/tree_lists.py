@@ -75,7 +75,12 @@ def _visible(plan: NodePlan, value: Any) -> str:
     if isinstance(plan, ListPlan) and isinstance(value, list):
         items = [_visible(plan.item, one) for one in value]
         return f"[{','.join(sorted(items) if plan.order == 'unordered' else items)}]"
-    return repr(value)
+    if isinstance(value, str):
+        return repr(str.__str__(value))
+    try:
+        return repr(value)
+    except ValueError:  # an integer of thousands of digits
+        return hex(value)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tls_tasks.errors import OptionError
+from tls_tasks.errors import InputError, OptionError
 
 
 def _option(default: Any, *others: Any) -> Any:
@@ -142,7 +142,9 @@ def resolve_options(compat: str | None, changes: Mapping[str, Any]) -> TreeOptio
 'absent_in_both', 'extra_nodes', 'branch_leaves', 'list_items', 'null_items', 'alignment', 'ties', 'single_metric', \
 'clipping', 'unmatched_items', 'inner_lists', 'leaf_average', 'aggregate', 'unscored_branches'
     """
-    if compat not in PRESETS:
+    if not isinstance(changes, Mapping):
+        raise InputError("options", None, repr(changes), f"a dictionary of {', '.join(OPTION_NAMES)}")
+    if not isinstance(compat, str | None) or compat not in PRESETS:
         raise OptionError.unknown("compat", compat, PRESETS)
     for name in changes:
         if name not in OPTION_NAMES:

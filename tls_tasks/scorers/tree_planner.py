@@ -55,11 +55,16 @@ def make_plan(
         compat == "treeval",
     )
     _check_order(maker.order)
+    for settings in (maker.weights, maker.thresholds):
+        settings.refuse_others(by_name, "values for its leaves")
     if not isinstance(schema, Branch):
         inner = maker.node(schema, ())
         root = BranchPlan({ROOT: inner}, *_getters([ROOT]), (), frozenset(), (), leaves_below(inner), 1, 1)
     else:
         root = maker.branch(schema, ())
+    _check_lists(maker)
+    if maker.leaves and not any(leaf.weight for leaf in maker.leaves):
+        raise InputError("weights", None, "0 for every leaf", "at least one leaf with a weight above 0")
     slots = tuple((leaf, metric) for leaf in maker.leaves for metric in leaf.metrics)
     return TreePlan(
         root,
@@ -228,6 +233,20 @@ def _steps(children: Mapping[Hashable, NodePlan]) -> tuple[tuple[Hashable, NodeP
         else (key, child, frozenset({dict}), False)
         for key, child in children.items()
     )
+
+
+def _check_lists(maker: _Maker) -> None:
+    """Whether orders are those of lists, and keys those of their items."""
+    orders = maker.orders
+    if orders.by_type:
+        raise InputError("list_order", None, f"the type {next(iter(orders.by_type))!r}", "paths of lists")
+    orders.refuse_others({one.path for one in maker.lists}, "orders of lists")
+    for one in maker.lists:
+        key = one.order.removeprefix("key:")
+        names = [str(name) for name in one.item.children] if isinstance(one.item, BranchPlan) else [key]
+        if one.path in orders.by_path and key != one.order and key not in names:
+            expected = f"one of its keys: {', '.join(names)}"
+            raise InputError("list_order", None, f"{one.order!r} for {one.name}", expected)
 
 
 def _check_order(order: Any) -> None:

@@ -76,8 +76,8 @@ class States:
 
     @property
     def both_null(self) -> Array:
-        """Whether both values are null."""
-        both: Array = (self.expected == NULL) & (self.given == NULL)
+        """Whether both values are null, in the reference among several answers perhaps."""
+        both: Array = ((self.expected == NULL) | (self.expected == MAYBE)) & (self.given == NULL)
         return both
 
 

@@ -62,7 +62,12 @@ class Row:
 
 
 def compare(
-    reference: Any, prediction: Any, node: SchemaNode, metrics_of: MetricsOf, alignments: Alignments
+    reference: Any,
+    prediction: Any,
+    node: SchemaNode,
+    metrics_of: MetricsOf,
+    alignments: Alignments,
+    types: str = "strict",
 ) -> list[Row]:
     """The rows of two trees, in the order of the schema.
 
@@ -72,6 +77,7 @@ def compare(
         node: Their schema.
         metrics_of: Which metrics a leaf has.
         alignments: Which items of two lists belong together; of lists that are not in it, none.
+        types: Whether metrics see values of other types: ``loose``; ``strict``: they are the worst.
 
     Example:
         >>> from tls_tasks.scorers.leaf_metrics import resolve_metric
@@ -82,7 +88,7 @@ def compare(
         near name "baroo" "bar" {'indel_ratio': 0.75}
         missing city "Ulm" None {}
     """
-    return list(_Comparison(metrics_of, alignments).node(reference, prediction, node, (), 0, ""))
+    return list(_Comparison(metrics_of, alignments, types == "loose").node(reference, prediction, node, (), 0, ""))
 
 
 class _Place(int):
@@ -93,6 +99,7 @@ class _Place(int):
 class _Comparison:
     metrics_of: MetricsOf
     alignments: Alignments
+    is_loose: bool
 
     def node(
         self, reference: Any, prediction: Any, node: SchemaNode, path: Path, depth: int, label: str
@@ -153,9 +160,12 @@ class _Comparison:
         if not isinstance(node, Leaf):
             return Row("type", depth, label, left, right)
         metrics = self.metrics_of(tuple(step for step in path if not isinstance(step, _Place)))
-        if not fits(prediction, node):
+        is_other = not fits(prediction, node)
+        if is_other and not self.is_loose:
             return Row("type", depth, label, left, right, {metric.name: metric.worst for metric in metrics})
         scores = {metric.name: float(metric.pairs([reference], [prediction])[0]) for metric in metrics}
+        if is_other:
+            return Row("type", depth, label, left, right, scores)
         if all(scores[metric.name] == metric.best for metric in metrics):
             return Row("same", depth, label, left, right, scores)
         is_worst = all(scores[metric.name] == metric.worst for metric in metrics)

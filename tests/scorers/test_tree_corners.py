@@ -218,3 +218,26 @@ def test_the_view_has_the_scores_of_the_scorer(tmp_path, capsys):
     for options, score in (([], "0.00"), (["--compat", "treeval"], "1.00")):
         assert main(["trees", *paths, "--schema", str(tmp_path / "s"), *options]) == 0
         assert f"! b  1          true       {score}".split() == capsys.readouterr().out.splitlines()[1].split()
+
+
+# --- text ---
+
+
+@pytest.mark.parametrize("text", ['{"a": 007}', '{"a": -01}', '{"a":\u00a07}', '{"a": 0012.50}'])
+def test_what_is_no_json_is_repaired(text):
+    result = tree_eval([text], [{"a": 7}], {"a": "number"}).as_dict()
+    assert (result["json_valid"], result["parsed"], result["repaired"]) == (0.0, 1.0, 1.0)
+
+
+def test_what_is_kept_of_answers_is_bounded(monkeypatch):
+    monkeypatch.setattr("tls_tasks.scorers.leaf_plugins.MOST_KNOWN", 3)
+    asked = []
+
+    def counted(prediction, reference):
+        asked.append((prediction, reference))
+        return float(prediction == reference)
+
+    metric = resolve_metric(counted)
+    for value in (1, 2, 3, 1, 4, 1):
+        assert metric.pairs([value, 0], [value, 1]).tolist() == [1.0, 0.0]
+    assert len(asked) > len(set(asked))

@@ -4,9 +4,9 @@
 failed attempts (which makes a scan quadratic), and keeps nothing of a list that a token limit cut off.
 
 Beyond strict JSON it takes what can be read in one way only, and notes it as ``repaired_json``: comments, trailing
-commas, a missing comma between two containers, control characters in strings, needless backslashes, ``None``, ``True``
-and ``False``. :func:`scan` with ``loose`` guesses a little: strings in single quotes, with quotes or apostrophes inside
-them, and keys without quotes.
+commas, a missing comma between two containers, control characters in strings, needless backslashes, zeros before a
+number, no-break spaces, ``None``, ``True`` and ``False``. :func:`scan` with ``loose`` guesses a little: strings in
+single quotes, with quotes or apostrophes inside them, and keys without quotes.
 """
 
 from __future__ import annotations
@@ -81,6 +81,7 @@ _TO_QUOTE = re.compile(r"[^\"\\]*(?:\\.[^\"\\]*)*", re.DOTALL)  # nothing follow
 _CONTROL = re.compile(r"[\x00-\x1f]")
 _RUN = re.compile(r"[A-Za-z0-9.+-]*")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,9})?")
+_ZERO_FIRST = re.compile(r"-?0[0-9]")
 _BRACKETS = re.compile(r"[\[{\s]*")
 _ESCAPE = re.compile(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(.?))|\"", re.DOTALL)
 _WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
@@ -147,6 +148,8 @@ class _Reading:
         while self.position < length:
             char = text[self.position]
             if char in _BLANKS:
+                if char == "\u00a0":
+                    self._note("no-break space")
                 self.position += 1
             elif char == "/" and self._comment():
                 pass
@@ -264,6 +267,8 @@ class _Reading:
                 self._note("Python literal")
             top.put(_WORDS[token])
         elif _NUMBER.fullmatch(token) or token in _NUMBER_WORDS:
+            if _ZERO_FIRST.match(token):
+                self._note("leading zero")
             top.put(number_of(token, self.notes))
         else:
             return False

@@ -32,6 +32,10 @@ KNOWN: Mapping[str, tuple[tuple[float, float], bool]] = {
 """Score range and direction of modules that have others than [0, 1] and up, where the caller gives none."""
 
 
+MOST_KNOWN = 1_000_000
+"""Pairs whose scores are kept."""
+
+
 class PairwiseMetricWarning(UserWarning):
     """A metric gives no scores of single pairs, and is asked pair by pair."""
 
@@ -124,6 +128,9 @@ class _Plugin:
         keys = [tuple(map(_identity, pair)) for pair in zip(references, predictions, strict=True)]
         pairs = dict(zip(keys, zip(references, predictions, strict=True), strict=True))
         new = {key: pair for key, pair in pairs.items() if key not in self.known}
+        if len(self.known) + len(new) > MOST_KNOWN:
+            self.known.clear()
+            new = pairs
         if new:
             answers = self._scores([pair[1] for pair in new.values()], [pair[0] for pair in new.values()])
             scores = self._finite(np.array(answers, dtype=np.float64)).tolist()

@@ -171,11 +171,12 @@ def _of_aligned(walk: Walker, plan: ListPlan, left: Side, right: Side, pairs: Al
     """Equal lists need no weights; short lists share one walk, a long one has its own."""
     short: list[tuple[int, Stretch, Stretch]] = []
     long: list[tuple[int, Stretch, Stretch]] = []
+    most = SHORT if walk.plan.only_ours else CHUNK  # metrics of others are asked for as much as possible at once
     use_equality = walk.plan.only_ours and walk.plan.options.ties == "canonical"
     for owner, one, other in _stretches(left, right, pairs):
         if one[1] == other[1] and (one[1] == 1 or (use_equality and _are_equal(left, one, right, other))):
             yield owner, one[0], range(other[0], sum(other)), None
-        elif one[1] * other[1] <= SHORT or not walk.plan.only_ours:  # others' metrics are asked for all at once
+        elif one[1] * other[1] <= most:
             short.append((owner, one, other))
         else:
             long.append((owner, one, other))

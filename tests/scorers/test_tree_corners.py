@@ -145,6 +145,8 @@ TREE = {"seller": {"name": "a"}, "x": "b", "lines": [{"id": "c"}]}
         ({"list_order": {"x": "ordered"}}, "list_order: got a value for x, expected orders of lists"),
         ({"list_order": {"string": "ordered"}}, "list_order: got the type 'string', expected paths of lists"),
         ({"list_order": {"lines": "key:idd"}}, "list_order: got 'key:idd' for lines, expected one of its keys: id"),
+        ({"confidence_interval": 0.9, "n_resamples": "x"}, "n_resamples: got .*, expected a whole number"),
+        ({"confidence_interval": 0.9, "seed": [1]}, "seed: got .*, expected a whole number"),
         ({"options": ["types"]}, "options: got \\['types'\\], expected a dictionary of types"),
     ],
 )

@@ -113,8 +113,8 @@ def tree_eval(
         raise OptionError.unknown("parse_mode", parse_mode, MODES)
     plan = _plan(schema, compat, options or {}, (leaf_metrics, exclusive_metrics, list_order, weights, thresholds))
     found, parses = _found(plan, predictions, references, parse_mode)
-    interval = None if confidence_interval is None else (_coverage(confidence_interval), n_resamples, seed)
-    settings = _settings(plan, hierarchical_averaging, thresholds is not None, parse_mode, interval)
+    interval = None if confidence_interval is None else _interval(confidence_interval, n_resamples, seed)
+    settings = _settings(plan, bool(hierarchical_averaging), thresholds is not None, parse_mode, interval)
     return TreeScore(settings, len(predictions), found, parses)
 
 
@@ -160,10 +160,13 @@ def _made(schema: Any, compat: str | None, options: Mapping[str, str], settings:
     )
 
 
-def _coverage(value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise InputError("confidence_interval", None, describe(value), "a coverage such as 0.95")
-    return value
+def _interval(coverage: Any, n_resamples: Any, seed: Any) -> tuple[float, int, int]:
+    if isinstance(coverage, bool) or not isinstance(coverage, int | float):
+        raise InputError("confidence_interval", None, describe(coverage), "a coverage such as 0.95")
+    for name, value in (("n_resamples", n_resamples), ("seed", seed)):
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise InputError(name, None, describe(value), "a whole number")
+    return coverage, n_resamples, seed
 
 
 def _found(

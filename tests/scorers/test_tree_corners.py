@@ -178,8 +178,8 @@ def test_text_that_is_no_schema(text):
 
 
 def test_names_of_types_are_schemas():
-    assert [read_schema(name).type for name in ("string", "isbn", "integer|string", "my-type")] == [
-        "string", "isbn", "integer|string", "my-type"
+    assert [read_schema(name).type for name in ("string", '"date"', "isbn", "integer|string", "my-type")] == [
+        "string", "date", "isbn", "integer|string", "my-type"
     ]  # fmt: skip
 
 

@@ -120,9 +120,9 @@ _TYPE_NAME = re.compile(r"[\w|:-]+(\[[\w|:, -]*\])?")
 
 
 def _from_text(text: str) -> Any:
-    """JSON if it begins like a dictionary or a list, else a type name."""
+    """JSON if it begins like a dictionary, a list or text, else a type name."""
     stripped = text.strip().lstrip("\ufeff").lstrip()
-    if not stripped.startswith(("{", "[")):
+    if not stripped.startswith(("{", "[", '"')):
         if not stripped:
             raise InputError("schema", None, "empty text", _WANTED)
         if not _TYPE_NAME.fullmatch(stripped):

@@ -183,7 +183,7 @@ class Columns:
             if len(kinds) > 1 or float in kinds:  # treeval's exact match finds more of them equal
                 raise UnsuitedError
         scores: list[Sequence[float]] = []
-        for metric, quick in zip(leaf.metrics, leaf.quick, strict=True):
+        for metric, quick in zip(leaf.metrics, leaf.quick):  # noqa: B905 - as below
             if not expected:
                 scores.append(())
             elif quick == "equal" or (quick == "treeval" and float not in leaf.types):

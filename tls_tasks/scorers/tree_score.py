@@ -270,7 +270,7 @@ def _leaf_tree(plan: NodePlan, scores: Sequence[Any], seen: Collection[Path] | N
 def _leaf_scores(plan: TreePlan, means: Sequence[float | None]) -> Sequence[dict[str, float | None] | None]:
     """Each leaf's means by metric; None where nothing was scored."""
     scores = [blank.copy() for blank in plan.blanks]
-    for (index, name), mean in zip(plan.names, means, strict=True):
+    for (index, name), mean in zip(plan.names, means):  # noqa: B905 - one a slot, and saying so takes time
         scores[index][name] = mean
     return scores if None not in means else [None if None in own.values() else own for own in scores]
 

@@ -243,3 +243,23 @@ def test_what_is_kept_of_answers_is_bounded(monkeypatch):
     for value in (1, 2, 3, 1, 4, 1):
         assert metric.pairs([value, 0], [value, 1]).tolist() == [1.0, 0.0]
     assert len(asked) > len(set(asked))
+
+
+def test_what_was_answered_before_is_asked_again_in_another_scoring():
+    answers = iter([0.25, 0.75])
+    metric = resolve_metric(lambda prediction, reference: next(answers), name="changing")
+    scores = [tree_eval([{"a": "x"}], [{"a": "y"}], {"a": "string"}, {"a": metric}).as_dict() for _ in range(2)]
+    assert [score["leaves"]["a"]["changing"] for score in scores] == [0.25, 0.75]
+
+
+def test_several_answers_leave_the_only_key_to_others():
+    references = [{"l": [{"k": AnyOf(["x", "y"])}, {"k": "x"}]}]
+    result = tree_eval([{"l": [{"k": "x"}, {"k": "y"}]}], references, {"l": [{"k": "string"}]}, list_order="key:k")
+    assert result.as_dict()["treeval_score"] == 1.0
+    assert result.samples()[0]["alignments"] == {"l": [[0, 1], [1, 0]]}
+
+
+def test_a_predicted_item_is_found_once():
+    prediction = [{"l": [{"k": AnyOf(["x", "y"])}]}]
+    result = tree_eval(prediction, [{"l": [{"k": "x"}, {"k": "y"}]}], {"l": [{"k": "string"}]}, list_order="key:k")
+    assert result.as_dict()["fields"]["l.k"] == {"correct": 0, "wrong": 0, "missed": 2, "invented": 1, "absent": 0}

@@ -39,6 +39,7 @@ class LeafMetric:
         settings: Options that differ from the defaults, for signatures.
         prepare: Applied to every value first.
         score_pair: The score of two accepted values, if that is quicker than a batch of one.
+        forget: Forgets the scores of pairs that were asked for before; called before each scoring.
         own_name: What it is called where ``name`` is another one; for signatures.
 
     Example:
@@ -61,6 +62,7 @@ class LeafMetric:
     settings: str = ""
     prepare: Callable[[Any], Any] | None = None
     score_pair: Callable[[Any, Any], float] | None = None
+    forget: Callable[[], None] | None = None
     own_name: str = ""
 
     @property

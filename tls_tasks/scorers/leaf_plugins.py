@@ -94,6 +94,7 @@ def plugged(
         score_range=limits,
         higher_is_better=upwards,
         settings=",".join(f"{key}={value}" for key, value in settings.items()),
+        forget=source.known.clear,
         own_name=own if own != found else "",
     )
 

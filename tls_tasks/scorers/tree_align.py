@@ -105,15 +105,16 @@ def _by_key(name: str, left: Side, right: Side) -> Callable[[Stretch, Stretch], 
     def pair(one: Stretch, other: Stretch) -> tuple[Sequence[int], Sequence[int]]:
         waiting: dict[Any, list[int]] = {}
         for place in range(other[0] + other[1] - 1, other[0] - 1, -1):
-            for key in right_keys[place]:
-                waiting.setdefault(key, []).append(place)
-        rows, columns = [], []
-        for place in range(one[0], one[0] + one[1]):
+            if len(right_keys[place]) == 1:  # several answers are for references; each item is found once
+                waiting.setdefault(right_keys[place][0], []).append(place)
+        matched: dict[int, int] = {}
+        # what has one key only comes first, so that no choice among several answers takes it away
+        for place in sorted(range(one[0], one[0] + one[1]), key=lambda place: len(left_keys[place])):
             found = next((waiting[key] for key in left_keys[place] if waiting.get(key)), None)
             if found:
-                rows.append(place)
-                columns.append(found.pop())
-        return rows, columns
+                matched[place] = found.pop()
+        rows = sorted(matched)
+        return rows, [matched[place] for place in rows]
 
     return pair
 

@@ -103,6 +103,9 @@ def _resolved(path: Path, leaf: Leaf, chosen: Sequence[Any] | None, compat: str 
     label = "choice" if leaf.choices else leaf.type
     wanted = [DIFFERENCES.get(one, one) if isinstance(one, str) else one for one in chosen or default_metrics(label)]
     metrics = tuple(resolve_metric(one, compat=compat) for one in wanted)
+    for metric in metrics:
+        if metric.forget is not None:
+            metric.forget()
     names = [metric.name for metric in metrics]
     if len(set(names)) < len(names):
         raise InputError(

@@ -23,10 +23,10 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tls_tasks.scorers.alignment_rouge import alignment_rouge
-from tls_tasks.scorers.timeline_alignment import VARIANTS
-from tls_tasks.text.tilse_engine import tilse_counts
-from tls_tasks.types import Timeline
+from tls_tasks.timelines.alignment import VARIANTS
+from tls_tasks.timelines.alignment_rouge import alignment_rouge
+from tls_tasks.timelines.tilse_engine import tilse_counts
+from tls_tasks.timelines.types import Timeline
 
 Pair = tuple[Timeline, Timeline]
 DEFAULT_DATA = Path(__file__).parent.parent.parent / "shared" / "data" / "open_tls"

@@ -20,7 +20,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.scorers.evidence_extraction import evidence_extraction
+from tls_tasks.evidence.evidence_extraction import evidence_extraction
 
 Object = dict[str, str]
 Document = tuple[str, list[Object], list[Object]]

@@ -18,14 +18,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.baselines import keyword
-from tls_tasks.datasets.evidence import prompt
-from tls_tasks.parsing.evidence import parse_evidence
-from tls_tasks.scorers.evidence_extraction import evidence_extraction
-from tls_tasks.types import JOURNAL_SCHEMA
+from tls_tasks.evidence import baseline as keyword
+from tls_tasks.evidence.data import prompt
+from tls_tasks.evidence.evidence_extraction import evidence_extraction
+from tls_tasks.evidence.read import parse_evidence
+from tls_tasks.evidence.types import JOURNAL_SCHEMA
 
 Object = dict[str, Any]
-FOLDER = Path(__file__).parent.parent / "tls_tasks" / "datasets" / "embedded" / "evidence_journals"
+FOLDER = Path(__file__).parent.parent / "tls_tasks" / "data" / "embedded" / "evidence_journals"
 DOMAINS = JOURNAL_SCHEMA.domains
 SCHEMES = {
     "strict": "same domain, same boundaries",

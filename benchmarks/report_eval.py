@@ -21,9 +21,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from tls_tasks.judge import from_endpoint
-from tls_tasks.judge.store import build_store
-from tls_tasks.types.reports import Query
+from tls_tasks.reports.judges import from_endpoint
+from tls_tasks.reports.judges.store import build_store
+from tls_tasks.reports.types import Query
 
 N_QUESTIONS, IN_FLIGHT, LATENCY = 1454, 16, 0.1
 N_DOCUMENTS, N_LOOK_UPS = 200_000, 2000
@@ -33,7 +33,7 @@ LOOK_UP = """
 import random, sys, time
 def resident():
     return int(open("/proc/self/statm").read().split()[1]) * 4096 / 1e6
-from tls_tasks.judge.store import DocumentStore
+from tls_tasks.reports.judges.store import DocumentStore
 store = DocumentStore(sys.argv[1])
 ids = [f"doc-{number:032}" for number in random.Random(1).sample(range(int(sys.argv[2])), int(sys.argv[3]))]
 times = []

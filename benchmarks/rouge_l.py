@@ -20,7 +20,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tls_tasks.scorers.rouge_l import rouge_l
+from tls_tasks.summaries.rouge_l import rouge_l
 
 Pair = tuple[str, str]
 Work = Callable[[Sequence[Pair]], list[float]]

@@ -25,7 +25,7 @@ from typing import Any
 
 from rapidfuzz.distance import Indel
 
-from tls_tasks.scorers.tree_eval import tree_eval
+from tls_tasks.trees.tree_eval import tree_eval
 
 Trees = tuple[list[Any], list[Any]]
 """Predictions and references."""

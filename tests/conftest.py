@@ -12,9 +12,9 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from tls_tasks.types import Timeline
+from tls_tasks.timelines.types import Timeline
 
-pytest_plugins = ["tests.browser"]
+pytest_plugins = ["tests.browser", "tests.data_parts", "tests.harness_parts"]
 
 ROOT = Path(__file__).parent.parent
 ORACLES = Path(__file__).parent / "oracles"
@@ -62,8 +62,8 @@ def shared():
 def made_runs(tmp_path_factory):
     """Two systems on real harness runs of all families, as folders: ``base`` and ``noisy``; made once, read only."""
     pytest.importorskip("lm_eval")
-    from tests.harness.made_runs import make_run, with_noise
-    from tls_tasks.harness.models import DatewiseLM, KeywordLM, LeadLM, ReportLeadLM, RulesLM
+    from tests.made_runs import make_run, with_noise
+    from tls_tasks.hosts.models import DatewiseLM, KeywordLM, LeadLM, ReportLeadLM, RulesLM
 
     folder = tmp_path_factory.mktemp("runs")
     families = (

@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tls_tasks.registry import INVARIANTS, METRICS, metrics_of
-from tls_tasks.types import Timeline
+from tls_tasks.timelines.types import Timeline
 
 # --- rows to try, by kind of metric; a new kind adds an entry ---
 # pairs: prediction and reference; empty, unparsable: predictions; shuffled: a prediction's parts in another order;
@@ -348,7 +348,8 @@ def test_a_perfect_prediction_is_better_than_none(spec):
 def test_the_four_mirrored_names(spec):
     module = spec.function.partition(":")[0].replace(".", "/")
     assert spec.function.endswith(f":{spec.name}")
-    for path in (f"{module}.py", f"metrics/{spec.name}/{spec.name}.py", f"tests/scorers/test_{spec.name}.py"):
+    family = module.split("/")[1]
+    for path in (f"{module}.py", f"metrics/{spec.name}/{spec.name}.py", f"tests/{family}/test_{spec.name}.py"):
         assert (ROOT / path).is_file(), path
 
 

@@ -15,45 +15,51 @@ from tls_tasks.registry import METRICS
 
 PACKAGE = ROOT / "tls_tasks"
 
-# Arrows point to lower or equal numbers only; equal ones may not import each other, but for one's own package.
-LAYERS = {
-    "types": 0,
-    "errors": 0,
-    "signature": 1,
-    "intervals": 1,
-    "significance": 2,
-    "scores": 2,
-    "text": 3,
-    "parsing": 3,
-    "scorers": 4,
-    "registry": 5,
-    "baselines": 6,
-    "datasets": 6,
-    "evaluators": 6,
-    "judge": 6,
-    "plugin": 6,
-    "harness": 7,  # runs the baselines
-    "report": 8,
-    "submission": 8,
-    "cli": 9,
-    "__init__": 10,
-    "__main__": 10,
+FAMILIES = {"timelines", "summaries", "evidence", "trees", "reports"}
+BASE = {"core", "text", "data"}
+
+# room -> the rooms that it may import besides itself; nobody imports what is not listed here.
+MAY_IMPORT = {
+    "core": set(),
+    "text": {"core"},
+    "data": {"core", "text"},
+    **{family: BASE for family in FAMILIES},
+    "registry": set(),
+    "hosts": {*BASE, *FAMILIES, "registry", "__init__"},
+    "after": {*BASE, *FAMILIES, "registry", "hosts", "__init__"},
+    "cli": {*BASE, *FAMILIES, "registry", "hosts", "after", "__init__"},
+    "__init__": {"registry"},
+    "__main__": {"cli"},
+    "metrics": {"hosts", *BASE, *FAMILIES, "registry", "__init__"},
 }
 
 # Who may import what is heavy or reaches out.
 ALLOWED = {
-    "evaluate": {"metrics"},
-    "lm_eval": {"harness", "plugin", "cli"},
-    "datasets": {"datasets", "metrics"},
-    "huggingface_hub": {"datasets", "submission"},
-    "transformers": {"datasets", "judge"},
-    "httpx": {"judge"},
-    "litellm": {"judge"},
+    "evaluate": {"metrics", "hosts"},
+    "lm_eval": {"hosts", "cli"},
+    "datasets": {"data", "hosts", "metrics"},
+    "huggingface_hub": {"data", "after"},
+    "transformers": {"timelines", "reports"},
+    "httpx": {"reports"},
+    "litellm": {"reports"},
     "requests": set(),
     "urllib": set(),
     "socket": set(),
     "subprocess": set(),
     "pickle": set(),  # the judge's pickles.py reads pickles by itself, and runs nothing in them
+}
+
+# What the move has not settled yet: (file, room or package). Each goes, none is added.
+PENDING = {
+    ("tls_tasks/reports/judges/choose.py", "hosts"),
+    ("tls_tasks/reports/judges/choose.py", "lm_eval"),
+    ("tls_tasks/evidence/data.py", "datasets"),
+    ("tls_tasks/reports/data.py", "datasets"),
+    ("tls_tasks/summaries/data.py", "datasets"),
+    ("tls_tasks/timelines/data.py", "datasets"),
+    ("tls_tasks/trees/data.py", "datasets"),
+    ("tls_tasks/summaries/task.py", "registry"),
+    ("tls_tasks/timelines/task.py", "registry"),
 }
 
 
@@ -73,37 +79,48 @@ def imports(path):
             yield from ((alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}:{node.lineno}: imports are absolute"
-            yield node.module, node.lineno
-            if node.module == "tls_tasks":
-                yield from ((f"tls_tasks.{alias.name}", node.lineno) for alias in node.names)
+            if node.module != "tls_tasks":
+                yield node.module, node.lineno
+                continue
+            for alias in node.names:  # a room, or a name of the package itself
+                is_room = (PACKAGE / alias.name).is_dir() or (PACKAGE / f"{alias.name}.py").is_file()
+                yield f"tls_tasks.{alias.name}" if is_room else "tls_tasks", node.lineno
 
 
 SOURCES = list(sources())
 
 
-def test_arrows_point_left():
+def rooms_imported(path):
+    """The rooms of the package that a file imports, and the line of each."""
+    for module, line in imports(path):
+        parts = module.split(".")
+        if module == "tls_tasks":
+            yield "__init__", line
+        elif parts[0] == "tls_tasks":
+            yield parts[1], line
+
+
+def test_rooms_import_only_what_they_may():
     wrong = []
-    for layer, path in SOURCES:
-        for module, line in imports(path):
-            parts = module.split(".")
-            if layer == "metrics" or parts[0] != "tls_tasks" or len(parts) < 2 or parts[1] not in LAYERS:
-                continue
-            if parts[1] != layer and LAYERS[parts[1]] >= LAYERS[layer]:
-                wrong.append(f"{path.relative_to(ROOT)}:{line} imports {module}")
+    for room, path in SOURCES:
+        for imported, line in rooms_imported(path):
+            file = str(path.relative_to(ROOT))
+            if imported != room and imported not in MAY_IMPORT[room] and (file, imported) not in PENDING:
+                wrong.append(f"{file}:{line}: {room} may not import {imported}")
     assert not wrong, "\n".join(wrong)
 
 
-def test_every_module_has_a_layer():
-    assert {layer for layer, _ in SOURCES} - {"metrics"} <= set(LAYERS)
+def test_every_room_is_known():
+    assert {room for room, _ in SOURCES} <= set(MAY_IMPORT)
 
 
 def test_heavy_imports_stay_where_they_belong():
     wrong = []
-    for layer, path in SOURCES:
+    for room, path in SOURCES:
         for module, line in imports(path):
-            root = module.split(".")[0]
-            if root in ALLOWED and layer not in ALLOWED[root]:
-                wrong.append(f"{path.relative_to(ROOT)}:{line} imports {module}")
+            root, file = module.split(".")[0], str(path.relative_to(ROOT))
+            if root in ALLOWED and room not in ALLOWED[root] and (file, root) not in PENDING:
+                wrong.append(f"{file}:{line}: {room} may not import {module}")
     assert not wrong, "\n".join(wrong)
 
 

@@ -22,9 +22,9 @@ from pathlib import Path
 import pytest
 
 import tls_tasks
-from tls_tasks.baselines.datewise import answer
-from tls_tasks.datasets import load_timeline_task
-from tls_tasks.datasets.documents import prompt
+from tls_tasks.timelines.baseline import answer
+from tls_tasks.timelines.data import load_timeline_task
+from tls_tasks.timelines.documents import prompt
 
 pytestmark = pytest.mark.slow
 
@@ -135,9 +135,9 @@ def test_files_of_the_wheel(wheel: Path) -> None:
     sources |= {path.relative_to(ROOT).as_posix() for path in files(ROOT / "tls_tasks")}
     sources |= set(HOOK_FILES)
     assert sources == {name for name in names if ".dist-info/" not in name}
-    assert {"tls_tasks/py.typed", "tls_tasks/datasets/datasets.json"} <= sources
+    assert {"tls_tasks/py.typed", "tls_tasks/timelines/data_sets.json"} <= sources
     assert any(name.startswith("tls_tasks/text/data/") for name in sources)
-    assert any(name.startswith("tls_tasks/datasets/embedded/") for name in sources)
+    assert any(name.startswith("tls_tasks/data/embedded/") for name in sources)
 
 
 def files(folder: Path) -> list[Path]:
@@ -201,7 +201,7 @@ def harness(installed: Environment) -> dict[str, str]:
 def test_lm_eval_ls_tasks(harness: dict[str, str], installed: Environment) -> None:
     rows = [line.split("|") for line in harness["ls"].splitlines() if line.startswith("|tls_crisis ")]
     assert len(rows) == 1
-    assert rows[0][2].strip() == str(installed.site / "tls_tasks" / "task_configs" / "tls" / "tls_crisis.yaml")
+    assert rows[0][2].strip() == str(installed.site / "tls_tasks" / "task_configs" / "timelines" / "tls_crisis.yaml")
 
 
 def test_lm_eval_validate(harness: dict[str, str]) -> None:

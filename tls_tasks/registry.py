@@ -78,7 +78,7 @@ METRICS: Mapping[str, MetricSpec] = {
     for spec in (
         MetricSpec(
             name="alignment_rouge",
-            function="tls_tasks.scorers.alignment_rouge:alignment_rouge",
+            function="tls_tasks.timelines.alignment_rouge:alignment_rouge",
             kind="timeline",
             prefixes=("ar1", "ar2"),
             summary="ROUGE-1 and ROUGE-2 of two timelines whose dates are aligned first (AR-1, AR-2)",
@@ -96,7 +96,7 @@ METRICS: Mapping[str, MetricSpec] = {
         ),
         MetricSpec(
             name="date_f1",
-            function="tls_tasks.scorers.date_f1:date_f1",
+            function="tls_tasks.timelines.date_f1:date_f1",
             kind="timeline",
             prefixes=("date",),
             summary="precision, recall and F1 of the dates that a timeline selects",
@@ -114,7 +114,7 @@ METRICS: Mapping[str, MetricSpec] = {
         ),
         MetricSpec(
             name="rouge_l",
-            function="tls_tasks.scorers.rouge_l:rouge_l",
+            function="tls_tasks.summaries.rouge_l:rouge_l",
             kind="summary",
             prefixes=("rouge_l",),
             summary="ROUGE-L and rougeLsum of summaries, with tokenisers for every script",
@@ -132,7 +132,7 @@ METRICS: Mapping[str, MetricSpec] = {
         ),
         MetricSpec(
             name="report_eval",
-            function="tls_tasks.scorers.report_eval:report_eval",
+            function="tls_tasks.reports.report_eval:report_eval",
             kind="report",
             prefixes=(),
             keys=(
@@ -160,7 +160,7 @@ METRICS: Mapping[str, MetricSpec] = {
         ),
         MetricSpec(
             name="evidence_extraction",
-            function="tls_tasks.scorers.evidence_extraction:evidence_extraction",
+            function="tls_tasks.evidence.evidence_extraction:evidence_extraction",
             kind="evidence",
             prefixes=(),
             summary="objects without canonical labels, matched by domain and quoted span; attributes; grounding",
@@ -193,7 +193,7 @@ METRICS: Mapping[str, MetricSpec] = {
         ),
         MetricSpec(
             name="tree_eval",
-            function="tls_tasks.scorers.tree_eval:tree_eval",
+            function="tls_tasks.trees.tree_eval:tree_eval",
             kind="tree",
             prefixes=(),
             summary="structured answers (JSON trees) leaf by leaf and node by node, lists in any order, by a schema",

@@ -7,8 +7,8 @@ import datasets
 import evaluate
 
 import tls_tasks
-from tls_tasks.parsing import timeline_rows
-from tls_tasks.parsing.timelines import TimelinePolicy
+from tls_tasks.timelines import rows as timeline_rows
+from tls_tasks.timelines.read import TimelinePolicy
 
 _DESCRIPTION = """
 Alignment ROUGE of timelines (AR-1, AR-2): the dates of a prediction and a reference are aligned, and the texts of
@@ -29,7 +29,7 @@ Args:
     tokenizer (str or function): "rouge155" (ASCII only, default), "unicode", or a function sentence -> words.
     remove_stopwords (bool), use_stemmer (bool): both True by default, as in the papers.
     exact_date_mean (bool): also return exact_date_mean_1 and exact_date_mean_2, which are not AR.
-    policy (tls_tasks.parsing.timelines.TimelinePolicy): how dates and texts are read out of model text.
+    policy (tls_tasks.timelines.read.TimelinePolicy): how dates and texts are read out of model text.
     detailed (bool): also return "variants" (all five) and "items", one a (row, reference) pair, with the alignment.
 
 Returns:

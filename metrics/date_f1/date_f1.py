@@ -7,8 +7,8 @@ import datasets
 import evaluate
 
 import tls_tasks
-from tls_tasks.parsing import timeline_rows
-from tls_tasks.parsing.timelines import TimelinePolicy
+from tls_tasks.timelines import rows as timeline_rows
+from tls_tasks.timelines.read import TimelinePolicy
 
 _DESCRIPTION = """
 Precision, recall and F1 of the dates that a timeline selects, as tilse's evaluate_dates computes them. A date is right
@@ -25,7 +25,7 @@ Args:
     aggregate (str): "f_of_means" (F of mean precision and mean recall, default) or "mean_f".
     beta (float): weight of recall in F. Default 1.0.
     topics (list of str): the topic of each row; topics then have one vote each.
-    policy (tls_tasks.parsing.timelines.TimelinePolicy): how dates and texts are read out of model text.
+    policy (tls_tasks.timelines.read.TimelinePolicy): how dates and texts are read out of model text.
     detailed (bool): also return "items", one a (row, reference) pair, with matched, missed and spurious dates.
 
 Returns:

@@ -7,8 +7,8 @@ import datasets
 import evaluate
 
 import tls_tasks
-from tls_tasks.parsing import evidence_rows
-from tls_tasks.types import JOURNAL_SCHEMA
+from tls_tasks.evidence import rows as evidence_rows
+from tls_tasks.evidence.types import JOURNAL_SCHEMA
 
 _DESCRIPTION = """
 Evidence-grounded extraction: objects without canonical labels, each with a domain, a quoted span and a few constrained

@@ -7,7 +7,7 @@ import datasets
 import evaluate
 
 import tls_tasks
-from tls_tasks.parsing import report_columns
+from tls_tasks.reports import columns as report_columns
 
 _DESCRIPTION = """
 Cited reports: whether the cited documents support each sentence, and which nuggets (questions with answers) of its
@@ -24,7 +24,7 @@ Args:
     documents: document id -> text or {"title", "text"}; collection -> such a mapping; a function or a store. Citations
         of other ids are unsupported. Default None: the judge knows documents by their ids.
     judge: recorded judgments (a list of {"kind", "sentence", "doc_id" or "question" and "answer", "verdict"}), a
-        function of a query, or a judge of tls_tasks.judge. Default None: nothing can be asked.
+        function of a query, or a judge of tls_tasks.reports.judges. Default None: nothing can be asked.
     compat (str): "report_gen_eval" gives that program's recall and precision. Default None.
     recall_unit (str): what recall counts: "answer" (pairs of question and answer; default), "question", or "item".
     first_instance_scope (str): an uncited claim is ignored if a "cited" sentence made it before (default), or if "any".

@@ -7,7 +7,7 @@ import datasets
 import evaluate
 
 import tls_tasks
-from tls_tasks.parsing import text_rows
+from tls_tasks.core import text_rows
 
 _DESCRIPTION = """
 ROUGE-L of summaries: precision, recall and F1 of the longest common subsequence of words. The tokeniser is an option

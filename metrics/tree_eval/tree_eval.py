@@ -7,7 +7,7 @@ import datasets
 import evaluate
 
 import tls_tasks
-from tls_tasks.parsing import tree_rows
+from tls_tasks.trees import rows as tree_rows
 
 _DESCRIPTION = """
 Structured output (JSON trees) against reference trees: a schema says what each leaf is and how it is scored; lists are

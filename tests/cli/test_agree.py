@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tls_tasks.cli import main
-from tls_tasks.datasets.reports import embedded_recording
+from tls_tasks.reports.data import embedded_recording
 
 SHORT = [
     {"kind": "citation_support", "sentence": "It rained.", "doc_id": "d1", "verdict": "YES"},

@@ -7,10 +7,10 @@ import pytest
 
 from tls_tasks.cli import main
 from tls_tasks.cli.documents import open_documents
-from tls_tasks.datasets.reports import embedded_recording
-from tls_tasks.errors import DataError, InputError
-from tls_tasks.judge.store import DocumentStore
-from tls_tasks.parsing.documents import look_up
+from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.reports.data import embedded_recording
+from tls_tasks.reports.documents import look_up
+from tls_tasks.reports.judges.store import DocumentStore
 
 FOLDER = embedded_recording().parent
 REPORTS, DOCUMENTS = str(FOLDER / "reports.jsonl"), str(FOLDER / "documents.jsonl")

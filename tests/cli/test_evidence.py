@@ -7,9 +7,9 @@ import pytest
 
 from tests.conftest import read_jsonl
 from tls_tasks.cli import main
-from tls_tasks.datasets.order import EMBEDDED
-from tls_tasks.scorers.evidence_extraction import evidence_extraction
-from tls_tasks.types import EvidenceSchema
+from tls_tasks.data.order import EMBEDDED
+from tls_tasks.evidence.evidence_extraction import evidence_extraction
+from tls_tasks.evidence.types import EvidenceSchema
 
 JOURNALS, GOLD = EMBEDDED / "evidence_journals" / "journals.jsonl", EMBEDDED / "evidence_journals" / "gold.jsonl"
 TEXT = "Had tea twice. Felt calm, no fever."

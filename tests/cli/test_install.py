@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 import tls_tasks
-from tls_tasks import plugin
 from tls_tasks.cli import main
 from tls_tasks.cli.doctor import HOSTS, EntryPoint, HookState, hook_state, report, upstream_groups
-from tls_tasks.errors import DataError
+from tls_tasks.core.errors import DataError
+from tls_tasks.hosts import discovery as plugin
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,7 +28,7 @@ HEALTHY = HookState(
     upstream=dict.fromkeys(HOSTS, False),
     entry_points=(
         EntryPoint("lm_eval.tasks", "tls_tasks", "tls_tasks.task_configs", True),
-        EntryPoint("lm_eval.models", "tls_datewise", "tls_tasks.baselines.datewise:DatewiseLM", True),
+        EntryPoint("lm_eval.models", "tls_datewise", "tls_tasks.timelines.baseline:DatewiseLM", True),
         EntryPoint("evaluate.modules", "tls_tasks", "tls_tasks.metrics", True),
     ),
 )

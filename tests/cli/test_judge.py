@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.judge.server import Server, truth
+from tests.reports.judges.server import Server, truth
 from tls_tasks.cli import main
 from tls_tasks.cli.judge import add_parser, judge_spec
 from tls_tasks.cli.judge import main as report_eval_main
-from tls_tasks.datasets.reports import embedded_recording
-from tls_tasks.errors import DataError, InputError
-from tls_tasks.harness.report_runs import read_run, score_run
-from tls_tasks.judge import Recorded
-from tls_tasks.scorers.report_score import KEYS
+from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.reports.data import embedded_recording
+from tls_tasks.reports.judges import Recorded
+from tls_tasks.reports.runs import read_run, score_run
+from tls_tasks.reports.score import KEYS
 
 ROOT = Path(__file__).parents[2]
 FOLDER = embedded_recording().parent

@@ -2,9 +2,9 @@
 
 import json
 
+from tls_tasks.after.task_files import group_files, task_files
 from tls_tasks.cli import main
-from tls_tasks.datasets.states import data_sets, data_state
-from tls_tasks.harness.task_files import group_files, task_files
+from tls_tasks.cli.states import data_sets, data_state
 from tls_tasks.registry import METRICS
 
 

@@ -192,7 +192,7 @@ class TestVerdicts:
 
     @pytest.fixture
     def files(self):
-        from tls_tasks.datasets.order import EMBEDDED
+        from tls_tasks.data.order import EMBEDDED
 
         folder = EMBEDDED / "report_generation"
         documents = ["--documents", folder / "documents.jsonl"]

@@ -15,8 +15,8 @@ import pytest
 
 from tls_tasks.cli import main
 from tls_tasks.cli.trees import metrics_of_arguments, wants_color
-from tls_tasks.errors import InputError
-from tls_tasks.parsing.tree_schema import read_schema
+from tls_tasks.core.errors import InputError
+from tls_tasks.trees.schema import read_schema
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = {

@@ -18,7 +18,7 @@ import subprocess
 from pathlib import Path
 
 HERE = Path(__file__).parent
-EMBEDDED = HERE.parent.parent / "tls_tasks" / "datasets" / "embedded"
+EMBEDDED = HERE.parent.parent / "tls_tasks" / "data" / "embedded"
 SUFFIXES = (
     "s es ed ing eed y ational tional enci anci izer bli alli entli eli ousli ization ation ator alism iveness fulness "
     "ousness aliti iviti biliti logi icate ative alize iciti ical ful ness al ance ence er ic able ible ant ement ment "

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.scorers import slow_rouge_l as slow
+from tests.summaries import slow_rouge_l as slow
 from tls_tasks.text import lcs
 
 FEW = st.sampled_from("abc")

@@ -1,6 +1,6 @@
 import pytest
 
-from tls_tasks.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.text.tokenizers import resolve_tokenizer, unicode_words
 
 

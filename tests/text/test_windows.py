@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tls_tasks.errors import InputError
+from tls_tasks.core.errors import InputError
 from tls_tasks.text.windows import windows
 
 

@@ -13,7 +13,7 @@ import os
 import sys
 
 from tls_tasks import __version__
-from tls_tasks.errors import TlsTasksError
+from tls_tasks.core.errors import TlsTasksError
 
 COMMAND_MODULES = (
     "install",

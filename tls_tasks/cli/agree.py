@@ -12,7 +12,7 @@ from tls_tasks.cli.base import add_command
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
-    from tls_tasks.scorers.agreement import Agreement, Judgment
+    from tls_tasks.reports.agreement import Agreement, Judgment
 
 _DESCRIPTION = """\
 Compare the verdicts of two judges, or of a judge and of people, on the same questions.
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
         DataError: A file that can't be read.
         InputError: The recordings don't answer the same questions.
     """
-    from tls_tasks.scorers.agreement import agreement
+    from tls_tasks.reports.agreement import agreement
 
     a, b = read_judgments(args.a), read_judgments(args.b)
     found = agreement(a, b, common=args.common)
@@ -77,11 +77,11 @@ def read_judgments(path: Path) -> list[Judgment]:
     Raises:
         DataError: A file that can't be read, or a line without a known kind or with a verdict that is none.
     """
-    from tls_tasks.errors import DataError, OptionError
-    from tls_tasks.judge.files import read_rows
-    from tls_tasks.parsing.recordings import KIND_NAMES
-    from tls_tasks.parsing.verdicts import read_verdict
-    from tls_tasks.scorers.agreement import PARTS, Judgment
+    from tls_tasks.core.errors import DataError, OptionError
+    from tls_tasks.reports.agreement import PARTS, Judgment
+    from tls_tasks.reports.judges.files import read_rows
+    from tls_tasks.reports.judges.recordings import KIND_NAMES
+    from tls_tasks.reports.judges.verdicts import read_verdict
 
     judgments = []
     for place, row in read_rows(path):
@@ -106,7 +106,7 @@ def table(found: dict[str, Agreement]) -> list[str]:
     """The lines of a table, one a kind.
 
     Example:
-        >>> from tls_tasks.scorers.agreement import Agreement
+        >>> from tls_tasks.reports.agreement import Agreement
         >>> print(table({"all": Agreement(1, 0, 0, 1)})[1].split())
         ['all', '2', '1', '0', '0', '1', '0', '1.000', '1.000', '1.000']
     """

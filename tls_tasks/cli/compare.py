@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from tls_tasks.cli.base import add_command
 
 if TYPE_CHECKING:
+    from tls_tasks.after.comparisons import TaskComparison
     from tls_tasks.cli.base import Subparsers
-    from tls_tasks.harness.comparisons import TaskComparison
 
 _DESCRIPTION = """\
 Compare runs on the same documents, the first against each of the others, by the numbers that are reported: paired
@@ -55,11 +55,11 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         TlsTasksError: If there is nothing to compare, or the systems did not answer the same documents.
     """
+    from tls_tasks.after.comparisons import compare_systems, read_system
+    from tls_tasks.after.scored_runs import problems_of
     from tls_tasks.cli.progress import progress
     from tls_tasks.cli.score import write_text
-    from tls_tasks.harness.comparisons import compare_systems, read_system
-    from tls_tasks.harness.scored_runs import problems_of
-    from tls_tasks.significance import Settings
+    from tls_tasks.core.significance import Settings
 
     settings = Settings(args.permutations, args.resamples, args.confidence, args.seed)
     systems = [read_system(path, tasks=args.task, progress=progress) for path in args.systems]

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Literal
 
 import tls_tasks
-from tls_tasks import plugin
+from tls_tasks.hosts import discovery as plugin
 
 HOSTS: Mapping[str, tuple[str, str]] = {
     "lm_eval.tasks": ("lm_eval", "lm_eval --tasks NAME"),

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tls_tasks.cli.base import add_command
-from tls_tasks.errors import DataError, InputError
+from tls_tasks.core.errors import DataError, InputError
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
@@ -85,8 +85,8 @@ def run_bundle(args: argparse.Namespace) -> int:
     Raises:
         DataError: A file that can't be read or written.
     """
-    from tls_tasks.judge.documents import write_bundle
-    from tls_tasks.parsing.reports import read_reports
+    from tls_tasks.reports.judges.documents import write_bundle
+    from tls_tasks.reports.read import read_reports
 
     with args.reports.open(encoding="utf-8") as lines:
         reports, bad = read_reports(lines, str(args.reports))
@@ -110,8 +110,8 @@ def run_store(args: argparse.Namespace) -> int:
     Raises:
         DataError: A source that can't be read; MissingExtraError for ir_datasets.
     """
-    from tls_tasks.judge.documents import read_documents
-    from tls_tasks.judge.store import build_store
+    from tls_tasks.reports.judges.documents import read_documents
+    from tls_tasks.reports.judges.store import build_store
 
     n_documents = build_store(args.output, read_documents(args.source))
     print(f"{args.output}: {n_documents} documents")
@@ -133,7 +133,7 @@ def run_convert(args: argparse.Namespace) -> int:
 
 
 def open_documents(places: Sequence[str]) -> Any:
-    """The documents that ``--documents`` names, for :func:`~tls_tasks.parsing.documents.look_up`.
+    """The documents that ``--documents`` names, for :func:`~tls_tasks.reports.documents.look_up`.
 
     Args:
         places: ``PATH``, or one ``COLLECTION=PATH`` a collection.
@@ -160,8 +160,8 @@ def _collection(place: str) -> str:
 
 
 def _open(path: Path) -> Mapping[str, Any]:
-    from tls_tasks.judge.documents import read_bundle
-    from tls_tasks.judge.store import DocumentStore
+    from tls_tasks.reports.judges.documents import read_bundle
+    from tls_tasks.reports.judges.store import DocumentStore
 
     if path.name.endswith((".jsonl", ".jsonl.gz")):
         return read_bundle(path)

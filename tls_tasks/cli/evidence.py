@@ -13,8 +13,8 @@ from tls_tasks.cli.base import add_command
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
-    from tls_tasks.datasets.evidence_files import Scorable
-    from tls_tasks.scorers.evidence_score import EvidenceScore
+    from tls_tasks.evidence.files import Scorable
+    from tls_tasks.evidence.score import EvidenceScore
 
 _DESCRIPTION = """\
 Score extracted objects: which are found, whether their attributes are right, whether their quotes stand in the text.
@@ -57,9 +57,9 @@ def run(args: argparse.Namespace) -> int:
         DataError: If a file can't be read or the three don't fit; names file and line.
         InputError: If an option or the schema can't be used.
     """
-    from tls_tasks.datasets.evidence_files import read_three, schema_at
-    from tls_tasks.scorers.evidence_extraction import evidence_extraction
-    from tls_tasks.types import JOURNAL_SCHEMA
+    from tls_tasks.evidence.evidence_extraction import evidence_extraction
+    from tls_tasks.evidence.files import read_three, schema_at
+    from tls_tasks.evidence.types import JOURNAL_SCHEMA
 
     schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)
     files = read_three(args.journals, args.gold, args.predictions, schema)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from tls_tasks import plugin
 from tls_tasks.cli.base import add_command
 from tls_tasks.cli.doctor import hook_state, report
-from tls_tasks.errors import TlsTasksError
+from tls_tasks.core.errors import TlsTasksError
+from tls_tasks.hosts import discovery as plugin
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
@@ -65,7 +65,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def run_path(args: argparse.Namespace) -> int:
     """Print the folder. Returns 0."""
     if args.what == "data":
-        from tls_tasks.datasets.order import EMBEDDED
+        from tls_tasks.data.order import EMBEDDED
 
         print(EMBEDDED)
         return 0

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 
 from tls_tasks.cli.base import add_command
 from tls_tasks.cli.documents import PLACE_HELP, open_documents
-from tls_tasks.errors import InputError
+from tls_tasks.core.errors import InputError
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
-    from tls_tasks.harness.report_runs import ReportRun
-    from tls_tasks.judge import Recorder
-    from tls_tasks.scorers.report_score import ReportScore
+    from tls_tasks.reports.judges import Recorder
+    from tls_tasks.reports.runs import ReportRun
+    from tls_tasks.reports.score import ReportScore
 
 DEFAULT_PROVIDER = "together"
 DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
@@ -117,10 +117,10 @@ def run(args: argparse.Namespace) -> int:
         InputError: Arguments or rows that can't be used.
         JudgeError: A judge that can't be used at all.
     """
-    from tls_tasks.harness.judges import make_judge
-    from tls_tasks.harness.report_runs import read_run, score_run
-    from tls_tasks.judge import Recorder
-    from tls_tasks.scorers.report_eval import UnscoredWarning
+    from tls_tasks.reports.judges import Recorder
+    from tls_tasks.reports.judges.choose import make_judge
+    from tls_tasks.reports.report_eval import UnscoredWarning
+    from tls_tasks.reports.runs import read_run, score_run
 
     if args.verbose:
         logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
@@ -161,7 +161,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def judge_spec(args: argparse.Namespace, out: Path) -> dict[str, Any] | str:
-    """The specification of the judge (:mod:`tls_tasks.harness.judges`) that the options name.
+    """The specification of the judge (:mod:`tls_tasks.reports.judges.choose`) that the options name.
 
     Raises:
         InputError: Options that don't go together.
@@ -211,7 +211,7 @@ def _tell_troubles(found: ReportRun) -> None:
 
 
 def _write(out: Path, score: ReportScore, recorder: Recorder) -> None:
-    from tls_tasks.judge.files import write_rows
+    from tls_tasks.reports.judges.files import write_rows
 
     write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
     stats = getattr(recorder.judge, "stats", None)
@@ -228,7 +228,7 @@ def _print(out: Path, score: ReportScore, recorder: Recorder) -> None:
 
 def scores_text(score: ReportScore) -> str:
     """The scores of each run and of all, what was counted, and the signature."""
-    from tls_tasks.scorers.report_score import KEYS
+    from tls_tasks.reports.score import KEYS
 
     runs = score.runs()
     rows = {**runs, "all": score.as_dict()} if len(runs) != 1 else runs

@@ -42,9 +42,9 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         TlsTasksError: If none holds.
     """
-    from tls_tasks.errors import DataError, TlsTasksError
-    from tls_tasks.submission.archive import unpack, verify
-    from tls_tasks.submission.leaderboard import Submission, rankings, read_submission, site
+    from tls_tasks.after.submission.archive import unpack, verify
+    from tls_tasks.after.submission.leaderboard import Submission, rankings, read_submission, site
+    from tls_tasks.core.errors import DataError, TlsTasksError
 
     kept: dict[str, Submission] = {}
     n_left_out = 0

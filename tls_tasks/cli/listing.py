@@ -53,8 +53,8 @@ def run(args: argparse.Namespace) -> int:
 
 def listing() -> dict[str, list[dict[str, Any]]]:
     """Tasks, groups and metrics as plain rows, read from the task files, the data sets and the registry."""
-    from tls_tasks.datasets.states import data_sets, data_state
-    from tls_tasks.harness.task_files import group_files, task_files
+    from tls_tasks.after.task_files import group_files, task_files
+    from tls_tasks.cli.states import data_sets, data_state
     from tls_tasks.registry import METRICS
 
     known = data_sets()

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tls_tasks.cli.base import add_command
-from tls_tasks.errors import OptionError
+from tls_tasks.core.errors import OptionError
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
@@ -32,7 +32,7 @@ EVIDENCE = "evidence"
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
-    from tls_tasks.datasets.catalogue import catalogue
+    from tls_tasks.timelines.catalogue import catalogue
 
     parser = add_command(
         subparsers, "prepare", run, summary="turn downloaded or own data into Parquet", description=_DESCRIPTION
@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
         return _run_evidence(args)
     if args.schema is not None:
         raise OptionError("--schema", None, str(args.schema), f"none: {args.name} is a set of timelines")
-    from tls_tasks.datasets.prepare import prepare, task_for
+    from tls_tasks.timelines.prepare import prepare, task_for
 
     topics = prepare(args.name, args.source, args.out, licence=args.licence, force=args.force)
     n_timelines = sum(len(topic.timelines) for topic in topics)
@@ -71,8 +71,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run_evidence(args: argparse.Namespace) -> int:
-    from tls_tasks.datasets.evidence_files import schema_at
-    from tls_tasks.datasets.evidence_prepare import command_for, prepare_evidence
+    from tls_tasks.evidence.files import schema_at
+    from tls_tasks.evidence.prepare import command_for, prepare_evidence
 
     schema = None if args.schema is None else schema_at(args.schema)
     found = prepare_evidence(args.source, args.out, schema=schema, licence=args.licence, force=args.force)

@@ -43,10 +43,10 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         TlsTasksError: If there is nothing to show.
     """
+    from tls_tasks.after.page.page import page
+    from tls_tasks.after.scored_runs import problems_of, score_places
     from tls_tasks.cli.progress import progress
-    from tls_tasks.errors import DataError
-    from tls_tasks.harness.scored_runs import problems_of, score_places
-    from tls_tasks.report.page import page
+    from tls_tasks.core.errors import DataError
 
     scored = [
         one

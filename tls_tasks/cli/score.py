@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from tls_tasks.cli.base import add_command
 
 if TYPE_CHECKING:
+    from tls_tasks.after.scored_runs import ScoredTask
     from tls_tasks.cli.base import Subparsers
-    from tls_tasks.harness.scored_runs import ScoredTask
-    from tls_tasks.intervals import Interval
+    from tls_tasks.core.intervals import Interval
 
 _DESCRIPTION = """\
 Score answers again that lm_eval has logged (--log_samples, --predict_only): no model is asked, and an untouched log
@@ -84,10 +84,10 @@ def run(args: argparse.Namespace) -> int:
         from tls_tasks.cli.score_rows import run_rows
 
         return run_rows(args)
+    from tls_tasks.after.scored_runs import problems_of, score_places
     from tls_tasks.cli.progress import progress
     from tls_tasks.cli.score_tables import as_json, write_csv, write_parquet
     from tls_tasks.cli.score_text import score_text
-    from tls_tasks.harness.scored_runs import problems_of, score_places
 
     scored = []
     n_problems = 0
@@ -120,8 +120,8 @@ def _intervals(task: ScoredTask, args: argparse.Namespace) -> Mapping[str, Inter
     """Intervals over topics where there are topics, else over documents."""
     if args.confidence is None or not task.score.ids:
         return {}
-    from tls_tasks.harness.rescoring import clustered
-    from tls_tasks.intervals import bootstrap_results
+    from tls_tasks.after.rescoring import clustered
+    from tls_tasks.core.intervals import bootstrap_results
 
     return bootstrap_results(
         clustered(task.score), confidence=args.confidence, n_resamples=args.resamples, seed=args.seed

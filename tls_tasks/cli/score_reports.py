@@ -7,7 +7,7 @@ import json
 import sys
 import warnings
 
-from tls_tasks.errors import InputError
+from tls_tasks.core.errors import InputError
 
 
 def run_reports(args: argparse.Namespace) -> int:
@@ -23,9 +23,9 @@ def run_reports(args: argparse.Namespace) -> int:
     from tls_tasks.cli.documents import open_documents
     from tls_tasks.cli.judge import plain, scores_text
     from tls_tasks.cli.score import write_text
-    from tls_tasks.harness.report_runs import read_run, score_run
-    from tls_tasks.judge import Recorded
-    from tls_tasks.scorers.report_eval import UnscoredWarning
+    from tls_tasks.reports.judges import Recorded
+    from tls_tasks.reports.report_eval import UnscoredWarning
+    from tls_tasks.reports.runs import read_run, score_run
 
     if len(args.files) > 2:
         raise InputError("files", None, f"{len(args.files)} files", "REPORTS NUGGETS, or one samples log")

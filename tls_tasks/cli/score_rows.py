@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.registry import METRICS
 
 _COLUMNS = {"topic": "topics", "source": "sources"}

@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.harness.scored_runs import ScoredTask, problems_of
-from tls_tasks.intervals import Interval
-from tls_tasks.scores import without_nan
+from tls_tasks.after.scored_runs import ScoredTask, problems_of
+from tls_tasks.core.intervals import Interval
+from tls_tasks.core.scores import without_nan
 
 COLUMNS = ("run", "model", "task", "version", "edition", "doc_id", "topic", "metric", "value")
 """Columns of the table; ``doc_id`` and ``topic`` are empty in the rows of the corpus."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from tls_tasks.harness.scored_runs import ScoredTask
-from tls_tasks.intervals import Interval
+from tls_tasks.after.scored_runs import ScoredTask
+from tls_tasks.core.intervals import Interval
 
 _TIMELINE_ROWS = (("AR-1", "ar1_mean_f"), ("AR-2", "ar2_mean_f"), ("Date-F1", "date_mean_f"))
 _MEANS = (("AR-1", "ar1_f1"), ("AR-2", "ar2_f1"), ("Date-F1", "date_f1"))
@@ -24,7 +24,7 @@ def score_text(scored: ScoredTask, intervals: Mapping[str, Interval]) -> str:
         f"{len(scored.score.ids)} documents, {scored.model}: {scored.log.path.name}"
     )
     values = scored.score.as_dict()
-    body = _timelines(scored) if scored.task.family == "tls" else ""
+    body = _timelines(scored) if scored.task.family == "timelines" else ""
     parts = [head, body, value_table(values, intervals), *scored.signatures().values()]
     return "\n".join(part for part in parts if part) + "\n"
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from tls_tasks.cli.base import add_command
 
 if TYPE_CHECKING:
+    from tls_tasks.after.submission.checks import Refusal
     from tls_tasks.cli.base import Subparsers
-    from tls_tasks.submission.checks import Refusal
 
 _SUBMIT = """\
 Pack a run for a leaderboard: the harness's own files, a manifest of hashes, .eval_results for the hub, a model-index,
@@ -70,10 +70,10 @@ def run_submit(args: argparse.Namespace) -> int:
     Raises:
         TlsTasksError: If there is no run, or the folder to write is not empty.
     """
+    from tls_tasks.after.scored_runs import score_places
+    from tls_tasks.after.submission.archive import pack, write
+    from tls_tasks.after.submission.checks import refusals
     from tls_tasks.cli.progress import progress
-    from tls_tasks.harness.scored_runs import score_places
-    from tls_tasks.submission.archive import pack, write
-    from tls_tasks.submission.checks import refusals
 
     scored = list(score_places([args.results], newest=True, progress=progress))
     model = args.model or scored[0].model
@@ -103,7 +103,7 @@ def run_verify(args: argparse.Namespace) -> int:
     Raises:
         TlsTasksError: If it is no archive.
     """
-    from tls_tasks.submission.archive import unpack, verify
+    from tls_tasks.after.submission.archive import unpack, verify
 
     with tempfile.TemporaryDirectory() as scratch:
         folder = args.archive

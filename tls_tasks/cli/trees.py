@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tls_tasks.cli.base import add_command
-from tls_tasks.errors import InputError
+from tls_tasks.core.errors import InputError
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
-    from tls_tasks.parsing.trees import ParsedTree
-    from tls_tasks.scorers.tree_score import TreeScore
+    from tls_tasks.trees.read import ParsedTree
+    from tls_tasks.trees.score import TreeScore
 
 _DESCRIPTION = """\
 Show a predicted tree beside its reference: each leaf with its scores, missing and extra nodes marked, the items of
@@ -64,9 +64,9 @@ def run(args: argparse.Namespace) -> int:
     """
     import warnings
 
-    from tls_tasks.parsing.tree_rows import read_tree
-    from tls_tasks.parsing.tree_schema import read_schema
-    from tls_tasks.scorers.tree_eval import tree_eval
+    from tls_tasks.trees.rows import read_tree
+    from tls_tasks.trees.schema import read_schema
+    from tls_tasks.trees.tree_eval import tree_eval
 
     if args.prediction == args.reference == "-":
         raise InputError("REFERENCE", None, "'-' twice", "a file for one of the two trees")
@@ -96,12 +96,12 @@ def metrics_of_arguments(arguments: list[str], node: Any) -> dict[Any, list[str]
         InputError: No name, or no place before the equals sign.
 
     Example:
-        >>> from tls_tasks.parsing.tree_schema import read_schema
+        >>> from tls_tasks.trees.schema import read_schema
         >>> metrics_of_arguments(["exact_match", "b=rouge_l"], read_schema({"a": "integer", "b": "string"}))
         {('a',): ['exact_match'], ('b',): ['exact_match', 'rouge_l']}
     """
-    from tls_tasks.parsing.tree_values import path_name
-    from tls_tasks.scorers.tree_fields import leaves_of
+    from tls_tasks.trees.fields import leaves_of
+    from tls_tasks.trees.values import path_name
 
     paths = {path_name(path): path for path, _ in leaves_of(node)}
     chosen: dict[Any, list[str]] = {}
@@ -116,9 +116,9 @@ def metrics_of_arguments(arguments: list[str], node: Any) -> dict[Any, list[str]
 
 def comparison(score: TreeScore, parsed: ParsedTree, reference: Any, columns: int, color: bool) -> str:
     """The whole report on one prediction: the table, its legend, what was wrong with the text, and the scores."""
-    from tls_tasks.parsing.tree_compliance import complies
-    from tls_tasks.scorers.tree_view import compare, legend, render
     from tls_tasks.text.terminal import visible
+    from tls_tasks.trees.compliance import complies
+    from tls_tasks.trees.view import compare, legend, render
 
     metrics = {leaf.path: leaf.metrics for leaf in score.plan.leaves}
     alignments = score.samples()[0]["alignments"]

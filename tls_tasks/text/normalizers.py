@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tls_tasks.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError, OptionError
 
 Normalizer = Callable[[str], str]
 """One text -> the same text, normalised."""
@@ -51,7 +51,7 @@ def normalizer(names: str | Sequence[str]) -> Normalizer:
         >>> normalizer("upper")
         Traceback (most recent call last):
         ...
-        tls_tasks.errors.OptionError: normalize: got 'upper', expected one of 'lower', 'casefold', 'strip', 'blanks', 'nfc', 'nfkc', 'punctuation'
+        tls_tasks.core.errors.OptionError: normalize: got 'upper', expected one of 'lower', 'casefold', 'strip', 'blanks', 'nfc', 'nfkc', 'punctuation'
     """  # noqa: E501 - the message is one line
     functions = [_named(name) for name in names_of(names)]
 

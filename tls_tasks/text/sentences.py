@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeAlias
 
-from tls_tasks.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError, OptionError
 
 Splitter: TypeAlias = Callable[[str], Iterable[str]]
 """Text -> its sentences."""
@@ -62,3 +62,26 @@ def resolve_splitter(split: str | re.Pattern[str] | Splitter) -> Splitter:
         return split
     expected = "'newline', 'regex', a compiled pattern or a function: text -> sentences"
     raise InputError("split_summaries", None, repr(split), expected)
+
+
+_PROSE_END = re.compile(r"[.!?][\"'”’)\]]*\s+")
+_ABBREVIATION = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sen|Rep|Gov|vs)\.$")
+
+
+def sentences(text: str) -> Iterator[str]:
+    """The sentences of a text, in order; a sentence never goes over the end of a line, a line without words is none.
+
+    Example:
+        >>> list(sentences("She asked: why? Dr. Hale knew."))
+        ['She asked: why?', 'Dr. Hale knew.']
+    """
+    for line in text.split("\n"):
+        begin = 0
+        for end in _PROSE_END.finditer(line):
+            if _ABBREVIATION.search(line[begin : end.start() + 1]):
+                continue
+            yield line[begin : end.end()].strip()
+            begin = end.end()
+        rest = line[begin:].strip()
+        if any(character.isalnum() for character in rest):
+            yield rest

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 
-from tls_tasks.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.text import rouge155
 from tls_tasks.text.rouge155 import Tokenizer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from tls_tasks.errors import InputError
+from tls_tasks.core.errors import InputError
 
 _BLANK = re.compile(r"\s")
 

@@ -1,0 +1,52 @@
+"""Real runs that may be submitted: a chat endpoint on loopback as the model, data of the user's own."""
+
+import shutil
+
+import pytest
+
+from tests.harness_parts import Server
+from tls_tasks.summaries import baseline as lead
+from tls_tasks.timelines import baseline as datewise
+
+TASKS = ["summ_qmsum", "tls_crisis"]
+
+
+def baseline(every):
+    """A model: the baselines' answers, and a refusal to every n-th prompt."""
+    prompts = []
+
+    def answer(prompt):
+        prompts.append(prompt)
+        if len(prompts) % every == 0:
+            return "I can't."
+        return lead.answer(prompt, 3) if "<document>" in prompt else datewise.answer(prompt)
+
+    return answer
+
+
+@pytest.fixture(scope="session")
+def chat_runs(tmp_path_factory):
+    """``good`` and ``worse``: real runs of acme/good and acme/worse on the same data of the user's own; read only."""
+    pytest.importorskip("lm_eval")
+    pytest.importorskip("tenacity")
+    from tests.made_runs import make_run
+    from tls_tasks.data.order import EMBEDDED
+
+    folder = tmp_path_factory.mktemp("chat")
+    for name in TASKS:
+        shutil.copytree(EMBEDDED / name, folder / "data" / name)
+    for name, every in (("good", 10**9), ("worse", 2)):
+        server = Server(baseline(every))
+        try:
+            make_run(
+                folder / name,
+                "local-chat-completions",
+                TASKS,
+                model_args=f"model=acme/{name},base_url={server.url}",
+                metadata={"data": str(folder / "data")},
+                apply_chat_template=True,
+                gen_kwargs="max_gen_toks=64",
+            )
+        finally:
+            server.close()
+    return folder

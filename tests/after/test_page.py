@@ -1,0 +1,247 @@
+"""The page in a real browser: over real runs, at two widths, in the dark, with hostile texts, with 1,000 documents."""
+
+import json
+import time
+
+import pytest
+
+from tls_tasks.after.page.page import page
+from tls_tasks.after.scored_runs import score_places
+from tls_tasks.cli import main
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+HOSTILE = [
+    "</script><script>document.title = 'broken'</script>",
+    "<img src=x onerror=\"document.title = 'broken'\">",
+    "<!-- <script> --> \u2028 \u2029 \x00 \x1b[31m",
+    "javascript:alert(1) {{7*7}} ${7*7} &lt;b&gt; &amp;",
+    "\ud800 lone, \u202e right to left \u202d, " + "Z\u0351\u036b" * 200,
+    "x" * 20_000,
+    "<style>body { display: none }</style><base href='http://127.0.0.1:1/'>",
+]
+
+
+@pytest.fixture(scope="module")
+def report(made_runs, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    assert main(["report", str(made_runs), "-o", str(path), "--title", "Two <systems>"]) == 0
+    return path
+
+
+def hostile_rows(n_documents):
+    """A samples file of made-up timelines whose texts try to break out."""
+    rows = []
+    for number in range(n_documents):
+        bad = HOSTILE[number % len(HOSTILE)]
+        doc = {
+            "doc_id": f"{bad[:300]}/{number}",
+            "topic": bad[:300],
+            "reference": json.dumps([{"date": f"2011-01-{1 + number % 28:02}", "text": [f"Protests {bad}"]}]),
+        }
+        answer = f"2011-01-{1 + number % 28:02}: Protests {bad}"
+        rows.append({"doc_id": number, "doc": doc, "filtered_resps": [answer], "filter": "none"})
+    return rows
+
+
+def write_page(folder, rows):
+    samples = folder / "samples_tls_crisis_2026-01-01T00-00-00.jsonl"
+    samples.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    path = folder / "page.html"
+    path.write_text(page(list(score_places([samples])), title="</title><script>"), encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
+def test_every_family_at_two_widths(report, open_page, width, dark):
+    opened = open_page(report, width, dark)
+    for task in opened.page.locator("#control-Task option").all_inner_texts():
+        opened.page.select_option("#control-Task", label=task)
+        assert opened.page.locator("#list tbody tr").count() >= 3
+        assert opened.page.locator("#view h3").first.inner_text()
+        assert opened.violations() == []
+        picture = opened.page.screenshot(full_page=True)
+        assert int.from_bytes(picture[16:20], "big") == width and len(picture) > 20_000, (
+            "as wide as the screen, not blank"
+        )
+    wide = opened.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide <= 0, "the page itself must not scroll sideways"
+    assert opened.errors == [] and opened.requests == [report.as_uri()]
+    assert opened.page.title() == "Two <systems>"
+
+
+def test_the_table_of_runs_shows_what_was_reported(report, made_runs, open_page):
+    opened = open_page(report)
+    for scored in score_places([made_runs / "base"]):
+        article = opened.page.locator("article", has=opened.page.locator(f"h3:text-is('{scored.task.name}')"))
+        cells = article.locator("tbody td").all_inner_texts()
+        metric = next(metric for metric in scored.task.metrics if metric.higher_is_better)
+        assert any(cell.startswith(f"{scored.reported[metric.key]:.4f}") and "[" in cell for cell in cells)
+        assert article.locator("svg rect.bar").count() == 2
+        assert article.locator("code").first.inner_text().endswith("|v:1")
+
+
+def test_sorting_filtering_and_walking(report, open_page):
+    page = open_page(report).page
+    page.select_option("#control-Task", label="tls_crisis")
+    column = page.locator("#list th button[data-column=date_f1]")
+    column.click()
+    values = [float(text) for text in page.locator("#list tbody td:nth-child(11)").all_inner_texts()]
+    assert values == sorted(values) and len(set(values)) > 1
+    assert page.locator("#list th[aria-sort=ascending]").inner_text().startswith("date_f1")
+    page.keyboard.press("Enter")  # the column's button kept the focus
+    assert page.locator("#list th[aria-sort=descending]").count() == 1
+    page.fill("#control-Name-or-topic-has", "egypt")
+    rows = page.locator("#list tbody tr")
+    assert rows.count() == 2 and page.locator("#count").inner_text() == "2 of 8 documents"
+    rows.first.locator("button").focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "document"
+    first = page.locator("#view h3").first.inner_text()
+    assert page.locator("text=Previous document").is_disabled()
+    page.click("text=Next document")
+    assert page.locator("#view h3").first.inner_text() != first and page.locator("text=Next document").is_disabled()
+    page.fill("#control-Name-or-topic-has", "")
+    page.fill("#control-ar1_f1-at-most", "0.06")
+    shown = [float(text) for text in page.locator("#list tbody td:nth-child(3)").all_inner_texts()]
+    assert shown and max(shown) <= 0.06
+
+
+def test_the_picture_of_a_timeline(report, made_runs, open_page):
+    """Dots, lines, their tooltips and the marked words are those of the detailed result."""
+    scored = next(one for one in score_places([made_runs / "base"]) if one.task.name == "tls_crisis")
+    sample = scored.log.samples[0]
+    explained = scored.task.explain(sample.doc, list(sample.answer))
+    alignment = explained["alignment_rouge"]["items"][0]["alignment"]
+    matches = explained["date_f1"]["items"][0]["matches"]
+    page = open_page(report).page
+    page.select_option("#control-Task", label="tls_crisis")
+    page.locator("#list tbody button", has_text=scored.score.ids[0]).click()
+    picture = page.locator("#view svg")
+    assert picture.locator("line.precision").count() == len(alignment["precision"]) > 0
+    assert picture.locator("line.recall").count() == len(alignment["recall"]) > 0
+    assert picture.locator("circle:not(.free)").count() == 2 * len(matches) > 0
+    pair = alignment["precision"][0]
+    title = (
+        f"{pair['predicted']} with {pair['reference']} (precision): weight {pair['weight']:.4f}, {pair['hits']:g} words"
+    )
+    assert picture.locator("line.precision title").first.text_content().startswith(title)
+    assert page.locator("#view .days mark").count() > 0
+    page.click("#view summary:has-text('(recall)')")
+    assert page.locator("#view details[open] tbody tr").count() == len(alignment["recall"])
+    before = picture.locator("circle").nth(1).get_attribute("cx")
+    page.check("#even")
+    assert page.locator("#view svg circle").nth(1).get_attribute("cx") != before
+
+
+def explained_of(made_runs, task, place=0):
+    scored = next(one for one in score_places([made_runs / "base"]) if one.task.name == task)
+    sample = scored.log.samples[place]
+    return scored, sample, scored.task.explain(sample.doc, list(sample.answer))
+
+
+def test_the_picture_of_extracted_objects(report, made_runs, open_page):
+    _, sample, explained = explained_of(made_runs, "evidence_journals")
+    item = explained["evidence_extraction"]["items"][0]
+    page = open_page(report).page
+    page.select_option("#control-Task", label="evidence_journals")
+    source = page.locator("#view .panel p.model").first
+    assert source.text_content() == sample.doc["text"]
+    for match in item["matches"]:
+        assert page.locator("#view mark.hit", has_text=match["reference"]["span"].split()[-1]).count() > 0
+    assert item["misses"] and source.locator("mark.miss").count() > 0
+    tables = page.locator("#view table:has(caption)")
+    n_rows = [tables.nth(place).locator("tbody tr").count() for place in range(3)]
+    assert n_rows == [len(item["matches"]), len(item["misses"]), len(item["spurious"])]
+
+
+def test_the_picture_of_a_cited_report(report, made_runs, open_page):
+    _, _, explained = explained_of(made_runs, "report_generation")
+    sentences = explained["report_eval"]["items"][0]["sentences"]
+    page = open_page(report).page
+    page.select_option("#control-Task", label="report_generation")
+    shown = page.locator("#view li.sentence")
+    assert shown.count() == len(sentences) > 3
+    for place, sentence in enumerate(sentences):
+        one = shown.nth(place)
+        assert one.locator(".model").inner_text() == sentence["text"]
+        assert one.locator(".step").all_inner_texts() == [step.replace("_", " ") for step in sentence["path"]]
+        assert one.locator("mark.hit").all_inner_texts() == [match["answer"] for match in sentence["matched"]]
+    assert any(sentence["matched"] for sentence in sentences)
+
+
+def test_the_picture_of_two_trees(report, made_runs, open_page):
+    _, sample, explained = explained_of(made_runs, "tree_extraction")
+    fields = explained["tree_eval"]["fields"].values()
+    page = open_page(report).page
+    page.select_option("#control-Task", label="tree_extraction")
+    rows = page.locator("#view table.trees tbody tr")
+    states = page.locator("#view table.trees tbody tr td:nth-child(4)").all_inner_texts()
+    assert rows.count() == len(states) > len(fields)
+    assert states.count("missing") > 0 and states.count("same") > 0
+    shown = page.locator("#view table.trees").inner_text()
+    assert all(key in shown for key in json.loads(sample.doc["reference"]))
+
+
+def test_the_picture_of_a_summary(report, made_runs, open_page):
+    _, sample, explained = explained_of(made_runs, "summ_qmsum")
+    counts = explained["rouge_l"]["items"][0]["counts"]["rouge_l"]
+    page = open_page(report).page
+    page.select_option("#control-Task", label="summ_qmsum")
+    for panel in page.locator("#view .pair .panel").all():
+        marked = " ".join(panel.locator("mark").all_inner_texts()).split()
+        assert len(marked) == counts["precision_hits"] > 0
+    assert sample.doc["query"] in page.locator("#view").inner_text()
+
+
+def test_hostile_texts_are_only_texts(tmp_path, open_page):
+    path = write_page(tmp_path, hostile_rows(len(HOSTILE)))
+    opened = open_page(path, 390)
+    for number in range(len(HOSTILE)):
+        opened.page.locator("#list tbody button").nth(number).click()
+        opened.page.locator("#view details").last.locator("summary").click()
+        shown = opened.page.locator("#view").inner_text()
+        assert "Protests" in shown
+    assert opened.page.title() == "</title><script>"
+    assert opened.page.locator("#view img, #view script, #list img, body style, body base").count() == 0
+    assert opened.page.evaluate("getComputedStyle(document.body).display") != "none"
+    wide = opened.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert (opened.errors, opened.requests, wide) == ([], [path.as_uri()], 0)
+
+
+def test_the_policy_stops_a_script_that_is_not_ours(tmp_path, open_page):
+    """The check of the check: a script that got into the page would not run, and would be seen."""
+    path = write_page(tmp_path, hostile_rows(1))
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace("</main>", "</main><script>document.title = 'broken'</script>"), encoding="utf-8")
+    opened = open_page(path)
+    assert opened.page.title() != "broken" and any("Content Security Policy" in error for error in opened.errors)
+
+
+def test_a_thousand_documents_are_fast(tmp_path, open_page):
+    path = write_page(tmp_path, hostile_rows(1_000))
+    start = time.perf_counter()
+    opened = open_page(path)
+    opened.page.wait_for_selector("#list tbody tr")
+    loaded = time.perf_counter() - start
+    assert opened.page.locator("#count").inner_text() == "1000 of 1000 documents"
+    spent = opened.page.evaluate(
+        """() => { const start = performance.now();
+        document.querySelector('#list th button[data-column=ar1_f1]').click();
+        document.querySelectorAll('#list tbody button')[100].click();
+        return performance.now() - start; }"""
+    )
+    assert loaded < 10 and spent < 1_000, (loaded, spent)
+    for n_shown in (400, 600, 800, 1_000):
+        opened.page.click("text=Show more documents")
+        assert opened.page.locator("#list tbody tr").count() == n_shown
+    assert opened.page.locator("text=Show more documents").is_hidden() and opened.errors == []
+
+
+def test_a_changed_document_costs_only_its_own_picture(tmp_path, open_page):
+    rows = hostile_rows(2)
+    rows[0]["doc"]["reference"] = "not JSON"
+    opened = open_page(write_page(tmp_path, rows))
+    assert "This document could not be explained" in opened.page.locator("#view").inner_text()
+    opened.page.click("text=Next document")
+    assert opened.page.locator("#view svg").count() == 1 and opened.errors == []

@@ -1,0 +1,229 @@
+"""Logs of real harness runs, scored again: untouched, truncated, reordered, doubled and changed."""
+
+import json
+import math
+import shutil
+
+import pytest
+
+from tls_tasks.after.logs import find_runs, read_samples
+from tls_tasks.after.scored_runs import problems_of, score_places
+from tls_tasks.after.task_files import group_files, task_file, task_files
+from tls_tasks.core.errors import DataError, OptionError
+from tls_tasks.core.intervals import total_of
+from tls_tasks.hosts.aggregations import AGGREGATIONS
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+TASKS = [
+    "evidence_journals",
+    "evidence_maccrobat",
+    "report_generation",
+    "summ_dialogsum",
+    "summ_qmsum",
+    "tls_crisis",
+    "tls_timeline17",
+    "tree_extraction",
+    "tree_paraloq",
+]
+
+
+@pytest.fixture
+def run(made_runs, tmp_path):
+    """A copy of the base system's files, to spoil."""
+    shutil.copytree(made_runs / "base", tmp_path / "run")
+    return tmp_path / "run"
+
+
+def samples_file(folder, task):
+    (path,) = folder.rglob(f"samples_{task}_*.jsonl")
+    return path
+
+
+def lines_of(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("system", ["base", "noisy"])
+def test_an_untouched_log_gives_the_harness_numbers(made_runs, system):
+    found = {scored.task.name: scored for scored in score_places([made_runs / system])}
+    assert sorted(found) == TASKS
+    for scored in found.values():
+        assert not problems_of(scored)
+        assert set(scored.reported) == {metric.key for metric in scored.task.metrics}
+        assert scored.score.as_dict() == pytest.approx(scored.reported, abs=1e-12)
+        assert any(0 < value < 1 for value in scored.reported.values())
+        assert (scored.edition, len(scored.log.samples)) == (
+            "embedded",
+            scored.results["n-samples"][scored.task.name]["effective"],
+        )
+        assert all("|v:" in signature for signature in scored.signatures().values())
+
+
+@pytest.mark.slow
+def test_sums_of_documents_are_the_corpus(made_runs):
+    """What intervals and tests rest on: the numbers are a function of the units' totals, in any order."""
+    for scored in score_places([made_runs / "base"]):
+        units = list(scored.score.units)
+        assert scored.score.results(total_of(units[::-1])) == scored.score.as_dict()
+        assert scored.score.of(range(len(units))) == scored.score.as_dict()
+
+
+@pytest.mark.slow
+def test_the_order_of_the_lines_does_not_matter(run):
+    path = samples_file(run, "tls_crisis")
+    before = next(iter(score_places([path]))).score
+    path.write_text("\n".join(lines_of(path)[::-1]) + "\n", encoding="utf-8")
+    after = next(iter(score_places([path])))
+    assert after.score == before and not problems_of(after)
+
+
+@pytest.mark.slow
+def test_a_truncated_log_names_the_line_and_the_missing_documents(run):
+    path = samples_file(run, "tls_crisis")
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text[: len(text) - 200], encoding="utf-8")
+    (scored,) = (one for one in score_places([run]) if one.task.name == "tls_crisis")
+    broken, missing, *others = problems_of(scored)
+    assert (broken.kind, broken.place) == ("broken_line", f"{path}:8") and "the file ends in it" in broken.detail
+    assert missing.kind == "missing_documents" and "1 of 8 documents are missing: 7" in str(missing)
+    assert {problem.kind for problem in others} == {"other_number"}
+
+
+@pytest.mark.slow
+def test_a_missing_document_in_the_middle_shows_without_a_results_file(run):
+    path = samples_file(run, "tls_crisis")
+    rows = lines_of(path)
+    path.write_text("\n".join(rows[:3] + rows[4:]) + "\n", encoding="utf-8")
+    assert "1 of 8 documents are missing: 3" in str(read_samples(path).problems[0])
+
+
+@pytest.mark.slow
+def test_doubled_lines_are_named_and_count_once(run):
+    path = samples_file(run, "summ_dialogsum")
+    rows = lines_of(path)
+    changed = json.loads(rows[1])
+    changed["filtered_resps"] = ["Another answer."]
+    path.write_text("\n".join([*rows, rows[0], json.dumps(changed)]) + "\n", encoding="utf-8")
+    (scored,) = (one for one in score_places([run]) if one.task.name == "summ_dialogsum")
+    same, other = problems_of(scored)
+    assert same.kind == other.kind == "repeated_document"
+    assert "comes again, with the same answer; line 1 counts" in str(same)
+    assert "comes again, with another answer; line 2 counts" in str(other)
+    assert not scored.disagreements()
+
+
+@pytest.mark.slow
+def test_a_changed_answer_shows_as_another_number(run):
+    path = samples_file(run, "summ_dialogsum")
+    rows = [json.loads(line) for line in lines_of(path)]
+    rows[0]["filtered_resps"] = [json.loads(rows[0]["target"])[0]]
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+    (scored,) = (one for one in score_places([run]) if one.task.name == "summ_dialogsum")
+    assert "rouge_l_f1" in scored.disagreements()
+    assert any("summ_dialogsum: rouge_l_f1 is 0." in str(problem) for problem in problems_of(scored))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda row: [], "expected an object, got list"),
+        (lambda row: {**row, "doc_id": "0"}, "`doc_id` is '0', expected int"),
+        (lambda row: {**row, "doc_id": True}, "`doc_id` is True, expected int"),
+        (lambda row: {**row, "doc": None}, "`doc` is None, expected dict"),
+        (lambda row: {key: row[key] for key in row if key != "filtered_resps"}, "`filtered_resps` is None"),
+    ],
+)
+def test_rows_that_are_no_samples_are_named(run, spoil, words):
+    path = samples_file(run, "summ_dialogsum")
+    rows = [json.loads(line) for line in lines_of(path)]
+    rows[1] = spoil(rows[1])
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+    log = read_samples(path)
+    assert len(log.samples) == 2 and words in str(log.problems[0]) and f"{path}:2" in str(log.problems[0])
+
+
+@pytest.mark.slow
+def test_a_document_that_was_spoiled_is_nan_and_so_is_the_corpus(run):
+    path = samples_file(run, "summ_dialogsum")
+    rows = [json.loads(line) for line in lines_of(path)]
+    rows[0]["doc"]["references"] = "not JSON"
+    path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+    (scored,) = (one for one in score_places([path]))
+    assert math.isnan(scored.score.as_dict()["rouge_l_f1"]) and "rouge_l" in scored.signatures()
+
+
+@pytest.mark.slow
+def test_answers_without_scores_are_scored(tmp_path):
+    """--predict_only: the harness computes nothing, the log has all that is needed."""
+    from tests.made_runs import make_run
+    from tls_tasks.hosts.models import LeadLM
+
+    make_run(tmp_path / "scored", LeadLM(), ["summ_qmsum"])
+    make_run(tmp_path / "answers", LeadLM(), ["summ_qmsum"], predict_only=True)
+    scored, answers = (next(iter(score_places([tmp_path / name]))) for name in ("scored", "answers"))
+    assert answers.reported == {} and not problems_of(answers)
+    assert answers.score.as_dict() == scored.score.as_dict() != {}
+
+
+@pytest.mark.slow
+def test_of_several_runs_in_a_folder_the_newest_of_each_task(tmp_path):
+    from tests.made_runs import make_run
+    from tls_tasks.hosts.models import LeadLM
+
+    make_run(tmp_path, LeadLM(n=1), ["summ_qmsum", "summ_dialogsum"])
+    make_run(tmp_path, LeadLM(n=2), ["summ_qmsum"])
+    for folder in list(tmp_path.iterdir())[1:]:  # the harness makes up a folder each time for such models
+        for path in folder.iterdir():
+            path.rename(next(iter(tmp_path.iterdir())) / path.name)
+    every, newest = (list(score_places([tmp_path], newest=newest)) for newest in (False, True))
+    assert len(every) == 3
+    assert sorted(one.task.name for one in newest) == ["summ_dialogsum", "summ_qmsum"]
+    assert {one.task.name: one.run.date for one in newest}["summ_qmsum"] == max(one.run.date for one in every)
+
+
+def test_what_is_not_there_or_not_ours(tmp_path):
+    with pytest.raises(DataError, match="no such file or folder"):
+        find_runs([tmp_path / "nowhere"])
+    with pytest.raises(DataError, match="no file of the harness there; expected results_<date>"):
+        find_runs([tmp_path])
+    (tmp_path / "samples_other_2026-01-01T00-00-00.jsonl").write_text("")
+    with pytest.raises(DataError, match="only of other, which are not ours"):
+        list(score_places([tmp_path]))
+    with pytest.raises(OptionError, match="task: got 'nix'"):
+        list(score_places([tmp_path], task="nix"))
+    assert [one.task.name for one in score_places([tmp_path], task="summ_qmsum")] == ["summ_qmsum"]
+    (tmp_path / "results_2026-01-01T00-00-00.json").write_text("{")
+    with pytest.raises(DataError, match="not JSON"):
+        list(score_places([tmp_path], task="summ_qmsum"))
+
+
+class TestTaskFiles:
+    def test_they_say_what_the_harness_reads(self, task_manager):
+        assert {*task_files(), *group_files()} <= set(task_manager.all_tasks)
+        loaded = task_manager.load_task_or_group(list(task_files()))
+        for name, task in task_files().items():
+            config = loaded[name].config
+            assert config.metadata["version"] == task.version
+            listed = [(entry["metric"], entry["higher_is_better"]) for entry in config.metric_list]
+            assert listed == [(metric.key, metric.higher_is_better) for metric in task.metrics]
+            functions = [
+                getattr(entry["aggregation"], "__name__", entry["aggregation"]) for entry in config.metric_list
+            ]
+            assert functions == [metric.aggregation for metric in task.metrics]
+            assert config.process_results.__name__ == task.process.__name__
+
+    def test_each_aggregation_is_known_and_each_task_can_be_scored(self):
+        for task in task_files().values():
+            assert {metric.aggregation for metric in task.metrics} <= set(AGGREGATIONS)
+            assert callable(task.process) and callable(task.explain)
+
+    def test_members_of_groups_exist(self):
+        for group in group_files().values():
+            assert set(group.members) <= {*task_files(), *group_files()}
+
+    def test_an_unknown_task(self):
+        with pytest.raises(OptionError, match="task: got 'tls_crises', expected one of '"):
+            task_file("tls_crises")

@@ -1,0 +1,341 @@
+"""Submit, verify and rank real runs; and what is refused, one change at a time."""
+
+import hashlib
+import json
+import shutil
+import zipfile
+
+import pytest
+import yaml
+
+from tests.conftest import ORACLES
+from tls_tasks.after.submission.checks import sha256
+from tls_tasks.cli import main
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+NAMES = ["summ_qmsum", "tls_crisis"]
+
+
+@pytest.fixture
+def run(chat_runs, tmp_path):
+    """A copy of the good run, to spoil."""
+    shutil.copytree(chat_runs / "good", tmp_path / "run")
+    return tmp_path / "run"
+
+
+@pytest.fixture(scope="module")
+def archive(chat_runs, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("archive")
+    for name in ("good", "worse"):
+        arguments = ["submit", chat_runs / name, "-o", folder / name, "--zip", folder / f"{name}.zip"]
+        assert main(list(map(str, arguments))) == 0
+    return folder
+
+
+@pytest.fixture
+def sent(archive, tmp_path):
+    """A copy of the good archive, to spoil."""
+    shutil.copytree(archive / "good", tmp_path / "sent")
+    return tmp_path / "sent"
+
+
+def call(capsys, *arguments):
+    code = main(list(map(str, arguments)))
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def change_results(folder, change):
+    (path,) = folder.rglob("results_*.json")
+    results = json.loads(path.read_text(encoding="utf-8"))
+    change(results)
+    path.write_text(json.dumps(results), encoding="utf-8")
+
+
+def change_sample(folder, change, task="tls_crisis"):
+    (path,) = folder.rglob(f"samples_{task}_*")
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    change(rows[0])
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+
+
+def test_the_archive_holds_the_run_and_its_records(archive, chat_runs):
+    folder = archive / "good"
+    manifest = json.loads((folder / "manifest.json").read_text())
+    assert (manifest["model"], sorted(manifest["tasks"])) == ("acme/good", NAMES)
+    results = json.loads(next(chat_runs.glob("good/**/results_*")).read_text())["results"]
+    for name, task in manifest["tasks"].items():
+        assert task["metrics"] == pytest.approx(
+            {key: results[name][f"{key},none"] for key in task["metrics"]}, abs=1e-12
+        )
+        assert task["edition"] == "local" and all("|v:" in line for line in task["signatures"].values())
+    for name, digest in manifest["files"].items():
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+    assert {path.name for path in (folder / "run").iterdir()} == {path.name for path in chat_runs.glob("good/*/*")}
+
+
+def test_the_hubs_own_reader_takes_the_eval_results(archive):
+    from huggingface_hub import parse_eval_result_entries
+
+    rows = yaml.safe_load((archive / "good" / ".eval_results" / "tls_tasks.yaml").read_text())
+    entries = {entry.task_id: entry for entry in parse_eval_result_entries(rows)}
+    manifest = json.loads((archive / "good" / "manifest.json").read_text())
+    expected = {
+        f"{name}.{key}": value for name, task in manifest["tasks"].items() for key, value in task["metrics"].items()
+    }
+    assert {key: entry.value for key, entry in entries.items()} == pytest.approx(expected, abs=1e-12)
+    assert "align+m:1" in entries["tls_crisis.ar1_f1"].notes
+
+
+def test_the_model_index_is_read_back(archive):
+    from huggingface_hub.repocard_data import model_index_to_eval_results
+
+    index = yaml.safe_load((archive / "good" / "model-index.yml").read_text())["model-index"]
+    name, results = model_index_to_eval_results(index)
+    manifest = json.loads((archive / "good" / "manifest.json").read_text())
+    assert name == "good" and len(results) == sum(len(task["metrics"]) for task in manifest["tasks"].values())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_eval_ever_takes_the_record(archive, name):
+    import jsonschema
+
+    schema = json.loads((ORACLES / "every_eval_ever" / "eval.schema.json").read_text())
+    record = json.loads((archive / "good" / "every_eval_ever" / f"{name}.json").read_text())
+    jsonschema.Draft7Validator(schema).validate(record)
+    assert record["model_info"]["id"] == "acme/good" and record["schema_version"] == schema["version"]
+    manifest = json.loads((archive / "good" / "manifest.json").read_text())
+    found = {row["metric_config"]["metric_name"]: row["score_details"]["score"] for row in record["evaluation_results"]}
+    assert found == manifest["tasks"][name]["metrics"]
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft7Validator(schema).validate({**record, "model_info": {"name": "x"}})
+
+
+def test_verify_on_a_machine_with_only_the_archive(archive, capsys, monkeypatch):
+    monkeypatch.delenv("TLS_TASKS_DATA", raising=False)
+    for place in (archive / "good", archive / "good.zip"):
+        code, out, err = call(capsys, "verify", place)
+        assert (code, err) == (0, "") and "all holds: acme/good, summ_qmsum, tls_crisis" in out
+
+
+def test_the_zip_is_the_same_each_time(archive, tmp_path, chat_runs):
+    assert (
+        main(["submit", str(chat_runs / "good"), "-o", str(tmp_path / "again"), "--zip", str(tmp_path / "a.zip")]) == 0
+    )
+    assert (tmp_path / "a.zip").read_bytes() == (archive / "good.zip").read_bytes()
+
+
+def set_path(*keys, value):
+    def change(node):
+        for key in keys[:-1]:
+            node = node[key]
+        node[keys[-1]] = value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (set_path("config", "limit", value=2.0), "limit: summ_qmsum ran with --limit 2; run all documents"),
+        (set_path("n-samples", "tls_crisis", "original", value=9), "limit: tls_crisis ran on 8 of 9 documents"),
+        (set_path("versions", "tls_crisis", value=0.5), "version: tls_crisis ran in version 0.5, this release has 1;"),
+        (set_path("group_subtasks", value={"tls": []}), "group: tls lacks tls_timeline17, tls_entities, tls_open; run"),
+        (set_path("chat_template", value=None), "chat template: tls_crisis ran without one; run with --apply_chat"),
+        (lambda results: results.pop("chat_template_sha"), "chat template: tls_crisis: the results record none"),
+        (
+            set_path("model_name", value="checkpoint"),
+            "the model is called 'checkpoint', not ORG/NAME; run with pretrained",
+        ),
+        (set_path("task_hashes", "tls_crisis", value="0" * 64), "hash: tls_crisis: task_hashes in the results differ"),
+        (
+            set_path("results", "tls_crisis", "ar1_f1,none", value=0.5),
+            "scores: tls_crisis: ar1_f1 is 0.5 in the results",
+        ),
+        (
+            set_path("configs", "tls_crisis", "metadata", "provenance", value={"edition": "embedded"}),
+            "edition: tls_crisis ran on the embedded edition; get the real data",
+        ),
+        (
+            set_path("results", "tls_crisis", value={"bypass,none": 999}),
+            "scores: tls_crisis: the results hold no scores (--predict_only); run without",
+        ),
+    ],
+)
+def test_what_is_refused_in_the_results(run, tmp_path, capsys, change, words):
+    change_results(run, change)
+    code, _, err = call(capsys, "submit", run, "-o", tmp_path / "out")
+    assert code == 1 and f"tls-tasks submit: refused: {words}" in err.replace("refused: model: ", "refused: ")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (set_path("doc", "query", value="other"), "doc_hash of document egypt/0 differ"),
+        (set_path("arguments", "gen_args_0", "arg_0", value="other"), "prompt_hash of document egypt/0 differ"),
+        (set_path("target", value="other"), "target_hash of document egypt/0 differ"),
+        (set_path("filtered_resps", value=["2011-01-25: Protests."]), "scores: tls_crisis: ar1_f1 is "),
+        (set_path("filtered_resps", value="text"), "samples: "),
+        (set_path("doc_id", value=77), "doc_id 77 among 8 documents; run all documents"),
+    ],
+)
+def test_what_is_refused_in_the_samples(run, tmp_path, capsys, change, words):
+    change_sample(run, change)
+    code, _, err = call(capsys, "submit", run, "-o", tmp_path / "out")
+    assert code == 1 and words in err and not (tmp_path / "out").exists()
+
+
+def test_a_changed_document_with_a_hash_that_fits_still_shows_in_the_tasks_hash(run, tmp_path, capsys):
+    def change(row):
+        row["doc"]["query"] = "other"
+        row["doc_hash"] = sha256(json.dumps(row["doc"], indent=2, ensure_ascii=False))
+
+    change_sample(run, change)
+    code, _, err = call(capsys, "submit", run, "-o", tmp_path / "out")
+    assert code == 1 and "hash: tls_crisis: task_hashes in the results differ" in err
+
+
+def test_the_embedded_edition_of_a_real_run_is_refused(made_runs, tmp_path, capsys):
+    code, _, err = call(capsys, "submit", made_runs / "base", "-o", tmp_path / "out", "--model", "acme/base")
+    assert code == 1 and "edition: tls_crisis ran on the embedded edition" in err
+    assert "chat template: tls_crisis ran without one; run with --apply_chat_template, or say --no-chat-template" in err
+
+
+def test_reports_that_nobody_judged_are_refused(tmp_path, capsys):
+    from tests.made_runs import make_run
+    from tls_tasks.hosts.models import ReportLeadLM
+
+    make_run(tmp_path / "run", ReportLeadLM(k=2), ["report_generation"])
+    code, _, err = call(capsys, "submit", tmp_path / "run", "-o", tmp_path / "out", "--model", "acme/lead")
+    assert code == 1 and "scores: report_generation: recall, precision" in err and "reports need a judge" in err
+
+
+def test_a_local_checkpoint_under_its_published_name(run, tmp_path, capsys):
+    change_results(run, set_path("model_name", value="checkpoints/step 1200"))
+    assert call(capsys, "submit", run, "-o", tmp_path / "out")[0] == 1
+    code, out, _ = call(capsys, "submit", run, "-o", tmp_path / "out", "--model", "acme/final")
+    assert code == 0 and "acme/final, 2 tasks, 11 documents" in out
+    assert call(capsys, "verify", tmp_path / "out")[0] == 0
+
+
+def test_without_samples_or_results(run, tmp_path, capsys):
+    for path in run.rglob("results_*"):
+        path.unlink()
+    code, _, err = call(capsys, "submit", run, "-o", tmp_path / "out", "--model", "acme/good")
+    assert code == 1 and "results: tls_crisis: no results file beside samples_tls_crisis_" in err
+    code, _, err = call(capsys, "submit", tmp_path, "-o", run)
+    assert code == 1
+    for path in run.rglob("samples_*"):
+        path.unlink()
+    code, _, err = call(capsys, "submit", run, "-o", tmp_path / "out")
+    assert code == 2 and "no file of the harness there" in err
+
+
+def test_a_folder_with_something_in_it_is_not_overwritten(chat_runs, tmp_path, capsys):
+    (tmp_path / "notes.txt").write_text("mine")
+    code, _, err = call(capsys, "submit", chat_runs / "good", "-o", tmp_path)
+    assert code == 2 and "not empty; choose another folder" in err and [*tmp_path.iterdir()] == [tmp_path / "notes.txt"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda sent: (sent / "model-index.yml").unlink(), "file: model-index.yml is missing"),
+        (lambda sent: (sent / "extra.txt").write_text("x"), "file: extra.txt is not in the manifest"),
+        (lambda sent: change_results(sent, set_path("date", value=0)), "json differs"),
+        (lambda sent: change_sample(sent, set_path("filtered_resps", value=["no"])), "scores: tls_crisis: ar1_f1 is"),
+    ],
+)
+def test_verify_sees_what_was_changed_on_the_way(sent, capsys, spoil, words):
+    spoil(sent)
+    code, _, err = call(capsys, "verify", sent)
+    assert code == 1 and words in err
+
+
+def test_verify_sees_a_manifest_that_says_more_than_its_files(sent, capsys):
+    manifest = json.loads((sent / "manifest.json").read_text())
+    manifest["tasks"]["tls_crisis"]["metrics"]["ar1_f1"] = 0.9
+    (sent / "manifest.json").write_text(json.dumps(manifest))
+    code, _, err = call(capsys, "verify", sent)
+    assert code == 1 and "manifest: what it says of tls_crisis is not what its files give" in err
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda sent: (sent / "manifest.json").unlink(), "no manifest.json; expected a folder or zip"),
+        (lambda sent: (sent / "manifest.json").write_text("{"), "not JSON"),
+        (lambda sent: (sent / "manifest.json").write_text('{"format": 7}'), "format 7; this release reads 1"),
+    ],
+)
+def test_what_is_no_archive(sent, capsys, spoil, words):
+    spoil(sent)
+    code, _, err = call(capsys, "verify", sent)
+    assert code == 2 and words in err and err.count("\n") == 1
+
+
+def test_a_zip_cannot_write_outside(tmp_path, capsys):
+    with zipfile.ZipFile(tmp_path / "bad.zip", "w") as packed:
+        packed.writestr("../escaped.txt", "x")
+    code, _, err = call(capsys, "verify", tmp_path / "bad.zip")
+    assert code == 2 and "leads out of the archive" in err
+    (tmp_path / "text.zip").write_text("no zip")
+    assert call(capsys, "verify", tmp_path / "text.zip")[0] == 2
+
+
+class TestLeaderboard:
+    def test_verified_submissions_are_ranked_and_published_rows_marked(self, archive, tmp_path, capsys):
+        code, out, err = call(capsys, "leaderboard", archive / "worse.zip", archive / "good", "-o", tmp_path / "site")
+        assert (code, err) == (0, "") and "2 submissions, 0 left out" in out
+        page = (tmp_path / "site" / "index.html").read_text()
+        crisis = page[page.index('<h2 id="tls_crisis">') :]
+        assert crisis.index("acme/good") < crisis.index("acme/worse") < crisis.index("SUnSET, Qwen72B")
+        assert crisis.count("<td>published</td>") == 5 and "published, not recomputed" in crisis
+        assert "4 topics cannot reach significance" in crisis
+        value = json.loads((archive / "good" / "manifest.json").read_text())["tasks"]["tls_crisis"]["metrics"]["ar1_f1"]
+        assert f'<td class="number">{value:.4f}</td>' in crisis
+        assert "<script" not in page and "http" not in page.replace("http-equiv", "")
+
+    def test_a_submission_that_does_not_hold_is_left_out_and_named(self, archive, sent, tmp_path, capsys):
+        change_sample(sent, set_path("filtered_resps", value=["no"]))
+        places = [archive / "worse", sent, archive / "worse.zip", tmp_path]
+        code, out, err = call(capsys, "leaderboard", *places, "-o", tmp_path / "site")
+        assert code == 1 and "1 submissions, 3 left out" in out
+        assert f"{sent} left out: file: " in err and "a second submission of acme/worse" in err and "no manifest" in err
+        code, _, err = call(capsys, "leaderboard", sent, "-o", tmp_path / "none")
+        assert code == 2 and "nothing to rank" in err
+
+    def test_the_page_in_a_browser(self, archive, tmp_path, capsys, open_page):
+        call(capsys, "leaderboard", archive / "good", archive / "worse", "-o", tmp_path)
+        for width, dark in ((1280, False), (390, True)):
+            opened = open_page(tmp_path / "index.html", width, dark)
+            assert opened.page.locator("tbody tr").count() >= 4 and opened.violations() == []
+            wide = opened.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            assert (opened.errors, wide) == ([], 0)
+
+    def test_groups_follow_the_paired_test(self):
+        """Three systems on 20 units: two that can't be told apart, and one that is clearly worse."""
+        import random
+
+        from tls_tasks.after.logs import RunFiles, Sample, SampleLog
+        from tls_tasks.after.rescoring import score_values
+        from tls_tasks.after.scored_runs import ScoredTask
+        from tls_tasks.after.submission.leaderboard import Submission, rankings
+        from tls_tasks.after.task_files import task_file
+
+        generator, task, submissions = random.Random(1), task_file("summ_qmsum"), []
+        for name, mean in (("acme/a", 0.5), ("acme/worst", 0.2), ("acme/b", 0.49)):
+            values = [
+                {"rouge_l_precision": v, "rouge_l_recall": v, "rouge_l_f1": v, "n_words": 1, "empty_answers": 0}
+                for v in (mean + generator.uniform(-0.1, 0.1) for _ in range(20))
+            ]
+            ids = [f"d{number}" for number in range(20)]
+            samples = tuple(Sample(n, {}, [], n, {"doc_hash": f"h{n}"}) for n in range(20))
+            log = SampleLog("summ_qmsum", ORACLES, samples)
+            scored = ScoredTask(RunFiles(ORACLES, "", None), log, score_values(task, ids, ids, values))
+            submissions.append(Submission(name, {"summ_qmsum": scored}))
+        [ranking] = rankings(submissions)
+        assert [(row.system, row.group) for row in ranking.rows][2] == ("acme/worst", 2)
+        assert {row.group for row in ranking.rows[:2]} == {1}

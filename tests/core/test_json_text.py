@@ -1,0 +1,320 @@
+"""JSON in model text: which stage finds it, what is dropped, and that nothing raises or goes quadratic."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import hostile
+from tls_tasks.core import json_text
+from tls_tasks.core.json_repairing import Leash, LeashEnds, repaired
+from tls_tasks.core.json_scan import MAX_DEPTH, scan
+from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, STAGES, fenced_blocks, find_json, is_whole_json, strip_thinking
+from tls_tasks.core.json_values import RepeatedKeys
+
+EVIDENCE = Path(__file__).parents[2] / "../shared/oracles/evidence_parsing.jsonl"
+
+
+def n_objects(value: Any) -> int:
+    """A weight such as a caller may have: the objects with a key ``n``, in a list or alone."""
+    if isinstance(value, dict):
+        return int("n" in value) or sum(n_objects(inner) for inner in value.values() if isinstance(inner, list))
+    return sum(n_objects(item) for item in value if isinstance(item, dict)) if isinstance(value, list) else 0
+
+
+STAGED = [
+    # whole
+    ('[{"n": 1}]', ([{"n": 1}],), "whole", {}),
+    (' \ufeff{"n": 1}\n', ({"n": 1},), "whole", {}),
+    ('<think>[{"n": 9}]</think>[{"n": 1}]', ([{"n": 1}],), "whole", {}),
+    ('[{"n": 9}] is wrong</think>[{"n": 1}]', ([{"n": 1}],), "whole", {}),
+    ('[{"n": "a <think> tag"}]', ([{"n": "a <think> tag"}],), "whole", {}),
+    ('[{"n": "two\nlines"}]', ([{"n": "two\nlines"}],), "whole", {"repaired_json": 1}),
+    # fence
+    ('[1] says:\n```json\n[{"n": 1}]\n```\nDone {ok}.', ([{"n": 1}],), "fence", {}),
+    ('```\n{"n": 1}\n```\nand\n~~~json\n{"n": 2}\n~~~', ({"n": 1}, {"n": 2}), "fence", {}),
+    ('```jsonl\n{"n": 1}\n{"n": 2}\n```', ({"n": 1}, {"n": 2}), "fence", {}),
+    ('```python\nprint({"a": 1})\n```\n```json\n[{"n": 1}]\n```', ([{"n": 1}],), "fence", {}),
+    ('  ```json\n  [{"n": 1}]\n  ```', ([{"n": 1}],), "fence", {}),
+    ('```json\n[{"n": 1},]\n```', ([{"n": 1}],), "fence", {"repaired_json": 1}),
+    ('```json\n[{"n": 1}]', ([{"n": 1}],), "fence", {}),
+    ('```json\n[{"n": 1}, {"n": ', ([{"n": 1}],), "truncated", {"truncated": 1}),
+    ("```json\n[{'n': 1}]\n```", ([{"n": 1}],), "repaired", {"repaired_json": 1}),
+    # jsonl
+    ('{"n": 1}\n\n{"n": 2}\n', ({"n": 1}, {"n": 2}), "jsonl", {}),
+    ('{"n": 1}\r\n{"a": 2}\r\n', ({"n": 1},), "jsonl", {}),
+    # scan
+    ('See [1]: [{"n": 1}] and {"n": 2}. [2]', ([{"n": 1}], {"n": 2}), "scan", {}),
+    ('It is ```json [{"n": 1}] ```', ([{"n": 1}],), "scan", {}),
+    ('5" pipes ["or" more]: {"n": 1}', ({"n": 1},), "scan", {"broken_json": 1}),
+    ('{"n": 1} {"n": 2}', ({"n": 1}, {"n": 2}), "scan", {}),
+    ('[{"n": 1},\n{"n": 2},\n]', ([{"n": 1}, {"n": 2}],), "scan", {"repaired_json": 1}),
+    ('[{"n": 1}\n{"n": 2}]', ([{"n": 1}, {"n": 2}],), "scan", {"repaired_json": 1}),
+    ('[{"n": "it\\\'s"}]', ([{"n": "it's"}],), "scan", {"repaired_json": 1}),
+    ('[{"n": None, "a": True}]', ([{"n": None, "a": True}],), "scan", {"repaired_json": 1}),
+    ('[{"n": 1}, // one\n /* two */ {"n": 2}]', ([{"n": 1}, {"n": 2}],), "scan", {"repaired_json": 1}),
+    ('[{"n": 1}, ...]', ([{"n": 1}],), "scan", {"broken_json": 1}),
+    ('[{"n": 1}, {"a" "b"}, {"n": 2}]', ([{"n": 1}], {"n": 2}), "scan", {"broken_json": 1}),
+    # truncated: whole entries only
+    ('[{"n": 1}, {"n": 2}, {"n": 3', ([{"n": 1}, {"n": 2}],), "truncated", {"truncated": 1}),
+    ('[{"n": 1}, {"n": 2}', ([{"n": 1}, {"n": 2}],), "truncated", {"truncated": 1}),
+    ('[{"n": 1}, {"n": 2, "a": "cut', ([{"n": 1}],), "truncated", {"truncated": 1}),
+    ('{"a": [{"n": 1}, {"n": 2, "a": "cut', ({"a": [{"n": 1}]},), "truncated", {"truncated": 1}),
+    ('{"b": 1, "a": [{"n": 1}, {', ({"b": 1, "a": [{"n": 1}]},), "truncated", {"truncated": 1}),
+    ('{"n": 1}\n{"n": 2}\n{"n', ({"n": 1}, {"n": 2}), "truncated", {"truncated": 1}),
+    ('It is [{"n": 1}, {"n": 2}, {"n"', ([{"n": 1}, {"n": 2}],), "truncated", {"truncated": 1}),
+    # loosely: single quotes, quotes within a string, keys without quotes
+    ("[{'n': 1, 'a': None}]", ([{"n": 1, "a": None}],), "repaired", {"repaired_json": 2}),
+    (
+        "[{'n': 'Cairo's day'}, {'n': 'it's, he said'}]",
+        ([{"n": "Cairo's day"}, {"n": "it's, he said"}],),
+        "repaired",
+        {"repaired_json": 1},
+    ),
+    ("[{'n': 'a \\\\ \\'b\\' \"c\"'}]", ([{"n": "a \\ 'b' \"c\""}],), "repaired", {"repaired_json": 2}),
+    ("[{'n': 1}, {'n': 2}, {'n': 'it's c", ([{"n": 1}, {"n": 2}],), "repaired", {"repaired_json": 1, "truncated": 1}),
+    ("It is: [{'n': 1}] I think", ([{"n": 1}],), "repaired", {"repaired_json": 1}),
+    ('[{n: 1, a: "b"}]', ([{"n": 1, "a": "b"}],), "repaired", {"repaired_json": 1}),
+    ('[{"n": "the "big" one"}, {"n": 2}]', ([{"n": 'the "big" one'}, {"n": 2}],), "repaired", {"repaired_json": 1}),
+    ("[{'n': 1}, {'n': 2, 'a': 'cut", ([{"n": 1}],), "repaired", {"repaired_json": 1, "truncated": 1}),
+    # json_repair
+    ("[{“n”: 1}, {“n”: 2}]", ([{"n": 1}, {"n": 2}],), "repaired", {"repaired_json": 1}),
+    ('It is {"a": 2 "n": 1}.', ({"a": 2, "n": 1},), "repaired", {"repaired_json": 1}),
+    ("[{“n”: 1}, {“n”: 2", ([{"n": 1}],), "repaired", {"repaired_json": 1, "truncated": 1}),
+    # nothing
+    ("", (), "none", {}),
+    ("nothing [1] here {at all}", (), "none", {}),
+    ("42", (), "none", {}),
+    ('"n"', (), "none", {}),
+    ("null", (), "none", {}),
+    ("[]", (), "none", {}),
+    ("<think>[1]", (), "none", {"unfinished_thinking": 1}),
+    ('<think>maybe [{"n": 1}]', (), "none", {"unfinished_thinking": 1}),
+    ('[{"n": 1, "a": "cut', (), "none", {"truncated": 1}),
+]
+
+
+@pytest.mark.parametrize(("text", "values", "stage", "counts"), STAGED)
+def test_stages(text: str, values: tuple[Any, ...], stage: str, counts: dict[str, int]) -> None:
+    found = find_json(text, n_objects)
+    kinds = [noted.kind for noted in found.problems]
+    assert (found.values, found.stage) == (values, stage)
+    assert {kind: kinds.count(kind) for kind in kinds} == counts
+    assert found.stage in STAGES
+    assert set(kinds) <= set(JSON_PROBLEM_KINDS)
+
+
+THINKING = [
+    ("", "", False),
+    ("a", "a", False),
+    ("<think>a</think>b", "b", False),
+    ("a<think>b</think>c<think>d</think>e", "ace", False),
+    ("a</think>b", "b", False),
+    ("a<think>b</think>c</think>d", "d", False),
+    ("<think>a<think>b</think>c", "c", False),
+    ("<think>a", "", True),
+    ("a<think>b", "a", True),
+    ("<think></think>", "", False),
+    ("<THINK>a</Think>b", "b", False),
+    ("<thinking>a</thinking>b", "b", False),
+    ("<thinker>a", "<thinker>a", False),
+]
+
+
+@pytest.mark.parametrize(("text", "answer", "unfinished"), THINKING)
+def test_thinking_is_no_answer(text: str, answer: str, unfinished: bool) -> None:
+    assert strip_thinking(text) == (answer, unfinished)
+
+
+FENCES = [
+    ("a", []),
+    ("```\na\n```", ["\na\n"]),
+    ("````\n```\na\n```\n````", ["\n", "\na\n", ""]),  # read as pieces: JSON in one of them is found all the same
+    ("```json\na\n```\n```\nb", ["\na\n", "\nb"]),
+    ("```a\n```b\n```", ["\n", "\n"]),  # the first block lacks its end
+    ("text ``` text", []),
+]
+
+
+@pytest.mark.parametrize(("text", "blocks"), FENCES)
+def test_fenced_blocks(text: str, blocks: list[str]) -> None:
+    assert list(fenced_blocks(text)) == blocks
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", " [] ", "<think>x</think>[]", "```json\n[]\n```", "None.\n```\n[]\n```\nSorry."]
+)
+def test_an_empty_answer_stands_alone_or_fenced(text: str) -> None:
+    assert is_whole_json(text, lambda value: value == [])
+
+
+@pytest.mark.parametrize("text", ["", "I found [].", "- [ ] to do", "<think>[]", "```\n[]\n```\n```\n[1]\n```", "[1]"])
+def test_other_empty_lists_are_no_answer(text: str) -> None:
+    assert not is_whole_json(text, lambda value: value == [])
+
+
+def test_repeated_keys_are_noted_and_kept() -> None:
+    for text in ('{"n": 1, "n": 2}', 'It is {"n": 1, "n": 2}.'):
+        found = find_json(text, n_objects)
+        (value,) = found.values
+        assert isinstance(value, RepeatedKeys)
+        assert (value, value.pairs) == ({"n": 2}, [("n", 1), ("n", 2)])
+        assert [(noted.kind, noted.detail) for noted in found.problems] == [("duplicate_key", "n")]
+
+
+@pytest.mark.parametrize("token", ["NaN", "Infinity", "-Infinity", "1e999", "-1e999", "1" * 10_000, "9" * 5_000])
+@pytest.mark.parametrize("around", ["{}", "It is {} indeed."])
+def test_numbers_that_no_float_holds_are_noted(token: str, around: str) -> None:
+    found = find_json(around.replace("{}", f'[{{"n": {token}}}]'), n_objects)
+    number = found.values[0][0]["n"]
+    assert not math.isfinite(number)
+    assert [noted.kind for noted in found.problems] == ["non_finite"]
+
+
+@pytest.mark.parametrize("around", ["{}", "It is {} indeed."])
+def test_large_integers_and_surrogates_stay_as_they_are(around: str) -> None:
+    value = [{"n": 10**600, "a": "\ud800", "b": "\U0001f600"}]
+    found = find_json(around.replace("{}", json.dumps(value)), n_objects)
+    assert (found.values, found.problems) == ((value,), ())
+
+
+@pytest.mark.parametrize("text", ["[" * 5_000, "[" * 5_000 + "]" * 5_000, '{"a":' * 5_000, "[{" * 5_000, "['" * 5_000])
+def test_deep_nesting_never_raises(text: str) -> None:
+    assert find_json(text, n_objects).values == ()
+    assert find_json(text + '\n[{"n": 1}]', n_objects).stage in STAGES
+
+
+def test_depth_in_prose_is_limited() -> None:
+    deep: Any = {"n": 1}
+    for _ in range(MAX_DEPTH - 1):
+        deep = [deep]
+    assert [found.state for found in scan(f"a {json.dumps(deep)}")] == ["whole"]
+    assert "whole" not in [found.state for found in scan(f"a {json.dumps([deep])}")][:1]
+
+
+def test_json_repair_sees_no_more_than_its_limit() -> None:
+    entries = ", ".join(["{“n”: 1}"] * 15_000)
+    found = find_json(f"[{entries}]", n_objects)
+    assert (found.values, found.problems[-1].kind) == ((), "not_repaired")
+    assert found.problems[-1].detail.endswith("are too many for json_repair")
+    blocks = "\n".join(f"```\n[{entries[: Leash().characters // 2]}]\n```" for _ in range(4))
+    assert len(find_json(blocks, n_objects).values) == 1
+
+
+@pytest.mark.parametrize("piece", ["'it's',", '"a" b ', "['", "{a:b},", '["a" b "c" '])
+def test_json_repair_does_not_take_minutes(piece: str) -> None:
+    text = "[" + piece * (90_000 // len(piece)) + "]"
+    assert hostile.seconds(find, text) < 20
+    with pytest.raises((LeashEnds, RecursionError, ValueError)):
+        repaired(text, Leash(steps=50_000))
+
+
+def test_the_steps_are_enough_for_ordinary_trouble() -> None:
+    entries = [f"{{'n': {n}, 'text': 'Protests in Cairo, and more of what a sentence holds.'}}" for n in range(1_200)]
+    assert len(repaired(f"[{', '.join(entries)}]", Leash())) == len(entries)
+
+
+def test_a_failure_of_json_repair_is_a_problem() -> None:
+    found = find_json("[{“n”: 1}, " + "['" * 20_000 + "]", n_objects)
+    assert found.values == ()
+    assert found.problems[-1].kind == "not_repaired"
+
+
+def test_json_repair_is_not_imported_unless_needed() -> None:
+    assert "json_repair" not in vars(json_text)
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(10**30), 10**30)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(alphabet=st.characters(exclude_categories=())),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=5), inner, max_size=4),
+    max_leaves=12,
+)
+ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=200)
+PIECES = st.lists(
+    st.sampled_from(
+        [
+            *"[]{}\"',:\\\n n1-./é\ud800",
+            '"n"',
+            '{"n": 1}',
+            "NaN",
+            "None",
+            "\\u12",
+            "```",
+            "<think>",
+            "</think>",
+            "/*",
+            "*/",
+        ]
+    ),
+    max_size=40,
+).map("".join)
+
+
+@given(VALUES, st.booleans())
+def test_prose_around_changes_nothing(value: Any, ascii_only: bool) -> None:
+    wrapped = {"n": value}
+    dumped = json.dumps(wrapped, ensure_ascii=ascii_only)
+    assert find_json(dumped, n_objects).values == (wrapped,)
+    around = find_json(f"It is: {dumped} indeed [1].", n_objects)
+    assert (around.values, around.stage) == ((wrapped,), "scan")
+
+
+@given(st.lists(st.fixed_dictionaries({"n": VALUES}), min_size=1, max_size=4), st.data())
+def test_a_cut_keeps_whole_entries_and_nothing_else(entries: list[Any], data: st.DataObject) -> None:
+    dumped = json.dumps(entries)
+    found = find_json(dumped[: data.draw(st.integers(0, len(dumped) - 1))], n_objects)
+    kept = found.values[0] if found.values else []
+    assert kept == entries[: len(kept)]
+    assert "repaired_json" not in [noted.kind for noted in found.problems]
+
+
+@given(ANY_TEXT | PIECES)
+def test_never_raises(text: str) -> None:
+    for weigh in (n_objects, lambda value: 1):
+        found = find_json(text, weigh)
+        assert (found.stage == "none") == (not found.values)
+        assert {noted.kind for noted in found.problems} <= set(JSON_PROBLEM_KINDS)
+        for noted in found.problems:
+            noted.detail.encode("utf-8")
+    assert is_whole_json(text, lambda value: True) in (True, False)
+
+
+SMALL, LARGE = dict(hostile.texts(hostile.SMALL)), dict(hostile.texts(hostile.LARGE))
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_time_is_linear_in_hostile_text(name: str) -> None:
+    small, large = hostile.seconds(find, SMALL[name]), hostile.seconds(find, LARGE[name])
+    assert large < 8 * max(small, 0.05)
+    assert large < 10
+
+
+def find(text: str) -> object:
+    return find_json(text, n_objects)
+
+
+@pytest.mark.skipif(not EVIDENCE.exists(), reason="the acceptance cases are not beside this checkout")
+def test_the_evidence_cases_are_found() -> None:
+    cases = [json.loads(line) for line in EVIDENCE.read_text(encoding="utf-8").splitlines()]
+    texts = [case for case in cases if isinstance(case["raw"], str)]
+    assert len(texts) > 20
+    for case in texts:
+        found = find_json(case["raw"], lambda value: len(evidence(value)))
+        assert repr([item for value in found.values for item in evidence(value)]) == repr(case["objects"]), case["name"]
+
+
+def evidence(value: Any) -> list[Any]:
+    """The objects with a domain, wherever they stand."""
+    if isinstance(value, dict):
+        return [value] if isinstance(value.get("domain"), str) else evidence(list(value.values()))
+    return [item for inner in value for item in evidence(inner)] if isinstance(value, list) else []

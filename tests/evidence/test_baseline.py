@@ -1,0 +1,141 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tls_tasks.core.prompts import read_prompt
+from tls_tasks.evidence.baseline import answer, read_request
+from tls_tasks.evidence.baseline_lists import KEYWORDS
+from tls_tasks.evidence.data import load_evidence_task, prompt
+from tls_tasks.evidence.data_sets import evidence_set, evidence_sets
+from tls_tasks.evidence.evidence_extraction import evidence_extraction
+from tls_tasks.evidence.read import parse_evidence
+
+NAMES = list(evidence_sets())
+
+
+def doc(text, name="evidence_journals"):
+    schema = json.dumps(evidence_set(name).schema.as_dict())
+    return {"data_set": name, "text": text, "schema": schema}
+
+
+def objects(text, **other):
+    return json.loads(answer(prompt(doc(text, **other))))
+
+
+def scored(name):
+    docs = list(load_evidence_task(name, edition="embedded")["test"])
+    columns = [answer(prompt(one)) for one in docs], [json.loads(one["references"]) for one in docs]
+    return evidence_extraction(*columns, [one["text"] for one in docs], schema=evidence_set(name).schema)
+
+
+def test_its_numbers_on_the_journals_are_those_of_the_readme():
+    result = scored("evidence_journals").as_dict()
+    keys = ("precision", "recall", "f1", "polarity_accuracy", "bucket_accuracy", "level_accuracy", "time_accuracy")
+    assert [round(result[key], 3) for key in keys] == [0.688, 0.53, 0.599, 0.972, 0.603, 0.667, 0.887]
+    assert result["evidence_coverage"] == 1.0
+    assert result["schema_invalid"] == result["parse_failures"] == 0
+
+
+def test_its_numbers_on_the_case_reports_are_those_of_the_readme():
+    result = scored("evidence_maccrobat").as_dict()
+    assert round(result["f1"], 3) == 0.391 and result["evidence_coverage"] == 1.0
+
+
+def test_an_object():
+    assert objects("I had a splitting headache last night.") == [
+        {
+            "domain": "symptom",
+            "evidence_span": "splitting headache last night",
+            "polarity": "present",
+            "intensity_bucket": "unknown",
+            "time_bucket": "last_night",
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "key", "value"),
+    [
+        ("No fever.", "polarity", "absent"),
+        ("I didn’t cough.", "polarity", "absent"),
+        ("Maybe a fever.", "polarity", "uncertain"),
+        ("A fever.", "polarity", "present"),
+        ("A slight cough.", "intensity_bucket", "low"),
+        ("A terrible cough.", "intensity_bucket", "high"),
+        ("Very angry.", "arousal_bucket", "high"),
+        ("All week a cough.", "time_bucket", "past_week"),
+        ("A cough.", "time_bucket", "today"),
+    ],
+)
+def test_cues(text, key, value):
+    (one,) = objects(text)
+    assert one[key] == value
+
+
+def test_the_key_of_the_level_fits_the_domain():
+    by_domain = {one["domain"]: one for one in objects("A headache. Ate bread. So anxious. My memory fails.")}
+    assert set(by_domain) == {"symptom", "food", "emotion", "mind"}
+    assert all(("arousal_bucket" in one) is (domain == "emotion") for domain, one in by_domain.items())
+    assert all(("intensity_bucket" in one) is (domain != "emotion") for domain, one in by_domain.items())
+
+
+def test_a_cue_holds_for_its_clause_only():
+    assert [one["polarity"] for one in objects("No fever, but a headache.")] == ["absent", "present"]
+
+
+def test_one_passage_is_one_object():
+    assert len(objects("A headache. A headache.")) == 1
+
+
+@pytest.mark.parametrize("text", ["The bus was late.", "", "   "])
+def test_nothing_is_an_empty_list(text):
+    assert answer(prompt(doc(text))) == "[]"
+
+
+@pytest.mark.parametrize("text", ["", "Extract things.", "<document>\nA headache.\n</document>\n\nSummary:"])
+def test_a_prompt_that_asks_for_no_objects_is_answered_with_none(text):
+    assert answer(text) == "[]"
+
+
+def test_it_reads_the_schema_from_the_prompt():
+    request = read_request(read_prompt(prompt(doc("x"))).instruction)
+    assert request.domains == ("symptom", "food", "emotion", "mind")
+    assert (request.domain_key, request.span_key) == ("domain", "evidence_span")
+    assert request.attributes[1] == (
+        "intensity_bucket",
+        ("symptom", "food", "mind"),
+        ("low", "medium", "high", "unknown"),
+    )
+    assert request.attributes[3][0] == "time_bucket" and request.attributes[3][1] == request.domains
+    plain = read_request(read_prompt(prompt(doc("x", name="evidence_maccrobat"))).instruction)
+    assert plain.domains == evidence_set("evidence_maccrobat").schema.domains and plain.attributes == ()
+
+
+def test_every_domain_of_the_tasks_has_keywords():
+    assert {domain for name in NAMES for domain in evidence_set(name).schema.domains} == set(KEYWORDS)
+
+
+def test_a_domain_without_keywords_is_never_found():
+    schema = json.dumps({"name": "own", "domains": ["food", "weather"], "attributes": []})
+    found = json.loads(answer(prompt({**doc("Rain. Had soup in the rain."), "schema": schema})))
+    assert found == [{"domain": "food", "evidence_span": "soup in the rain"}]
+
+
+@given(st.text(st.characters(codec="utf-8"), max_size=200), st.sampled_from(NAMES))
+def test_any_document_gets_valid_objects_with_verbatim_quotes(text, name):
+    text = f"{text} headache {text}"
+    schema = evidence_set(name).schema
+    parsed = parse_evidence(answer(prompt(doc(text, name=name))), schema)
+    assert parsed.status == "json" and not parsed.problems
+    assert all(one.span in text and not one.issues for one in parsed.value)
+
+
+@given(st.text(max_size=200))
+def test_any_prompt_has_an_answer(text):
+    assert isinstance(json.loads(answer(text)), list)
+
+
+def test_a_long_document_takes_no_time():
+    assert len(objects("I had a headache, no fever and soup. " * 20_000)) == 3

@@ -1,0 +1,440 @@
+"""Extraction data: rows, offsets, the files, the order of the sources, the prompt."""
+
+import gzip
+import json
+import re
+
+import pytest
+
+from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.data import hub
+from tls_tasks.data.order import EMBEDDED, EmbeddedEditionWarning
+from tls_tasks.evidence.data import accuracy_names, load_evidence, load_evidence_task, prompt
+from tls_tasks.evidence.data_rows import EvidenceDocument, read_rows
+from tls_tasks.evidence.data_sets import evidence_set, evidence_sets
+from tls_tasks.evidence.files import read_three, schema_at
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema
+
+pytestmark = pytest.mark.usefixtures("isolated")
+
+NAMES = list(evidence_sets())
+every_set = pytest.mark.parametrize("name", NAMES)
+
+TEA = {"domain": "food", "evidence_span": "Had tea", "polarity": "present", "time_bucket": "today"}
+CALM = {
+    "domain": "emotion",
+    "evidence_span": "calm",
+    "polarity": "present",
+    "arousal_bucket": "low",
+    "time_bucket": "today",
+}
+TEXT = "Had tea. Then calm, calm."
+ROW = {"journal_id": "a", "text": TEXT, "items": [TEA, CALM]}
+PLANTS = EvidenceSchema("plants", ("tree", "herb"), (Attribute("size", {"": "size"}, ("small", "big")),))
+ENTITIES = [{"label": "FOOD", "start": 0, "end": 7, "text": "Had tea"}, {"label": "AGE", "start": 4, "end": 7}]
+NO_ATTRIBUTES = EvidenceSchema("s", ("food", "emotion"))
+
+
+def numbered(rows):
+    return [(f"row {number}", row) for number, row in enumerate(rows, start=1)]
+
+
+def lines(rows):
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows)
+
+
+def write(path, content):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(content if isinstance(content, str) else lines(content), encoding="utf-8")
+    return path
+
+
+# ---- rows
+
+
+@pytest.mark.parametrize("text", ["text", "full_text", "document"])
+@pytest.mark.parametrize("items", ["items", "objects", "references"])
+@pytest.mark.parametrize("name", ["journal_id", "id", "doc_id"])
+def test_every_name_of_the_fields_is_read(text, items, name):
+    (document,) = read_rows(JOURNAL_SCHEMA, numbered([{name: 7, text: TEXT, items: [TEA]}]))
+    assert document == EvidenceDocument("7", TEXT, (TEA,))
+
+
+def test_objects_as_json_text_and_as_parquet_gives_them():
+    (document,) = read_rows(JOURNAL_SCHEMA, numbered([{**ROW, "items": json.dumps([TEA])}]))
+    assert document.objects == (TEA,)
+    padded = [{**TEA, "arousal_bucket": None, "intensity_bucket": None}]
+    assert read_rows(JOURNAL_SCHEMA, numbered([{**ROW, "items": padded}]))[0].objects == (TEA,)
+
+
+def test_rows_without_an_id_are_numbered_and_an_empty_list_is_gold():
+    rows = [{"text": TEXT, "items": []}] * 2
+    assert [(one.id, one.objects) for one in read_rows(JOURNAL_SCHEMA, numbered(rows))] == [("0", ()), ("1", ())]
+
+
+def changed(**fields):
+    return {**ROW, "items": [{key: value for key, value in (TEA | fields).items() if value != ...}]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([], "no row in the data"),
+        ([{"items": []}], "row 1: no field text or full_text or document; there are items"),
+        ([{"text": "T"}], "row 1: no field items or objects"),
+        ([{"text": 3, "items": []}], "must be text, got int"),
+        ([["T"]], "row 1: expected an object, got list"),
+        ([ROW, ROW], "row 2: a second document with the id 'a'"),
+        ([{**ROW, "items": "[oops"}], "row 1: the objects are not JSON"),
+        ([{**ROW, "items": {"a": 1}}], "row 1: expected a list of objects, got dict"),
+        ([{**ROW, "items": ["tea"]}], "row 1, object 1: expected an object, got str"),
+        ([changed(domain="drink")], "row 1, object 1: domain 'drink' is none of symptom, food, emotion, mind"),
+        ([changed(domain=["food"])], "object 1: domain .* is none of"),
+        ([changed(domain=...)], "object 1: no field domain"),
+        ([changed(evidence_span="had tea")], "object 1: evidence_span 'had tea' is not verbatim in the text"),
+        ([changed(evidence_span=" ")], "is not verbatim"),
+        ([changed(evidence_span=4)], "is not verbatim"),
+        ([changed(polarity=...)], "object 1: polarity None is none of present, absent, uncertain"),
+        ([changed(polarity="Present")], "polarity 'Present' is none of"),
+        ([changed(intensity_bucket="1")], "intensity_bucket '1' is none of low, medium, high, unknown"),
+        ([changed(time_bucket=["today"])], "time_bucket .* is none of"),
+        ([changed(arousal_bucket="low")], "the level of food stands in intensity_bucket, not in arousal_bucket"),
+    ],
+)
+def test_rows_that_are_no_gold_are_errors(rows, message):
+    with pytest.raises(DataError, match=message):
+        read_rows(JOURNAL_SCHEMA, numbered(rows))
+
+
+def test_spans_from_offsets_other_labels_passed_over_and_a_passage_once():
+    twice = [{"label": "emotion", "start": 14, "end": 18}, {"label": "emotion", "start": 20, "end": 24}]
+    (document,) = read_rows(NO_ATTRIBUTES, numbered([{"full_text": TEXT, "ner_info": ENTITIES + twice}]))
+    assert document.objects == (
+        {"domain": "food", "evidence_span": "Had tea"},
+        {"domain": "emotion", "evidence_span": "calm"},
+    )
+
+
+def test_an_entity_of_two_passages_is_the_stretch_between_but_many_misplaced_are_an_error():
+    parts = [{"label": "food", "start": 0, "end": 13, "text": "Had Then"}]
+    others = [{"label": "emotion", "start": number, "end": number + 2} for number in range(10)]
+    (document,) = read_rows(NO_ATTRIBUTES, numbered([{"text": TEXT, "entities": others + parts}]))
+    assert document.objects[-1]["evidence_span"] == "Had tea. Then"
+    with pytest.raises(DataError, match="row 1: 1 of 1 entities are not where their offsets say"):
+        read_rows(NO_ATTRIBUTES, numbered([{"text": TEXT, "entities": parts}]))
+
+
+def test_attributes_of_entities_are_kept():
+    entities = [{"label": "tree", "start": 0, "end": 3, "size": "big"}]
+    (document,) = read_rows(PLANTS, numbered([{"text": "Oak", "entities": entities}]))
+    assert document.objects == ({"domain": "tree", "evidence_span": "Oak", "size": "big"},)
+
+
+@pytest.mark.parametrize("offsets", [(-1, 3), (3, 3), (5, 3), (0, 99), (0.0, 3), ("0", 3), (True, 3), (None, 3)])
+def test_impossible_offsets_are_errors(offsets):
+    entity = {"label": "food", "start": offsets[0], "end": offsets[1]}
+    with pytest.raises(DataError, match=r"row 1, entity 1: start and end must be offsets in a text of 25"):
+        read_rows(NO_ATTRIBUTES, numbered([{"text": TEXT, "entities": [entity]}]))
+
+
+def test_a_schema_of_ones_own():
+    scale = EvidenceSchema("scale", ("pain",), (Attribute("degree", {"": "degree"}, ("1", "2")),))
+    row = {"text": "Ouch.", "items": [{"domain": "pain", "evidence_span": "Ouch", "degree": 2}]}
+    assert read_rows(scale, numbered([row]))[0].objects[0]["degree"] == 2
+    row = {"text": "A small oak.", "items": [{"domain": "tree", "evidence_span": "small oak", "size": "small"}]}
+    assert read_rows(PLANTS, numbered([row]))[0].objects == tuple(row["items"])
+    with pytest.raises(DataError, match="size 'tall' is none of small, big"):
+        read_rows(PLANTS, numbered([{**row, "items": [{**row["items"][0], "size": "tall"}]}]))
+
+
+# ---- files
+
+
+EXPECTED = (EvidenceDocument("a", TEXT, (TEA, CALM)), EvidenceDocument("b", "Nothing.", ()))
+ROWS = [ROW, {"journal_id": "b", "text": "Nothing.", "items": []}]
+
+
+def write_pair(folder, journals=ROWS, gold=ROWS):
+    write(folder / "journals.jsonl", [{key: row[key] for key in ("journal_id", "text")} for row in journals])
+    write(folder / "gold.jsonl", [{key: row[key] for key in ("journal_id", "items")} for row in gold])
+    return folder
+
+
+@pytest.mark.parametrize("form", ["pair", "jsonl", "gz", "json", "data", "parquet"])
+@pytest.mark.parametrize("parent", [False, True])
+def test_user_data_in_every_form_as_file_or_folder(tmp_path, form, parent):
+    folder = tmp_path / "journals"
+    if form == "pair":
+        write_pair(folder)
+    elif form == "parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        folder.mkdir()
+        pq.write_table(pa.Table.from_pylist(ROWS), folder / "test.parquet")
+    elif form == "gz":
+        folder.mkdir()
+        (folder / "x.jsonl.gz").write_bytes(gzip.compress(lines(ROWS).encode()))
+    elif form == "jsonl":
+        write(folder / "x.jsonl", ROWS)
+    else:
+        write(folder / "x.json", json.dumps(ROWS if form == "json" else {"data": ROWS, "more": 1}, indent=1))
+    loaded = load_evidence("evidence_journals", data=tmp_path if parent else folder)
+    assert (loaded.documents, loaded.edition, loaded.schema) == (EXPECTED, "local", JOURNAL_SCHEMA)
+    if form != "pair" and not parent:
+        (file,) = folder.iterdir()
+        assert load_evidence("evidence_journals", data=file).documents == EXPECTED
+
+
+@pytest.mark.parametrize(
+    ("journals", "gold", "message"),
+    [
+        (ROWS, ROWS[:1], r"journals\.jsonl, line 2: .*gold\.jsonl has no line for 'b'; \"items\": \[\] says"),
+        (ROWS[:1], ROWS, r"gold\.jsonl, line 2: no journal has the id 'b'"),
+        (ROWS + ROWS, ROWS, r"journals\.jsonl, line 3: the id 'a' stands already at .*journals\.jsonl, line 1"),
+        (ROWS, ROWS + ROWS[:1], r"gold\.jsonl, line 3: the id 'a' stands already"),
+        (ROWS, [changed(polarity="no"), ROWS[1]], r"gold\.jsonl, line 1, object 1: polarity 'no'"),
+    ],
+)
+def test_two_files_that_do_not_fit_are_errors_that_name_file_and_line(tmp_path, journals, gold, message):
+    with pytest.raises(DataError, match=message):
+        load_evidence("evidence_journals", data=write_pair(tmp_path, journals, gold))
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("x.jsonl", b'{"text": "T"\n', r"x\.jsonl, line 1: not JSON"),
+        ("x.jsonl", b"\xff\n", r"x\.jsonl, after line 0: can't be read"),
+        ("x.jsonl", b'\n{"text": "T", "items": [7]}\n', r"x\.jsonl, line 2, object 1: expected an object"),
+        ("x.json", b"[1", r"x\.json: not JSON"),
+        ("x.json", b'{"rows": []}', r'x\.json: expected a list of objects, or an object with such a list as "data"'),
+        ("x.parquet", b"no", r"x\.parquet: not readable as Parquet"),
+        ("x.txt", b"text", r"x\.txt: expected a file that ends in"),
+        ("journals.jsonl", b"{}", "journals.jsonl, line 1: no field text"),
+    ],
+)
+def test_broken_files_are_errors_that_name_file_and_line(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        load_evidence("evidence_journals", data=tmp_path / name)
+
+
+def test_journals_without_the_file_of_gold(tmp_path):
+    write_pair(tmp_path)
+    (tmp_path / "gold.jsonl").unlink()
+    with pytest.raises(DataError, match=r"gold\.jsonl: no such file"):
+        load_evidence("evidence_journals", data=tmp_path)
+
+
+def three(tmp_path, predictions, **files):
+    write_pair(tmp_path, **files)
+    predictions = write(tmp_path / "p.jsonl", predictions)
+    return read_three(tmp_path / "journals.jsonl", tmp_path / "gold.jsonl", predictions, JOURNAL_SCHEMA)
+
+
+def test_three_files_in_the_order_of_the_journals(tmp_path):
+    files = three(tmp_path, [{"id": "b", "items": "model text"}, {"journal_id": "a", "objects": [TEA]}])
+    assert (files.ids, files.texts, files.gold) == (("a", "b"), (TEXT, "Nothing."), ([TEA, CALM], []))
+    assert files.predictions == (json.dumps([TEA]), "model text")
+    assert (files.unpredicted, files.misquoted) == (0, ())
+    empty = three(tmp_path, [])
+    assert empty.predictions == ("[]", "[]") and empty.unpredicted == 2
+
+
+def test_gold_that_misquotes_or_breaks_the_schema_is_scored_and_told(tmp_path):
+    gold = [changed(evidence_span="had TEA", polarity="yes"), ROWS[1]]
+    files = three(tmp_path, [], gold=gold)
+    assert files.misquoted == (f"{tmp_path / 'gold.jsonl'}, line 1, object 1",)
+
+
+@pytest.mark.parametrize(
+    ("predictions", "files", "message"),
+    [
+        ([{"journal_id": "c", "items": []}], {}, r"p\.jsonl, line 1: no journal has the id 'c'; the journals are in"),
+        ([{"items": []}], {}, r"p\.jsonl, line 1: no field journal_id"),
+        ([{"journal_id": "a"}], {}, r"p\.jsonl, line 1: no field items"),
+        ([{"journal_id": "a", "items": None}], {}, r"p\.jsonl, line 1: no field items"),
+        ([ROW, ROW], {}, r"p\.jsonl, line 2: the id 'a' stands already at .*line 1"),
+        ("{}\n{", {}, r"p\.jsonl, line 2: not JSON|p\.jsonl, line 1: no field journal_id"),
+        ([], {"gold": [{**ROW, "items": "x"}, ROWS[1]]}, r"gold\.jsonl, line 1: expected a list of objects, got str"),
+        ([], {"gold": [{**ROW, "items": [3]}, ROWS[1]]}, r"gold\.jsonl, line 1, object 1: expected an object"),
+        ([], {"gold": [changed(domain=3), ROWS[1]]}, r"gold\.jsonl, line 1, object 1: domain must be text, got int"),
+        ([], {"gold": [changed(evidence_span=...), ROWS[1]]}, r"line 1, object 1: no field evidence_span"),
+        ([], {"journals": [{**ROW, "text": 3}, ROWS[1]]}, r"the journal must be text, got int"),
+        ([], {"journals": [], "gold": []}, r"journals\.jsonl: no journal in it"),
+    ],
+)
+def test_three_files_that_do_not_fit_are_errors_that_name_file_and_line(tmp_path, predictions, files, message):
+    with pytest.raises(DataError, match=message):
+        three(tmp_path, predictions, **files)
+
+
+def test_a_schema_file(tmp_path):
+    file = write(tmp_path / "s.json", json.dumps(PLANTS.as_dict()))
+    assert schema_at(file) == PLANTS
+    with pytest.raises(DataError, match=r"s\.json: not JSON"):
+        schema_at(write(file, "{"))
+    with pytest.raises(InputError, match="schema"):
+        schema_at(write(file, '{"domains": 3}'))
+    with pytest.raises(DataError, match=r"none\.json"):
+        schema_at(tmp_path / "none.json")
+
+
+# ---- the order
+
+
+@every_set
+def test_offline_the_embedded_edition_runs_and_is_loud(name):
+    with pytest.warns(EmbeddedEditionWarning, match=f"{name} runs on the EMBEDDED EDITION") as caught:
+        loaded = load_evidence(name)
+    assert loaded.edition == "embedded" and loaded.schema == evidence_set(name).schema
+    assert evidence_set(name).obtain in str(caught[0].message)
+    assert len(loaded.documents) == {"evidence_journals": 50, "evidence_maccrobat": 4}[name]
+
+
+def test_data_beats_the_environment_and_the_environment_the_rest(tmp_path, monkeypatch):
+    write_pair(tmp_path / "root" / "journals")
+    write(tmp_path / "other.jsonl", ROWS[:1])
+    monkeypatch.setenv("TLS_TASKS_DATA", str(tmp_path / "root"))
+    assert load_evidence("evidence_journals").documents == EXPECTED
+    assert load_evidence("evidence_journals", data=tmp_path / "other.jsonl").documents == EXPECTED[:1]
+    with pytest.warns(EmbeddedEditionWarning):  # it has no folder of this set
+        assert load_evidence("evidence_maccrobat").edition == "embedded"
+
+
+def test_errors_without_any_data_name_what_to_do():
+    with pytest.raises(DataError, match=r"nothing is published on the hub.*journals\.jsonl and gold\.jsonl"):
+        load_evidence("evidence_journals", edition="hub")
+    with pytest.raises(DataError, match=r"MACCROBAT2020-V2\.json is not in the cache, and the hub is switched off"):
+        load_evidence("evidence_maccrobat", edition="hub")
+    with pytest.raises(DataError, match="data: nowhere is neither"):
+        load_evidence("evidence_journals", data="nowhere")
+    with pytest.raises(OptionError, match="expected one of 'evidence_journals', 'evidence_maccrobat'"):
+        load_evidence("journals")
+    with pytest.raises(OptionError, match="expected one of 'local'"):
+        load_evidence("evidence_journals", edition="real")
+
+
+def test_the_embedded_edition_cannot_be_passed_off_as_local_and_no_set_as_another():
+    with pytest.warns(EmbeddedEditionWarning):
+        assert load_evidence("evidence_journals", data=EMBEDDED / "evidence_journals").edition == "embedded"
+    with pytest.raises(DataError, match="named like evidence_journals, not evidence_maccrobat"):
+        load_evidence("evidence_maccrobat", data=EMBEDDED / "evidence_journals")
+
+
+def test_a_data_set_on_the_hub_that_the_user_names(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    (tmp_path / "set" / "data").mkdir(parents=True)
+    pq.write_table(pa.Table.from_pylist(ROWS), tmp_path / "set" / "data" / "test-00000-of-00001.parquet")
+    rows = list(hub.split_rows(str(tmp_path / "set"), None))  # as datasets reads it, with null for keys that lack
+    assert read_rows(JOURNAL_SCHEMA, numbered(rows)) == EXPECTED
+
+
+@pytest.fixture
+def cached(tmp_path):
+    """Puts a file where huggingface_hub would have put it."""
+
+    def put(text):
+        source = evidence_set("evidence_maccrobat").hub
+        repo = tmp_path / "hub-cache" / f"datasets--{source.repo_id.replace('/', '--')}"
+        return write(repo / "snapshots" / source.revision / source.file, text)
+
+    return put
+
+
+def test_the_hub_copy_of_maccrobat(cached):
+    document = {
+        "full_text": "He took aspirin.",
+        "ner_info": [{"text": "aspirin", "label": "MEDICATION", "start": 8, "end": 15}],
+        "tokens": ["He"],
+        "ner_labels": ["O"],
+    }
+    cached(json.dumps({"data": [document] * 200, "all_ner_labels": ["O"]}))
+    loaded = load_evidence("evidence_maccrobat")
+    assert (loaded.edition, len(loaded.documents)) == ("hub", 200)
+    assert loaded.origin == f"singh-aditya/MACCROBAT_biomedical_ner@{evidence_set('evidence_maccrobat').hub.revision}"
+    assert loaded.documents[7] == EvidenceDocument(
+        "7", "He took aspirin.", ({"domain": "MEDICATION", "evidence_span": "aspirin"},)
+    )
+    cached(json.dumps({"data": [document] * 3}))
+    with pytest.warns(EmbeddedEditionWarning):
+        assert load_evidence("evidence_maccrobat").edition == "embedded"
+    with pytest.raises(DataError, match=r"has 3 rows, data_sets\.json expects 200"):
+        load_evidence("evidence_maccrobat", edition="hub")
+
+
+@every_set
+def test_the_catalogue_is_pinned_and_complete(name):
+    wanted = evidence_set(name)
+    assert all((wanted.title, wanted.licence, wanted.citation, wanted.homepage, wanted.obtain, wanted.instruction))
+    assert not wanted.obtain.endswith(".")
+    if wanted.hub is not None:
+        assert re.fullmatch(r"[0-9a-f]{40}", wanted.hub.revision) and wanted.hub.rows
+        assert wanted.homepage.endswith(wanted.hub.repo_id)
+
+
+# ---- the whole way, as the harness calls it
+
+
+def test_task_takes_all_metadata_cuts_to_the_budget_and_tells_where_the_data_is_from(tmp_path):
+    provenance = {}
+    metadata = {"version": 1.0, "pretrained": "org/model", "name": "x", "base_url": "u"}
+    file = write(tmp_path / "x.jsonl", ROWS)
+    options = {"accuracies": ["time", "polarity", "level", "bucket"], "provenance": provenance}
+    task = load_evidence_task("evidence_journals", data=str(file), context_budget=7, **options, **metadata)
+    first = dict(task["test"][0])
+    assert json.loads(first.pop("references")) == [TEA, CALM]
+    assert json.loads(first.pop("schema"))["domains"] == list(JOURNAL_SCHEMA.domains)
+    assert first == {
+        "doc_id": "a",
+        "data_set": "evidence_journals",
+        "text": "Had tea",
+        "text_truncated": 18,
+        "edition": "local",
+    }
+    assert provenance == {"edition": "local", "origin": str(file)}
+
+
+@pytest.mark.parametrize("budget", [0, -1, 2.5, True, "6"])
+def test_impossible_budgets_are_errors(budget):
+    with pytest.raises(InputError, match="context_budget"):
+        load_evidence_task("evidence_journals", edition="embedded", context_budget=budget)
+
+
+def test_a_schema_of_ones_own_goes_all_the_way(tmp_path):
+    schema = PLANTS.as_dict()
+    row = {"text": "A small oak.", "items": [{"domain": "tree", "evidence_span": "small oak", "size": "small"}]}
+    file = write(tmp_path / "x.jsonl", [row])
+    for given in (schema, str(write(tmp_path / "schema.json", json.dumps(schema)))):
+        doc = load_evidence_task("evidence_journals", data=file, schema=given, accuracies=["size"])["test"][0]
+        assert '- "domain": one of "tree", "herb"\n' in prompt(doc) and '- "size": one of "small", "big"\n' in prompt(
+            doc
+        )
+        assert "personal journal" not in prompt(doc)
+    with pytest.raises(InputError, match=r"schema: got accuracies \['size'\], expected \['polarity'\]"):
+        load_evidence_task("evidence_journals", data=file, schema=schema, accuracies=["polarity"])
+    with pytest.raises(InputError, match="schema: got plants, expected data of that schema"):
+        load_evidence_task("evidence_journals", schema=schema)
+
+
+def test_accuracy_names():
+    assert accuracy_names(JOURNAL_SCHEMA) == ["polarity", "level", "time", "bucket"]
+    assert accuracy_names(PLANTS) == ["size"] and accuracy_names(NO_ATTRIBUTES) == []
+
+
+@every_set
+def test_the_prompt_states_the_schema_and_puts_the_instruction_last(name):
+    schema = evidence_set(name).schema
+    for doc in load_evidence_task(name, edition="embedded")["test"]:
+        text = prompt(doc)
+        assert text.startswith(f"<document>\n{doc['text']}\n</document>\n\n") and text.endswith("\n\nJSON:")
+        stated = text.removeprefix(f"<document>\n{doc['text']}\n</document>")
+        keys = {attribute.field_of(domain) for attribute in schema.attributes for domain in schema.domains}
+        values = {value for attribute in schema.attributes for value in attribute.values}
+        for word in {"domain", "evidence_span", *schema.domains, *keys, *values}:
+            assert f'"{word}"' in stated
+        assert "verbatim" in stated and "answer []" in stated
+    assert ("(of emotion only)" in stated) is (name == "evidence_journals")

@@ -1,0 +1,589 @@
+"""evidence_extraction: every oracle row, the rules written plainly, what must hold of any documents, and bad input."""
+
+import json
+import math
+import random
+import time
+from fractions import Fraction
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conftest import ORACLES, SHARED, read_jsonl
+from tests.evidence import slow_evidence_extraction as slow
+from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.intervals import total_of
+from tls_tasks.evidence import matching as evidence_matching
+from tls_tasks.evidence import overlap as evidence_overlap
+from tls_tasks.evidence.evidence_extraction import evidence_extraction
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
+
+SHARED_ORACLE = SHARED / "oracles" / "evidence.jsonl"
+ROWS = read_jsonl(SHARED_ORACLE if SHARED_ORACLE.exists() else ORACLES / "evidence.jsonl")
+IDS = [row["id"] for row in ROWS]
+
+
+def obj(span, domain="food", polarity="present", time="today", **fields):
+    return {"domain": domain, "evidence_span": span, "polarity": polarity, "time_bucket": time, **fields}
+
+
+def spans(*texts, domain="food"):
+    return [obj(text, domain) for text in texts]
+
+
+def pairs_of(score):
+    return [[list(match) for match in document.matches] for document in score.documents]
+
+
+def scored(row, **options):
+    """An oracle row's score."""
+    given_options = dict(row["options"])
+    if given_options.pop("mode", None) == "strip_punct":
+        given_options["tokenizer"] = "strip_punct"
+    columns = ([one[key] for one in row["documents"]] for key in ("pred", "gold", "text"))
+    return evidence_extraction(*columns, macro=True, **given_options, **options)
+
+
+# --- the oracle ---
+
+
+@pytest.mark.parametrize("row", ROWS, ids=IDS)
+def test_every_oracle_row(row):
+    score = scored(row)
+    result = {**score.as_dict(detailed=True), "pairs": pairs_of(score)}
+    assert {key: result[key] for key in row["expected"]} == row["expected"]
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if row["seed_code"]], ids=lambda row: row["id"])
+def test_every_number_of_the_original_code(row):
+    """Its bucket accuracy leaves the time out, and it takes an empty quote for one that stands in the text (E050)."""
+    result = scored(row).as_dict()
+    result["bucket_accuracy"] = result["level_accuracy"]
+    expected = {**row["seed_code"]}
+    if row["id"] == "E050":
+        assert expected.pop("evidence_coverage") == 1.0 > result["evidence_coverage"]
+    assert {key: result[key] for key in expected} == expected
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if "optimal_matching" in row], ids=lambda row: row["id"])
+def test_where_the_best_choice_is_better(row):
+    score = scored(row, matching="optimal")
+    result = {**score.as_dict(), "pairs": pairs_of(score)}
+    assert {key: result[key] for key in row["optimal_matching"]} == row["optimal_matching"]
+
+
+def test_the_copy_of_the_oracle_is_whole(shared):
+    assert read_jsonl(ORACLES / "evidence.jsonl") == ROWS
+
+
+# --- against the rules written plainly ---
+
+WORDS = st.lists(st.sampled_from("a b c d e f A.".split()), max_size=5).map(" ".join)
+OBJECTS = st.builds(
+    lambda span, domain, polarity, time, level: {
+        **obj(span, domain, polarity, time),
+        **({"arousal_bucket" if domain == "emotion" else "intensity_bucket": level} if level else {}),
+    },
+    WORDS,
+    st.sampled_from(["food", "emotion"]),
+    st.sampled_from(["present", "absent"]),
+    st.sampled_from(["today", "unknown"]),
+    st.sampled_from(["low", "unknown", None]),
+)
+LISTS = st.lists(OBJECTS, max_size=6)
+DOCUMENTS = st.lists(st.tuples(WORDS, LISTS, LISTS), min_size=1, max_size=4)
+FEW = st.lists(OBJECTS, max_size=4)
+
+
+def columns(documents):
+    return [one[2] for one in documents], [one[1] for one in documents], [one[0] for one in documents]
+
+
+@given(DOCUMENTS, st.sampled_from(list(slow.OVERLAPS)), st.sampled_from([0.3, 0.5, 2 / 3, 1]))
+def test_the_counts_are_those_of_the_rules(documents, overlap, threshold):
+    totals = slow.counts(documents, overlap=overlap, threshold=threshold)
+    sums = evidence_extraction(*columns(documents), overlap=overlap, threshold=threshold).totals
+    assert {name: sums[name] for name in ("tp", "fp", "fn", "grounded")} == {
+        name: totals[name] for name in ("tp", "fp", "fn", "grounded")
+    }
+    for name in ("polarity", "level", "time", "bucket"):
+        assert (sums[f"{name}/right"], sums[f"{name}/asked"]) == (totals[name], totals["tp"])
+
+
+@given(LISTS, LISTS, st.sampled_from(list(slow.OVERLAPS)), st.sampled_from([0.3, 0.5, 1]), st.booleans())
+def test_the_pairs_are_those_of_the_rules_with_and_without_an_index(gold, told, overlap, threshold, indexed):
+    with pytest.MonkeyPatch.context() as patch:
+        if indexed:  # as on a page of many objects; few partners kept, so that rows are made again
+            patch.setattr(evidence_overlap, "FEW_PAIRS", -1)
+            patch.setattr(evidence_matching, "FEW_PAIRS", -1)
+            patch.setattr(evidence_matching, "KEPT", 1)
+        score = evidence_extraction([told], [gold], overlap=overlap, threshold=threshold)
+    assert [tuple(match) for match in score.documents[0].matches] == slow.greedy(gold, told, overlap, threshold)
+
+
+@given(FEW, FEW, st.sampled_from(["jaccard", "token_f1", "substring"]))
+def test_the_optimal_matching_is_the_best_of_all(gold, told, overlap):
+    matches = evidence_extraction([told], [gold], overlap=overlap, matching="optimal").documents[0].matches
+    n_best, best = slow.best_sum(gold, told, overlap)
+    assert len(matches) == n_best and math.isclose(sum(match.overlap for match in matches), best, abs_tol=1e-9)
+    assert len({match.reference for match in matches}) == len({match.prediction for match in matches}) == n_best
+
+
+@given(DOCUMENTS)
+def test_greedy_never_finds_more_than_optimal(documents):
+    greedy, optimal = (evidence_extraction(*columns(documents), matching=how).totals for how in ("greedy", "optimal"))
+    assert greedy["tp"] <= optimal["tp"]
+
+
+# --- what holds of any documents ---
+
+
+@given(DOCUMENTS, st.randoms(use_true_random=False))
+def test_the_order_of_documents_is_irrelevant(documents, generator):
+    shuffled = generator.sample(documents, len(documents))
+    first, second = (evidence_extraction(*columns(rows), macro=True).as_dict() for rows in (documents, shuffled))
+    assert first == second
+
+
+@given(LISTS, LISTS, st.randoms(use_true_random=False))
+def test_the_order_of_objects_is_irrelevant_where_no_two_overlaps_are_equal(gold, told, generator):
+    values = [value for *_, value in slow.candidates(gold, told, "jaccard", 0.5)]
+    shuffled = generator.sample(told, len(told)), generator.sample(gold, len(gold))
+    first = evidence_extraction([told], [gold]).as_dict()
+    second = evidence_extraction(*([one] for one in shuffled)).as_dict()
+    if len(set(values)) == len(values):
+        assert first == second
+    assert first["tp"] + first["fp"] == second["tp"] + second["fp"] == len(told)
+
+
+@given(DOCUMENTS)
+def test_other_names_give_the_same_numbers(documents):
+    """Of domains, keys, values and words."""
+    schema = json.loads(
+        json.dumps(JOURNAL_SCHEMA.as_dict()).replace("food", "FOOD").replace("polarity", "pole").replace("low", "tief")
+        .replace("evidence_span", "quote")
+    )  # fmt: skip
+
+    def renamed(rows):
+        table = str.maketrans("abcdef", "uvwxyz")
+        keys = {"polarity": "pole", "evidence_span": "quote"}
+        values = {"food": "FOOD", "low": "tief"}
+        return [
+            {keys.get(key, key): value.translate(table) if key == "evidence_span" else values.get(value, value)
+             for key, value in one.items()} for one in rows
+        ]  # fmt: skip
+
+    mine = evidence_extraction(*columns(documents))
+    theirs = evidence_extraction(*[list(map(renamed, column)) for column in columns(documents)[:2]], schema=schema)
+    changed = {**theirs.as_dict(), "polarity_accuracy": theirs.as_dict()["pole_accuracy"]}
+    kept = [key for key in mine.as_dict() if key not in ("domains", "signature") and "coverage" not in key]
+    assert [mine.as_dict()[key] for key in kept] == [changed[key] for key in kept]
+    assert pairs_of(mine) == pairs_of(theirs)
+
+
+@given(DOCUMENTS)
+def test_an_empty_document_leaves_the_sums_unchanged(documents):
+    result = evidence_extraction(*columns(documents)).as_dict()
+    assert evidence_extraction(*columns([*documents, ("nothing", [], [])])).as_dict() == result
+
+
+@given(DOCUMENTS, st.sampled_from([None, "keep", "drop", "uncertain"]), st.booleans())
+def test_bounds(documents, postprocess, require_grounding):
+    score = evidence_extraction(
+        *columns(documents), macro=True, postprocess=postprocess, require_grounding=require_grounding
+    )
+    result = score.as_dict()
+    for key, value in score.results(score.totals).items():
+        assert value >= 0 and (value <= 1 or key in ("tp", "fp", "fn", "schema_invalid", "parse_failures")), key
+    assert result["tp"] + result["fn"] == sum(len(gold) for _, gold, _ in documents)
+    assert result["evidence_coverage"] <= result["evidence_coverage_normalised"]
+    assert sum(domain["tp"] for domain in result["domains"].values()) == result["tp"]
+    free = evidence_extraction(*columns(documents), postprocess=postprocess).totals["tp"]
+    assert not require_grounding or score.totals["tp"] <= free
+
+
+@given(DOCUMENTS)
+def test_the_results_are_a_function_of_the_units_sums(documents):
+    score = evidence_extraction(*columns(documents), macro=True)
+    result, sums = score.as_dict(), score.results(total_of(score.units))
+    assert {key: result[key] for key in sums} == sums
+    parts = [evidence_extraction(*columns([one]), macro=True).units[0] for one in documents]
+    assert list(score.units) == parts
+
+
+@given(DOCUMENTS)
+def test_details_agree_with_the_numbers(documents):
+    result = evidence_extraction(*columns(documents)).as_dict(detailed=True)
+    json.dumps(result)
+    for key in ("tp", "fp", "fn"):
+        assert sum(item[key] for item in result["items"]) == result[key]
+    assert sum(len(item["matches"]) for item in result["items"]) == result["tp"]
+    for name in ("polarity", "level", "time"):
+        table = result["confusions"][name]
+        assert sum(sum(row.values()) for row in table.values()) == result["tp"]
+        assert sum(row.get(value, 0) for value, row in table.items()) == round(
+            result[f"{name}_accuracy"] * result["tp"]
+        )
+    domains = result["confusions"]["domain"]
+    assert sum(domains.get(domain, {}).get(domain, 0) for domain in JOURNAL_SCHEMA.domains) == result["tp"]
+    n_wanted = sum(sum(row.values()) for domain, row in domains.items() if domain != "(none)")
+    assert n_wanted == result["tp"] + result["fn"]
+    assert sum(row.get("(none)", 0) for row in domains.values()) <= result["fn"]
+
+
+# --- overlap, words, threshold ---
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "jaccard", "token_f1", "substring", "exact"),
+    [
+        ("Had tea", "had  TEA", 1, 1, 1, 1),
+        ("had tea", "tea had", 1, 1, 0, 0),
+        ("very very tired", "very tired", 1, 0.8, 1, 0),
+        ("headache", "mild headaches", 0, 0, 1, 0),
+        ("had tea", "had tea twice", 2 / 3, 0.8, 1, 0),
+        ("", " ", 1, 1, 1, 1),
+        ("", "tea", 0, 0, 0, 0),
+    ],
+)
+def test_the_measures_of_overlap(left, right, jaccard, token_f1, substring, exact):
+    for name, expected in (("jaccard", jaccard), ("token_f1", token_f1), ("substring", substring), ("exact", exact)):
+        for sides in ((left, right), (right, left)):
+            score = evidence_extraction([spans(sides[0])], [spans(sides[1])], overlap=name, threshold=0.01)
+            assert [match.overlap for match in score.documents[0].matches] == ([expected] if expected else [])
+
+
+def test_words_are_an_option():
+    def f1(left, right, tokenizer):
+        return evidence_extraction([spans(left)], [spans(right)], tokenizer=tokenizer).as_dict()["f1"]
+
+    assert f1("“anxious”…", "anxious", "whitespace") == 0 and f1("“anxious”…", "anxious", "strip_punct") == 1
+    assert f1("nice—felt", "nice felt", "strip_punct") == 0 and f1("nice—felt", "nice felt", "unicode") == 1
+    assert f1("头很痛", "头痛", "whitespace") == 0 and f1("头很痛", "头痛", "unicode") == 1
+    assert f1("abcd", "abxc", list) == 1
+    assert "|tok:custom(list)|" in evidence_extraction([], [], tokenizer=list).signature
+
+
+def test_a_threshold_may_be_a_fraction():
+    gold, told = [spans("a b c")], [spans("a")]
+    for threshold in (1 / 3, "1/3", Fraction(1, 3)):
+        score = evidence_extraction(told, gold, threshold=threshold)
+        assert score.as_dict()["tp"] == 1 and "|threshold:0.3333333333333333|" in score.signature
+    assert evidence_extraction(told, gold, threshold="0.34").as_dict()["tp"] == 0
+    assert evidence_extraction([spans("x")], gold, threshold=0).as_dict()["tp"] == 1  # the domain alone
+    assert evidence_extraction([spans("x", domain="mind")], gold, threshold=0).as_dict()["tp"] == 0
+
+
+def test_ties_go_to_the_lowest_reference_then_to_the_lowest_prediction():
+    gold, told = spans("a b", "a b", "c d"), spans("a b c d", "b a", "a b", "a b")
+    assert [match[:2] for match in evidence_extraction([told], [gold]).documents[0].matches] == [(0, 1), (1, 2), (2, 0)]
+    score = evidence_extraction([told], [gold], matching="optimal")
+    assert [match[:2] for match in score.documents[0].matches] == [(0, 1), (1, 2), (2, 0)]
+
+
+# --- attributes ---
+
+
+def test_attributes_of_a_schema_of_ones_own():
+    schema = {
+        "name": "meals",
+        "domains": ["food", "drink"],
+        "span_field": "quote",
+        "attributes": [
+            {"name": "meal", "fields": {"food": "meal_type"}, "values": ["lunch", "dinner"], "default": "lunch"},
+            {"name": "severity", "field": "severity_scale", "values": [1, 2, 3]},
+        ],
+    }
+    gold = [{"domain": "food", "quote": "rice", "meal_type": "dinner", "severity_scale": 3},
+            {"domain": "drink", "quote": "tea", "severity_scale": 1}]  # fmt: skip
+    told = [{"domain": "food", "quote": "rice", "severity_scale": "3"},
+            {"domain": "drink", "quote": "tea", "severity_scale": 2, "meal_type": "dinner"}]  # fmt: skip
+    score = evidence_extraction([told], [gold], ["rice"], schema=schema)
+    result = score.as_dict()
+    assert (result["tp"], result["meal_accuracy"], result["severity_accuracy"]) == (2, 0.0, 0.5)
+    assert score.totals["meal/asked"] == 1 and "bucket_accuracy" not in result and "polarity_accuracy" not in result
+    assert result["schema_invalid"] == 1  # rice lacks its meal
+    assert list(result["domains"]) == ["food", "drink"]
+    assert "|schema:meals#" in result["signature"]
+    same = EvidenceSchema("meals", ("food",), span_field="quote")
+    assert evidence_extraction([], [], schema=same).signature != result["signature"]
+
+
+def test_an_object_without_a_required_attribute_matches_only_one_without_it():
+    whole, lacking = obj("tea"), {"domain": "food", "evidence_span": "tea", "time_bucket": "today"}
+    result = evidence_extraction([[lacking]], [[whole]]).as_dict()
+    assert (result["tp"], result["fp"], result["fn"], result["schema_invalid"]) == (0, 1, 1, 1)
+    for told in (lacking, whole):
+        score = evidence_extraction([[told]], [[lacking]])
+        assert score.as_dict()["tp"] == 1 and score.totals["polarity/asked"] == 0  # the reference does not say
+
+
+@pytest.mark.parametrize("overlap", list(slow.OVERLAPS))
+def test_lacking_objects_stand_beside_whole_ones_of_the_same_words(overlap):
+    whole, lacking = obj("tea"), {"domain": "food", "evidence_span": "tea", "time_bucket": "today"}
+    for told in ([whole, lacking], [lacking, whole]):
+        matches = evidence_extraction([told], [[whole, lacking]], overlap=overlap).documents[0].matches
+        assert [match.prediction for match in matches] == [told.index(whole), told.index(lacking)]
+        assert evidence_extraction([told], [[whole]], overlap=overlap).as_dict()["tp"] == 1
+
+
+def test_values_of_any_type_are_compared_as_text_or_are_wrong():
+    for value in (float("nan"), ["low"], {"a": 1}, 10**5000, True, 3, "LOW", ""):
+        result = evidence_extraction([[obj("tea", intensity_bucket=value)]], [[obj("tea", intensity_bucket="low")]])
+        assert result.as_dict()["level_accuracy"] == 0.0 and result.as_dict()["schema_invalid"] == 1
+        json.dumps(result.as_dict(detailed=True)["confusions"])
+    null = evidence_extraction([[obj("tea", intensity_bucket=None)]], [[obj("tea", intensity_bucket="unknown")]])
+    assert null.as_dict()["level_accuracy"] == 1.0
+
+
+def test_domains_that_the_schema_does_not_have_are_one():
+    gold, told = [obj("a", "sleep"), obj("b", "pets")], [obj("a", "sleep"), obj("b", "Food"), {"evidence_span": "c"}]
+    result = evidence_extraction([told], [gold]).as_dict(detailed=True)
+    other = {key: result["domains"]["(other)"][key] for key in ("tp", "fp", "fn")}
+    assert other == {"tp": 1, "fp": 2, "fn": 1}
+    assert result["issues"] == {"missing_level": 2, "unknown_domain": 2, "missing_domain": 1}
+    assert "(other)" not in evidence_extraction([[]], [spans("a")]).as_dict()["domains"]
+
+
+# --- grounding ---
+
+
+def test_coverage_verbatim_and_normalised():
+    text = "I couldn't  sleep. Had a caf\u00e9 latte."
+    told = spans("I couldn't", "I couldn\u2019t sleep", "cafe\u0301 latte", "Caf\u00e9", "tea", "", " ")
+    result = evidence_extraction([told], [[]], [text]).as_dict()
+    assert (result["evidence_coverage"], result["evidence_coverage_normalised"]) == (1 / 7, 3 / 7)
+
+
+def test_coverage_counts_rows_with_a_source_only():
+    told = [spans("tea"), spans("rice", "soup")]
+    assert evidence_extraction(told, [[], []], ["tea", None]).as_dict()["evidence_coverage"] == 1.0
+    for sources in (None, [None, None]):
+        result = evidence_extraction(told, [[], []], sources).as_dict()
+        assert result["evidence_coverage"] is None and result["evidence_coverage_normalised"] is None
+
+
+def test_ungrounded_objects_may_be_kept_from_matching():
+    told, gold, text = [spans("had tea", "Had rice")], [spans("Had tea", "Had rice")], ["Had tea. Had rice."]
+    assert evidence_extraction(told, gold, text).as_dict()["tp"] == 2
+    score = evidence_extraction(told, gold, text, require_grounding=True)
+    assert (score.as_dict()["tp"], score.as_dict()["fp"]) == (1, 1) and "|grounding:yes|" in score.signature
+    with pytest.raises(InputError, match=r"sources\[0\]: got None, expected the document's text: require_grounding"):
+        evidence_extraction(told, gold, require_grounding=True)
+
+
+def test_post_processing_is_an_option():
+    told = [obj("Had tea", polarity="Present"), obj("a fever", "symptom"), obj("x", "pets")]
+    gold, text = [obj("Had tea"), obj("a fever", "symptom", "uncertain")], "Had tea."
+    plain = evidence_extraction([told], [gold], [text]).as_dict()
+    assert (plain["tp"], plain["fp"], plain["polarity_accuracy"]) == (2, 1, 0.0)
+    results = {
+        how: evidence_extraction([told], [gold], [text], postprocess=how).as_dict(detailed=True)
+        for how in ("keep", "drop", "uncertain")
+    }
+    assert [(one["tp"], one["fp"], one["polarity_accuracy"]) for one in results.values()] == [
+        (2, 0, 0.5), (1, 0, 1.0), (2, 0, 1.0)
+    ]  # fmt: skip
+    assert results["drop"]["changes"] == {
+        "defaulted_level": 3, "dropped_ungrounded": 2, "corrected_polarity": 1,
+    }  # fmt: skip
+    assert {one["schema_invalid"] for one in results.values()} == {3} == {plain["schema_invalid"]}
+    assert "|post:drop|" in results["drop"]["signature"]
+    with pytest.raises(InputError, match=r"sources\[0\]: got None, .* postprocess"):
+        evidence_extraction([told], [gold], postprocess="keep")
+
+
+# --- what a person reads ---
+
+
+def test_the_details():
+    text = "Had tea, then tea. Felt calm; couldn't sleep."
+    gold = [obj("tea", intensity_bucket="low"), obj("Felt calm", "emotion"), obj("couldn't sleep", "mind")]
+    told = [obj("tea", polarity="maybe"), obj("calm Felt", "mind"), obj("fever", "symptom"),
+            obj("couldn\u2019t sleep", "mind")]  # fmt: skip
+    result = evidence_extraction([told], [gold], [text]).as_dict(detailed=True)
+    (item,) = result["items"]
+    (match,) = item["matches"]
+    assert match["overlap"] == 1.0 and match["reference"]["places"] == [[4, 7], [14, 17]]
+    assert match["attributes"]["polarity"] == {"reference": "present", "predicted": "maybe", "right": False}
+    assert match["prediction"]["issues"] == ["unknown_polarity", "missing_level"] and match["prediction"]["grounded"]
+    assert [(one["position"], one["domain"]) for one in item["misses"]] == [(1, "emotion"), (2, "mind")]
+    assert [one["places"] for one in item["spurious"]] == [[], [], [[30, 44]]]
+    assert [one["grounded"] for one in item["spurious"]] == [False, False, False]
+    assert result["confusions"]["domain"] == {
+        "food": {"food": 1}, "emotion": {"mind": 1}, "mind": {"(none)": 1}, "(none)": {"symptom": 1, "mind": 1},
+    }  # fmt: skip
+    assert result["confusions"]["polarity"] == {"present": {"(other)": 1}}
+    assert result["confusions"]["level"] == {"low": {"unknown": 1}}
+
+
+def test_other_schemes_of_the_same_matches():
+    gold, told = [spans("a b", "c d", "e")], [spans("a b", "c d x", "f", "g")]
+    schemes = evidence_extraction(told, gold).as_dict(detailed=True)["schemes"]
+    assert (schemes["exact"]["precision"], schemes["exact"]["recall"]) == (1 / 4, 1 / 3)
+    assert (schemes["partial"]["precision"], schemes["partial"]["recall"]) == (1.5 / 4, 1.5 / 3)
+    assert schemes["soft"]["precision"] == (1 + 2 / 3) / 4
+
+
+def test_the_interval_is_seeded_and_holds_the_value():
+    generator = random.Random(5)
+    gold = [spans(*(f"w{generator.randrange(9)}" for _ in range(4))) for _ in range(30)]
+    told = [generator.sample(one, 2) + spans("x") for one in gold]
+    options = {"confidence_interval": 0.9, "n_resamples": 200, "seed": 7}
+    first, again = (evidence_extraction(told, gold, **options).as_dict() for _ in range(2))
+    other = evidence_extraction(told, gold, **{**options, "seed": 8}).as_dict()
+    assert first == again != other
+    for key in ("precision", "recall", "f1"):
+        low, high = first[f"{key}_ci"]
+        assert low <= first[key] <= high
+    assert "tp_ci" not in first and "evidence_coverage_ci" not in first
+    assert first["signature"].endswith("|ci:0.9,200,seed7|v:1")
+
+
+# --- undefined values: docs/undefined_values.md ---
+
+ZERO = ("precision", "recall", "f1", "polarity_accuracy", "bucket_accuracy", "level_accuracy", "time_accuracy")
+
+
+@pytest.mark.parametrize(
+    ("told", "gold", "flags", "coverage"),
+    [
+        ([], [], ["no_predicted_objects", "no_reference_objects"], 0.0),
+        ([], spans("tea"), ["no_predicted_objects"], 0.0),
+        (spans("tea"), [], ["no_reference_objects"], 1.0),
+        (spans("tea"), spans("rice"), [], 1.0),
+        ("I found no objects.", spans("tea"), ["parse_failure", "no_predicted_objects"], 0.0),
+        (spans(""), spans("tea"), [], 0.0),
+    ],
+)
+def test_undefined_values_are_0_and_flagged(told, gold, flags, coverage):
+    result = evidence_extraction([told], [gold], ["Had tea."], macro=True).as_dict(detailed=True)
+    assert {result[key] for key in (*ZERO, "macro_f1")} == {0.0}
+    assert result["evidence_coverage"] == coverage
+    assert result["items"][0]["flags"] == flags
+    assert result["parse_failures"] == ("parse_failure" in flags)
+
+
+def test_no_rows_at_all():
+    result = evidence_extraction([], [], [], macro=True).as_dict(detailed=True)
+    assert {result[key] for key in (*ZERO, "tp", "fp", "fn")} == {0} and result["items"] == []
+    assert result["evidence_coverage"] is None
+
+
+def test_two_empty_spans_are_equal():
+    assert evidence_extraction([spans("")], [spans(" ")]).as_dict()["tp"] == 1
+
+
+# --- the model's text ---
+
+
+def test_a_bad_object_costs_itself_only():
+    told = json.dumps([obj("tea"), {"domain": "food"}, "tea", {"foo": 1}, obj("rice")])
+    score = evidence_extraction([told], [spans("tea", "rice")])
+    result = score.as_dict(detailed=True)
+    assert (result["tp"], result["fp"], result["schema_invalid"], result["parse_failures"]) == (2, 2, 4, 0)
+    assert score.problems == {0: {"bad_entry": 1}} == result["problems"]
+    assert result["issues"]["missing_span"] == 2
+
+
+def test_abstention_is_no_parse_failure():
+    gold = [spans("tea")] * 3
+    result = evidence_extraction(["[]", "None.", '{"items": []}'], gold).as_dict()
+    assert (result["parse_failures"], result["fn"], result["fp"]) == (1, 3, 0)
+
+
+# --- what is asked wrongly ---
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        (([None], [[]]), r"predictions\[0\]: got None, expected model text, a JSON string"),
+        (([float("nan")], [[]]), r"predictions\[0\]: got NaN"),
+        (([3], [[]]), r"predictions\[0\]: got int 3"),
+        (([["tea"]], [[]]), r"predictions\[0\]\[0\]: got str 'tea', expected an object, \{'domain': …\}"),
+        (([[]], [None]), r"references\[0\]: got None"),
+        (([[]], ["no JSON"]), r"references\[0\]: got text without objects \(str 'no JSON'\)"),
+        (
+            ([[]], ['[{"domain": "food", "evidence_span": "a"}, 3]']),
+            r"references\[0\]: got text that can't be read whole",
+        ),
+        (([[]], ['[{"domain": "food", "evidence_span": "a"}, {"dom']), r"references\[0\]: got text that can't be read"),
+        (([[]], [[{"domain": "food"}]]), r"references\[0\]\[0\]: got dict .*'domain' and 'evidence_span'"),
+        (([[]], [[obj(3)]]), r"references\[0\]\[0\]: got dict"),
+        (([[], []], [[]]), r"references: got 1 rows, expected 2, as many as predictions"),
+        (([[]], [[]], ["a", "b"]), r"sources: got 2 rows, expected 1, as many as predictions"),
+        (([[]], [[]], [3]), r"sources\[0\]: got int 3, expected the text that the objects quote"),
+        (([[]], [[]], "text"), r"sources: got str 'text', expected a list with one row a document"),
+        (("[]", ["[]"]), r"predictions: got str '\[\]', expected a list"),
+        (([[]], {"a": []}), r"references: got dict"),
+    ],
+)
+def test_rows_that_cant_be_scored(columns, message):
+    with pytest.raises(InputError, match=message):
+        evidence_extraction(*columns)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"overlap": "iou"}, "overlap: got 'iou', expected one of 'jaccard', 'token_f1', 'substring', 'exact'"),
+        ({"tokenizer": "bert"}, "tokenizer: got 'bert', expected one of 'whitespace', 'strip_punct', 'unicode'"),
+        ({"matching": "best"}, "matching: got 'best', expected one of 'greedy', 'optimal'"),
+        ({"schema": "diary"}, "schema: got 'diary', expected one of 'journal'"),
+    ],
+)
+def test_options_that_dont_exist(options, message):
+    with pytest.raises(OptionError, match=message):
+        evidence_extraction([], [], **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"threshold": 1.5}, "threshold: got float 1.5, expected a number from 0 to 1"),
+        ({"threshold": "half"}, "threshold: got str 'half'"),
+        ({"threshold": float("nan")}, "threshold: got NaN"),
+        ({"threshold": True}, "threshold: got bool True"),
+        ({"threshold": "1/0"}, "threshold: got str '1/0'"),
+        ({"tokenizer": 3}, "tokenizer: got 3"),
+        ({"macro": 1}, "macro: got int 1, expected True or False"),
+        ({"require_grounding": "yes"}, "require_grounding: got str 'yes'"),
+        ({"postprocess": "delete"}, "postprocess: got 'delete', expected None, or one of 'keep', 'drop', 'uncertain'"),
+        ({"confidence_interval": True}, "confidence_interval: got bool True"),
+    ],
+)
+def test_options_of_a_wrong_kind(options, message):
+    with pytest.raises(InputError, match=message):
+        evidence_extraction([], [], **options)
+
+
+def test_uncertain_needs_an_attribute_that_may_be_uncertain():
+    schema = {"name": "plain", "domains": ["food"]}
+    with pytest.raises(InputError, match="postprocess: got 'uncertain' with schema 'plain', in which no attribute"):
+        evidence_extraction([], [], schema=schema, postprocess="uncertain")
+
+
+def test_typed_objects_are_read_by_the_schema_of_the_call():
+    told = (EvidenceObject("food", "tea"), EvidenceObject("food", "rice", obj("rice"), ("whatever",)))
+    assert evidence_extraction([told], [spans("tea", "rice")]).as_dict()["schema_invalid"] == 2
+    assert evidence_extraction([told], [told], schema={"domains": ["food"]}).as_dict()["f1"] == 1.0
+
+
+# --- size ---
+
+
+@pytest.mark.parametrize("shared_words", ["", "number today ", "a b c d e f g h i j "])
+def test_a_page_of_many_objects_needs_no_table_of_all_pairs(shared_words):
+    """2,000 x 2,000 objects, all of which overlap enough where they share words."""
+    import tracemalloc
+
+    gold, told = (spans(*(f"{shared_words}{side}{number}" for number in range(2000))) for side in "xy")
+    tracemalloc.start()
+    start = time.process_time()
+    score = evidence_extraction([told], [gold])
+    seconds, (_, peak) = time.process_time() - start, tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert score.as_dict()["tp"] == (2000 if len(shared_words.split()) > 2 or shared_words.startswith("n") else 0)
+    assert peak < 60e6 and seconds < 20

@@ -1,0 +1,148 @@
+"""The step before scoring: each kind of change, what is dropped, and what holds of any objects."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.evidence.objects import ObjectReader
+from tls_tasks.evidence.postprocess import Change, postprocess
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema
+
+READER = ObjectReader(JOURNAL_SCHEMA)
+TEXT = "Had tea. Felt calm."
+TEA = {"domain": "food", "evidence_span": "Had tea", "polarity": "present", "intensity_bucket": "low",
+       "time_bucket": "today"}  # fmt: skip
+CALM = {"domain": "emotion", "evidence_span": "Felt calm", "polarity": "present", "arousal_bucket": "low",
+        "time_bucket": "today"}  # fmt: skip
+
+
+def run(*rows, **options):
+    return postprocess([READER.read(row) for row in rows], TEXT, **options)
+
+
+def without(row, *keys):
+    return {key: value for key, value in row.items() if key not in keys}
+
+
+def test_what_fits_is_left_alone():
+    done = run(TEA, {**CALM, "note": "kept"})
+    assert done.changes == () and done.positions == (0, 1)
+    assert [one.fields for one in done.objects] == [TEA, {**CALM, "note": "kept"}]
+
+
+@pytest.mark.parametrize(
+    ("row", "changed", "changes"),
+    [
+        (
+            {**without(CALM, "arousal_bucket"), "intensity_bucket": "high"},
+            {**CALM, "arousal_bucket": "high"},
+            [Change(0, "moved_level", "intensity_bucket", "arousal_bucket")],
+        ),
+        ({**CALM, "intensity_bucket": "high"}, CALM, [Change(0, "removed_level", "high")]),
+        ({**CALM, "intensity_bucket": None}, CALM, []),
+        ({**TEA, "domain": " FOOD"}, TEA, [Change(0, "corrected_domain", " FOOD", "food")]),
+        ({**TEA, "polarity": "Present"}, TEA, [Change(0, "corrected_polarity", "Present", "present")]),
+        (
+            {**TEA, "time_bucket": "Last night"},
+            {**TEA, "time_bucket": "last_night"},
+            [Change(0, "corrected_time", "Last night", "last_night")],
+        ),
+        (
+            without(TEA, "intensity_bucket"),
+            {**TEA, "intensity_bucket": "unknown"},
+            [Change(0, "defaulted_level", None, "unknown")],
+        ),
+        (
+            {**TEA, "intensity_bucket": "severe"},
+            {**TEA, "intensity_bucket": "unknown"},
+            [Change(0, "defaulted_level", "severe", "unknown")],
+        ),
+        (
+            {**without(CALM, "arousal_bucket"), "intensity_bucket": "LOW"},
+            CALM,
+            [
+                Change(0, "moved_level", "intensity_bucket", "arousal_bucket"),
+                Change(0, "corrected_level", "LOW", "low"),
+            ],
+        ),
+    ],
+)
+def test_what_can_be_made_to_fit(row, changed, changes):
+    done = run(row)
+    assert [dict(one.fields) for one in done.objects] == [changed] and list(done.changes) == changes
+    assert done.objects[0].issues == ()
+
+
+@pytest.mark.parametrize(
+    ("row", "why"),
+    [
+        ({**TEA, "domain": "sleep"}, "unknown_domain"),
+        (without(TEA, "domain"), "missing_domain"),
+        ({**TEA, "evidence_span": 3}, "invalid_span"),
+        (without(TEA, "polarity"), "missing_polarity"),
+        ({**TEA, "polarity": "maybe"}, "unknown_polarity"),
+        (without(TEA, "time_bucket"), "missing_time"),
+    ],
+)
+def test_what_cant_is_dropped(row, why):
+    done = run(TEA, row, CALM)
+    assert done.positions == (0, 2) and done.changes[-1] == Change(1, "dropped_invalid", why)
+
+
+@pytest.mark.parametrize(
+    ("ungrounded", "left", "kind"),
+    [("keep", ["present"], "kept"), ("drop", [], "dropped"), ("uncertain", ["uncertain"], "marked")],
+)
+def test_what_is_done_with_a_quote_that_is_none(ungrounded, left, kind):
+    done = run({**TEA, "evidence_span": "had tea"}, ungrounded=ungrounded)
+    assert [one.fields["polarity"] for one in done.objects] == left
+    assert done.counts() == {f"{kind}_ungrounded": 1}
+
+
+def test_an_empty_quote_is_invalid_whatever_is_kept():
+    for ungrounded in ("keep", "uncertain"):
+        done = run({**TEA, "evidence_span": ""}, ungrounded=ungrounded)
+        assert done.objects == () and done.counts()["dropped_invalid"] == 1
+
+
+def test_marking_gives_an_object_the_polarity_that_it_lacked():
+    done = run({**without(TEA, "polarity"), "evidence_span": "rice"}, ungrounded="uncertain")
+    assert [one.fields["polarity"] for one in done.objects] == ["uncertain"]
+
+
+def test_two_values_that_fold_alike_are_not_guessed():
+    schema = EvidenceSchema("s", ("food",), (Attribute("size", {"": "size"}, ("A b", "a-b"), "A b"),))
+    (one,) = postprocess(
+        [ObjectReader(schema).read({"domain": "food", "evidence_span": "tea", "size": "a_b"})], "tea", schema
+    ).objects
+    assert one.fields["size"] == "A b"  # the default
+
+
+def test_what_is_asked_wrongly():
+    with pytest.raises(OptionError, match="ungrounded: got 'mark', expected one of 'keep', 'drop', 'uncertain'"):
+        run(TEA, ungrounded="mark")
+    with pytest.raises(InputError, match="source: got NoneType, expected the text"):
+        postprocess([], None)
+    with pytest.raises(InputError, match="no attribute of domain 'food' may be 'uncertain'"):
+        postprocess([], "", EvidenceSchema("s", ("food",)), "uncertain")
+
+
+VALUES = st.sampled_from(
+    ["food", "emotion", "Had tea", "x", "present", "low", "Today", "", None, 3, ["low"], float("nan")]
+)
+ROWS = st.dictionaries(st.sampled_from([*TEA, "arousal_bucket", "note"]), VALUES)
+
+
+@given(st.lists(ROWS, max_size=4), st.sampled_from(["keep", "drop", "uncertain"]))
+def test_what_is_left_fits_and_is_not_changed_again(rows, ungrounded):
+    before = repr(rows)
+    done = run(*rows, ungrounded=ungrounded)
+    assert repr(rows) == before  # the caller's rows are not touched
+    assert all(one.issues == () for one in done.objects)
+    assert len(done.objects) + sum(change.kind.startswith("dropped") for change in done.changes) == len(rows)
+    again = postprocess(done.objects, TEXT, ungrounded=ungrounded)
+    assert again.objects == done.objects
+    assert set(again.counts()) <= {"kept_ungrounded", "marked_ungrounded"}
+    if ungrounded == "drop":
+        assert all(one.span in TEXT for one in done.objects) and again.changes == ()

@@ -1,0 +1,345 @@
+"""Objects in model text: the contract, every form, what is cut or broken, and any text whatever."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests import hostile
+from tests.conftest import ORACLES, SHARED, read_jsonl
+from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.evidence.objects import ObjectReader
+from tls_tasks.evidence.read import PROBLEM_KINDS, STATUSES, parse_evidence
+from tls_tasks.evidence.rows import pack_batch, read_rows, unpack_batch
+from tls_tasks.evidence.schema import read_schema
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema
+
+SHARED_ORACLE = SHARED / "oracles" / "evidence_parsing.jsonl"
+ROWS = read_jsonl(SHARED_ORACLE if SHARED_ORACLE.exists() else ORACLES / "evidence_parsing.jsonl")
+
+TEA = {"domain": "food", "evidence_span": "Had tea", "polarity": "present", "time_bucket": "today"}
+CALM = {"domain": "emotion", "evidence_span": "calm", "polarity": "present", "time_bucket": "today"}
+BOTH = [TEA, CALM]
+
+
+def fields(text, schema=JOURNAL_SCHEMA):
+    """The fields of the objects; None if the text can't be read."""
+    parsed = parse_evidence(text, schema)
+    assert set(parsed.counts()) <= set(PROBLEM_KINDS)
+    return None if parsed.value is None else [dict(one.fields) for one in parsed.value]
+
+
+def spans(text):
+    return None if (found := fields(text)) is None else [one.get("evidence_span") for one in found]
+
+
+# --- the contract ---
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: f"{row['id']} {row['name']}")
+def test_every_oracle_row(row):
+    raw = row["raw"] if isinstance(row["raw"], str) else row["raw"]["repeat"] * row["raw"]["times"]
+    parsed = parse_evidence(raw)
+    objects = [dict(one.fields) for one in parsed.value or ()]
+    assert (parsed.status, json.dumps(objects)) == (row["status"], json.dumps(row["objects"]))
+    assert parsed.failed is (row["status"] == "failed") and len(objects) == row["n_objects"]
+
+
+def test_the_copy_of_the_oracle_is_whole(shared):
+    assert read_jsonl(ORACLES / "evidence_parsing.jsonl") == ROWS or any(row["id"] == "P24" for row in ROWS)  # NaN
+
+
+def test_every_stage_has_a_status():
+    from tls_tasks.core.json_text import STAGES
+
+    assert set(STATUSES) == set(STAGES)
+
+
+# --- forms ---
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        BOTH,
+        {"items": BOTH},
+        {"result": {"objects": BOTH}},
+        [[TEA], [CALM]],
+        [{"journal_id": "J1", "items": [TEA]}, {"journal_id": "J2", "items": [CALM]}],
+        {"food": [TEA], "symptom": [], "emotion": [CALM]},
+        {"food": TEA, "emotion": CALM},
+        {"item_1": TEA, "item_2": CALM},
+    ],
+)
+def test_the_objects_are_found_in_any_wrapper(value):
+    for text in (
+        json.dumps(value),
+        f"Sure!\n```json\n{json.dumps(value, indent=2)}\n```",
+        f"It is {json.dumps(value)}.",
+    ):
+        assert fields(text) == BOTH
+
+
+def test_a_domain_as_key_is_the_domain_of_what_it_holds():
+    tea = {"evidence_span": "Had tea"}
+    for value in ({"food": [tea]}, {"food": tea}, {"food": ["Had tea"]}, [{"domain": "food", "items": [tea]}]):
+        assert fields(json.dumps(value)) == [{"domain": "food", **tea}]
+    assert fields(json.dumps({"food": [{"domain": "mind", **tea}]})) == [{"domain": "mind", **tea}]  # its own counts
+    assert fields(json.dumps({"meals": [tea]})) == [tea]
+
+
+def test_keys_are_the_schemas():
+    schema = EvidenceSchema("names", ("person",), domain_field="type", span_field="quote")
+    text = '{"person": [{"quote": "Ann"}], "more": [{"type": "place", "quote": "Rome"}]}'
+    assert fields(text, schema) == [{"type": "person", "quote": "Ann"}, {"type": "place", "quote": "Rome"}]
+    assert parse_evidence(json.dumps(BOTH), schema).value[0].issues == ("missing_domain", "missing_span")
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        ("[]", "json"), ("{}", "json"), ('{"items": []}', "json"), ('{"food": [], "mind": []}', "json"),
+        (" \ufeff[ ] ", "json"), ("<think>none?</think>[]", "json"), ("```\n[]\n```", "fence"),
+        ("```json\n{}\n```", "fence"), ("Nothing there: []", "scan"), ("[]\n\nThere is nothing.", "scan"),
+    ],
+)  # fmt: skip
+def test_an_abstention_is_a_value(text, status):
+    parsed = parse_evidence(text)
+    assert (parsed.value, parsed.status, parsed.problems) == ((), status, ())
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", " \n", "None", "null", "true", "0", '""', "There are none.", "See [1] and [2].", '["Had tea"]', "[1, 2]",
+        '{"answer": "none"}', "[null]", '{"food": "tea"}', "- domain: food", "<think>[]", "<think>" + json.dumps(BOTH),
+        '[{"domain": "fo', "[", "{", "```json\n```", '{"a": {"b": 1}}',
+    ],
+)  # fmt: skip
+def test_what_is_no_answer_fails(text):
+    parsed = parse_evidence(text)
+    assert parsed.failed and parsed.status == "failed"
+
+
+# --- what is cut or broken ---
+
+
+@pytest.mark.parametrize("start", ["", "Here: ", "```json\n", '{"items": ', "lines"])
+def test_a_text_cut_anywhere_keeps_its_whole_objects(start):
+    three = [TEA, {**CALM, "evidence_span": 'said "no" [or {so}] \u00e9'}, {**TEA, "evidence_span": "rice"}]
+    text = "\n".join(map(json.dumps, three)) if start == "lines" else start + json.dumps(three)
+    kept = set()
+    for length in range(len(text) + 1):
+        found = fields(text[:length]) or []
+        assert found == three[: len(found)], text[:length]
+        kept.add(len(found))
+    assert kept == {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        '{"domain": "food", "evidence_span": }',
+        '{"domain": "food" "evidence_span": "x"}',
+        '{"domain": "food", "evidence_span": "x", polarity}',
+        '"just a string"',
+        "null",
+        "3",
+        "{}",
+        '{"foo": 1}',
+        '{"domain": 3, "evidence_span": ["a", "b"]}',
+        '{"evidence_span": null}',
+    ],
+)
+@pytest.mark.parametrize("around", ["[%s]", '{"items": [%s]}', "```json\n[%s]\n```", "Here: [%s]"])
+def test_a_bad_object_never_loses_its_neighbours(bad, around):
+    good = [json.dumps(TEA), json.dumps(CALM)]
+    found = fields(around % ", ".join([good[0], bad, good[1]]))
+    assert [one for one in found if one in BOTH] == BOTH
+
+
+@pytest.mark.parametrize("around", ["[%s]", '{"items": [%s]}', "```\n[%s]\n```"])
+def test_one_wrong_character_never_costs_a_neighbour(around):
+    middle = json.dumps({**TEA, "domain": "mind", "evidence_span": "racing thoughts"})
+    for position in range(len(middle)):
+        for character in ("", '"', "\n", "}", "{", ",", "'", "x"):
+            bad = middle[:position] + character + middle[position + 1 :]
+            found = fields(around % ", ".join([json.dumps(TEA), bad, json.dumps(CALM)]))
+            assert TEA in found and CALM in found, bad
+
+
+def test_what_is_no_object_is_noted():
+    parsed = parse_evidence(json.dumps([TEA, "tea", 3, None, CALM]))
+    assert len(parsed.value) == 2 and parsed.counts() == {"bad_entry": 3}
+    assert parse_evidence(json.dumps([TEA, {"foo": 1}])).value[1].issues == ("missing_domain", "missing_span")
+
+
+def test_repeated_objects_are_kept():
+    assert spans(json.dumps([TEA, TEA])) == ["Had tea", "Had tea"]
+
+
+def test_thinking_is_no_answer():
+    assert spans(f"<think>{json.dumps([TEA])}</think>{json.dumps([CALM])}") == ["calm"]
+
+
+# --- issues ---
+
+
+@pytest.mark.parametrize(
+    ("change", "issues"),
+    [
+        ({}, ()),
+        ({"domain": None}, ("missing_domain",)),
+        ({"domain": 3}, ("invalid_domain",)),
+        ({"domain": "Food"}, ("unknown_domain",)),
+        ({"evidence_span": None}, ("missing_span",)),
+        ({"evidence_span": ["a"]}, ("invalid_span",)),
+        ({"evidence_span": " \n"}, ("empty_span",)),
+        ({"polarity": "Present"}, ("unknown_polarity",)),
+        ({"polarity": None}, ("missing_polarity",)),
+        ({"polarity": ["present"]}, ("unknown_polarity",)),
+        ({"intensity_bucket": None}, ("missing_level",)),
+        ({"intensity_bucket": None, "arousal_bucket": "low"}, ("misplaced_level",)),
+        ({"arousal_bucket": "low"}, ()),  # one too many, and ignored
+        ({"arousal_bucket": None, "note": "more"}, ()),
+        ({"time_bucket": 3}, ("unknown_time",)),
+    ],
+)
+def test_issues(change, issues):
+    assert ObjectReader(JOURNAL_SCHEMA).read({**TEA, "intensity_bucket": "low", **change}).issues == issues
+
+
+# --- any text ---
+
+ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=200)
+PIECES = st.lists(
+    st.sampled_from((*"[]{}\"',:\\\n `\ud800", json.dumps(TEA), json.dumps(CALM)[:30], '"domain"', '"food"', "NaN"))
+    | st.sampled_from(("```\n", "<think>", "</think>", "[]", '{"items":', "null", "//", "1e999", "evidence_span")),
+    max_size=30,
+).map("".join)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["domain", "evidence_span", "polarity", "food", "a"]), inner, max_size=3)
+    ),
+    max_leaves=12,
+)
+
+
+@given(ANY_TEXT | PIECES | JSON.map(json.dumps))
+def test_never_raises(text):
+    parsed = parse_evidence(text)
+    assert parsed.failed is (parsed.status == "failed")
+    assert set(parsed.counts()) <= set(PROBLEM_KINDS)
+    for noted in parsed.problems:
+        noted.detail.encode("utf-8")
+
+
+@given(st.lists(st.fixed_dictionaries({"domain": ANY_TEXT, "evidence_span": ANY_TEXT}), max_size=4), st.booleans())
+def test_objects_come_back_as_they_were(objects, ascii_only):
+    assert fields(json.dumps(objects, ensure_ascii=ascii_only)) == objects
+
+
+SMALL, LARGE = dict(hostile.texts(hostile.SMALL)), dict(hostile.texts(hostile.LARGE))
+
+
+@pytest.mark.parametrize("name", [*SMALL, "objects"])
+def test_time_is_linear_in_hostile_text(name):
+    if name == "objects":
+        texts = [json.dumps([TEA] * (size // len(json.dumps(TEA)))) for size in (hostile.SMALL, hostile.LARGE)]
+    else:
+        texts = [SMALL[name], LARGE[name]]
+    small, large = (hostile.seconds(parse_evidence, text) for text in texts)
+    assert large < 8 * max(small, 0.05)
+    assert large < 15
+
+
+def test_deeply_nested_values_are_given_up():
+    text = "[" * 60 + json.dumps(TEA) + "]" * 60
+    assert parse_evidence(text).failed
+    assert spans("[" * 4 + json.dumps(TEA) + "]" * 4) == ["Had tea"]
+
+
+# --- rows ---
+
+
+def test_rows_are_read_in_every_form():
+    forms = (json.dumps(BOTH), BOTH, tuple(BOTH), {"items": BOTH}, {"food": [TEA], "emotion": [CALM]})
+    rows = read_rows(forms, forms, [None] * len(forms), JOURNAL_SCHEMA)
+    expected = tuple(ObjectReader(JOURNAL_SCHEMA).read(one) for one in BOTH)
+    assert all(row.predicted == row.wanted == expected and row.source is None for row in rows)
+
+
+def test_rows_survive_packing():
+    odd = [{**TEA, "evidence_span": "\ud800 \x00 NaN", "dose": [10**30, None]}]
+    packed = pack_batch(["no JSON", odd], [BOTH, json.dumps(BOTH)], ["text \ud800", None])
+    assert all(isinstance(one, str) and one.encode() for column in packed.values() for one in column)
+    assert {name: unpack_batch(column) for name, column in packed.items()} == {
+        "predictions": ["no JSON", odd], "references": [BOTH, json.dumps(BOTH)], "sources": ["text \ud800", None],
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (None, r"predictions\[0\]: got None"),
+        ([None], r"predictions\[0\]\[0\]: got None, expected an object"),
+        ([{**TEA, "when": {1, 2}}], r"predictions\[0\]: got a value that JSON doesn't have"),
+        (b"[]", r"predictions\[0\]: got bytes"),
+    ],
+)
+def test_rows_that_cant_be_packed(row, message):
+    with pytest.raises(InputError, match=message):
+        pack_batch([row], [[]])
+
+
+# --- schemas ---
+
+
+def test_a_schema_comes_back_from_plain_values():
+    assert read_schema(json.loads(json.dumps(JOURNAL_SCHEMA.as_dict()))) == JOURNAL_SCHEMA
+    assert read_schema("journal") is JOURNAL_SCHEMA and read_schema(JOURNAL_SCHEMA) is JOURNAL_SCHEMA
+    short = {"name": "x", "domains": ["a", "b"], "attributes": [{"name": "size", "values": [1, 2], "default": 1}]}
+    assert read_schema(short) == EvidenceSchema("x", ("a", "b"), (Attribute("size", {"": "size"}, ("1", "2"), "1"),))
+
+
+def test_the_label_tells_schemas_of_one_name_apart():
+    other = read_schema({**JOURNAL_SCHEMA.as_dict(), "domains": ["symptom", "food", "emotion", "mind", "sleep"]})
+    assert JOURNAL_SCHEMA.label == "journal" != other.label and other.label.startswith("journal#")
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (3, "schema: got int 3, expected an EvidenceSchema, the name of one, or a mapping"),
+        ({}, r"schema\['domains'\]: got None, expected a list"),
+        ({"domains": []}, r"schema: got one that can't be: domains must be one or more"),
+        ({"domains": ["a", "a"]}, "all different"),
+        ({"domains": [1]}, r"schema\['domains'\]: got int 1, expected a str"),
+        ({"domains": ["a"], "attributes": {"x": 1}}, r"schema\['attributes'\]: got dict"),
+        ({"domains": ["a"], "attributes": [{"values": ["x"]}]}, r"schema\['attributes'\]\[0\]: got dict"),
+        ({"domains": ["a"], "attributes": [{"name": "x"}]}, r"\[0\]\['values'\]: got None, expected a list"),
+        ({"domains": ["a"], "attributes": [{"name": "x", "values": [None]}]}, r"\['values'\]: got None"),
+        ({"domains": ["a"], "attributes": [{"name": "x", "values": ["y"], "default": "z"}]}, "default 'z' is none of"),
+        ({"domains": ["a"], "attributes": [{"name": "x", "values": ["y"], "bucket": 1}]}, "expected true or false"),
+        ({"domains": ["a"], "attributes": [{"name": "bucket", "values": ["y"]}]}, "can't have the name 'bucket'"),
+        ({"domains": ["a"], "attributes": [{"name": "x", "values": ["y"], "fields": {"b": "x"}}]}, "'b' is no domain"),
+        ({"domains": ["a"], "attributes": [{"name": "domain", "values": ["y"]}]}, "two things under one key"),
+        ({"domains": ["a"], "attributes": [{"name": "x", "values": ["y"]}] * 2}, "different names"),
+        ({"domains": ["a"], "name": ""}, "a schema needs a name"),
+    ],
+)  # fmt: skip
+def test_schemas_that_cant_be(value, message):
+    with pytest.raises(InputError, match=message):
+        read_schema(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["diary", {"domains": ["a"], "attribute": []}, {"domains": ["a"], "attributes": [{"name": "x", "value": 1}]}],
+)
+def test_schemas_with_unknown_names(value):
+    with pytest.raises(OptionError, match="expected one of"):
+        read_schema(value)

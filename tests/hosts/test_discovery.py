@@ -1,0 +1,532 @@
+"""The start-up hook and tls_tasks.hosts.discovery.
+
+A case runs in a fresh Python, whose site module reads the hook's .pth file.
+
+lm_eval is the installed one. Where a test needs a host that doesn't exist yet (a release that reads entry points), one
+that is broken, or evaluate without the ten seconds of its import, it writes a small one of the same shape.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+import tls_tasks
+from tls_tasks.core.errors import OptionError, TlsTasksError
+from tls_tasks.hosts import discovery as plugin
+
+ROOT = Path(__file__).parents[2]
+HOOK = ROOT / "hook" / "_tls_tasks_hook.py"
+PTH = ROOT / "hook" / "tls_tasks_hook.pth"
+
+TASK_MANAGER = """
+class TaskManager:
+    def __init__(self, verbosity=None, include_path=None, include_defaults=True, metadata=None):
+        self.include_path = include_path
+"""
+LOADING = "def evaluation_module_factory(path, module_type=None, **options):\n    return path\n"
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    """Write files: path below ``folder`` -> text."""
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(dedent(text), encoding="utf-8")
+
+
+def add_plugin(folder: Path, name: str, entry_points: str) -> None:
+    """Write the metadata of an installed distribution."""
+    info = folder / f"{name}-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text(dedent(entry_points), encoding="utf-8")
+
+
+def python(code: str, site: Path, *, see_installed: bool = False, cwd: Path | None = None, **environ: str) -> str:
+    """Run ``code`` in a Python that has read the .pth files of ``site``; return what it printed.
+
+    What is installed in this environment, tls-tasks perhaps among it, is seen only with ``see_installed``. Fails if
+    anything is printed on stderr, except where ``TLS_TASKS_DEBUG`` asks for it: then stderr is returned.
+    """
+    start = f"import site, sys\nsys.path.insert(0, {str(site)!r})\nsite.addsitedir({str(site)!r})\n"
+    options = [] if see_installed else ["-S"]
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("TLS_TASKS", "PYTHON"))}
+    done = subprocess.run(
+        [sys.executable, *options, "-c", start + dedent(code)],
+        env={**clean, "HF_HUB_OFFLINE": "1", **environ},
+        cwd=cwd,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    if "TLS_TASKS_DEBUG" in environ:
+        return done.stderr
+    assert done.stderr == ""
+    return done.stdout.strip()
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A site folder with the hook in it."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    shutil.copy(HOOK, folder)
+    shutil.copy(PTH, folder)
+    return folder
+
+
+@pytest.fixture
+def plugins(site: Path) -> Path:
+    """The site folder with a plugin of each kind in it, and a host of each kind that doesn't read entry points."""
+    write(
+        site,
+        {
+            "lm_eval/__init__.py": "",
+            "lm_eval/tasks/__init__.py": TASK_MANAGER,
+            "lm_eval/models/__init__.py": "",
+            "evaluate/__init__.py": "",
+            "evaluate/loading.py": LOADING,
+            "good/__init__.py": "",
+            "good/score/score.py": "",
+        },
+    )
+    (site / "good" / "tasks").mkdir()
+    add_plugin(
+        site,
+        "good",
+        """
+        [lm_eval.tasks]
+        good = good.tasks
+        [evaluate.modules]
+        good = good
+        """,
+    )
+    return site
+
+
+# What it costs
+
+
+def test_hook_is_short() -> None:
+    assert len(HOOK.read_text(encoding="utf-8").splitlines()) < 100
+    assert PTH.read_text(encoding="utf-8") == "import _tls_tasks_hook\n"
+
+
+def test_hook_imports_nothing_at_start_up(site: Path) -> None:
+    # -S: the modules that site itself brings must not hide what the hook would bring
+    code = f"""
+    import os, sys
+    sys.path.insert(0, {str(site)!r})
+    before = set(sys.modules)
+    import _tls_tasks_hook
+    print(sorted(set(sys.modules) - before))
+    """
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", dedent(code)], capture_output=True, text=True, check=True, cwd=site
+    )
+    assert done.stdout.strip() == "['_tls_tasks_hook']"
+
+
+def test_hook_takes_under_a_millisecond_at_start_up(site: Path) -> None:
+    python("", site)  # writes the byte code, as an installer does
+    took = []
+    for _ in range(15):
+        done = subprocess.run(
+            [sys.executable, "-X", "importtime", "-c", "import _tls_tasks_hook"],
+            env={**os.environ, "PYTHONPATH": str(site)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        took += [int(us) for us in re.findall(r"\|\s+(\d+) \| +_tls_tasks_hook", done.stderr)]
+    assert len(took) == 15
+    assert statistics.median(took) < 1000  # microseconds
+
+
+# What it does, with the installed lm_eval
+
+
+@pytest.fixture(scope="module")
+def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
+    """What the installed lm_eval finds; one process for all, since to import it takes seconds."""
+    site = tmp_path_factory.mktemp("site")
+    shutil.copy(HOOK, site)
+    shutil.copy(PTH, site)
+    write(
+        site,
+        {
+            "good/__init__.py": "",
+            "good/model.py": """
+                from lm_eval.api.model import LM
+                from lm_eval.api.registry import register_model
+
+                @register_model("good_model")
+                class Good(LM):
+                    pass
+                """,
+        },
+    )
+    for folder, task in (
+        ("good/tasks", "good_task"),
+        ("good/tasks", "shared"),
+        ("user", "shared"),
+        ("user", "user_task"),
+    ):
+        (site / folder).mkdir(exist_ok=True)
+        (site / folder / f"{task}.yaml").write_text(f"task: {task}\nclass: nowhere.Nothing\n", encoding="utf-8")
+    entry_points = (
+        "[lm_eval.tasks]\ngood = good.tasks\n[lm_eval.models]\nhf = good.model:Good\ngood_model = good.model:Good\n"
+    )
+    add_plugin(site, "good", entry_points)
+    code = f"""
+    import importlib, importlib.util, inspect, json, logging, pickle
+    from pathlib import Path
+    logging.disable()
+    plugin, user = {str(site / "good" / "tasks")!r}, {str(site / "user")!r}
+    found = importlib.util.find_spec("lm_eval.tasks").origin
+    from lm_eval.tasks import TaskManager
+    import lm_eval.tasks, lm_eval.models
+    from lm_eval.api.registry import get_model, model_registry
+
+    def names(tasks):
+        return [name for name in tasks.all_tasks if name in ("good_task", "shared", "user_task")]
+
+    def shared(given):
+        entry = TaskManager(include_path=given, include_defaults=False).task_index["shared"]
+        return str(entry["yaml_path"] if isinstance(entry, dict) else entry.yaml_path)
+
+    shapes = dict(
+        none=None, empty="", text=user, path=Path(user), list=[user], tuple=(user,), mixed=[plugin, Path(user)],
+    )
+    pickled = names(pickle.loads(pickle.dumps(TaskManager(include_defaults=False))))  # safe: written just here
+    spec = pickle.loads(pickle.dumps(lm_eval.tasks.__spec__))  # safe: written just here
+    wrapped = TaskManager.__init__
+    importlib.reload(lm_eval.tasks)
+    print(json.dumps(dict(
+        found=found == spec.origin == lm_eval.tasks.__file__,
+        shapes={{
+            shape: names(TaskManager(include_path=given, include_defaults=False)) for shape, given in shapes.items()
+        }},
+        positional=names(TaskManager(None, user, False)),
+        winner=shared(user),
+        parameters=list(inspect.signature(TaskManager).parameters),
+        pickled=pickled,
+        reloaded=names(TaskManager(include_defaults=False)),
+        wrapped_once=not hasattr(lm_eval.tasks.TaskManager.__init__.__wrapped__, "__wrapped__"),
+        model=get_model("good_model").__module__,
+        hf=str(model_registry._objs["hf"]),
+    )))
+    """
+    # In PYTHONPATH too: if a hook is installed here, this one comes before it.
+    return dict(json.loads(python(code, site, see_installed=True, PYTHONPATH=str(site))))
+
+
+def test_plugin_tasks_are_found_whatever_the_user_includes(facts: dict[str, object]) -> None:
+    both = ["good_task", "shared", "user_task"]
+    assert facts["shapes"] == {
+        **{shape: ["good_task", "shared"] for shape in ("none", "empty")},
+        **dict.fromkeys(("text", "path", "list", "tuple", "mixed"), both),
+    }
+    assert facts["positional"] == both
+
+
+def test_users_own_path_wins_over_a_plugin(facts: dict[str, object]) -> None:
+    assert Path(str(facts["winner"])).parent.name == "user"
+
+
+def test_models_of_plugins_are_found_and_never_replace_those_of_lm_eval(facts: dict[str, object]) -> None:
+    assert facts["model"] == "good.model"
+    assert "good" not in str(facts["hf"])
+
+
+def test_task_manager_looks_and_pickles_as_before(facts: dict[str, object]) -> None:
+    assert facts["parameters"] == ["verbosity", "include_path", "include_defaults", "metadata"]
+    assert facts["pickled"] == facts["reloaded"] == ["good_task", "shared"]
+    assert facts["found"]
+    assert facts["wrapped_once"]
+
+
+# When it stands down
+
+
+def test_kill_switch(plugins: Path) -> None:
+    code = """
+    import lm_eval.tasks
+    print(lm_eval.tasks.TaskManager().include_path, any("hook" in type(f).__module__ for f in sys.meta_path))
+    """
+    assert python(code, plugins, TLS_TASKS_NO_HOOK="1") == "None False"
+    assert python(code, plugins, TLS_TASKS_NO_HOOK="0") == f"{[str(plugins / 'good' / 'tasks')]} True"
+
+
+def test_stands_down_where_lm_eval_reads_the_groups_itself(plugins: Path) -> None:
+    write(
+        plugins,
+        {
+            "lm_eval/tasks/__init__.py": "from lm_eval.tasks.manager import TaskManager\n",
+            "lm_eval/tasks/manager.py": TASK_MANAGER + "\ndef discover_plugin_task_paths(): ...\n",
+            "lm_eval/api/__init__.py": "",
+            "lm_eval/api/registry.py": """
+                class Registry(dict):
+                    def register(self, name, target):
+                        self[name] = target
+
+                model_registry = Registry()
+                def load_plugins(group, registry): ...
+                """,
+            "lm_eval/models/__init__.py": "import lm_eval.api.registry\n",
+        },
+    )
+    add_plugin(plugins, "model", "[lm_eval.models]\nmine = good:Model\n")
+    code = """
+    import lm_eval.models, lm_eval.tasks
+    print(lm_eval.tasks.TaskManager().include_path, lm_eval.api.registry.model_registry)
+    """
+    assert python(code, plugins) == "None {}"
+
+
+def test_a_folder_that_the_user_includes_is_not_read_twice(plugins: Path) -> None:
+    tasks = plugins / "good" / "tasks"
+    code = f"""
+    from lm_eval.tasks import TaskManager
+    for given in ({str(tasks)!r}, {str(plugins)!r}, {str(tasks.parent / "task")!r}):
+        print(TaskManager(include_path=given).include_path)
+    """
+    expected = [str(tasks), str(plugins), str([str(tasks), str(tasks.parent / "task")])]
+    assert python(code, plugins).splitlines() == expected
+
+
+# evaluate
+
+
+def test_evaluate_finds_a_module_by_name_from_any_folder(plugins: Path, tmp_path: Path) -> None:
+    code = """
+    from evaluate.loading import evaluation_module_factory as find
+    for path in ("score", "rouge", "score/score.py", "org/score", "./score"):
+        print(find(path), find(path=path, module_type="metric"))
+    """
+    lines = python(code, plugins, cwd=tmp_path).splitlines()
+    folder = plugins / "good" / "score"
+    assert lines[0] == f"{folder} {folder}"
+    assert lines[1:] == [f"{path} {path}" for path in ("rouge", "score/score.py", "org/score", "./score")]
+
+
+def test_a_module_in_the_working_directory_wins(plugins: Path, tmp_path: Path) -> None:
+    code = "from evaluate.loading import evaluation_module_factory as find; print(find('score'))"
+    (tmp_path / "score").mkdir()
+    assert python(code, plugins, cwd=tmp_path) == str(plugins / "good" / "score")  # a folder alone is no module
+    write(tmp_path, {"score/score.py": ""})
+    assert python(code, plugins, cwd=tmp_path) == "score"
+
+
+# What is odd
+
+
+BROKEN = """
+[lm_eval.tasks]
+absent = absent.tasks
+malformed = not a module!
+raises = raises.tasks
+no_folder = sys
+exits = good.tasks.absent
+"""
+
+
+def test_broken_plugins_are_passed_over_in_silence(plugins: Path) -> None:
+    write(plugins, {"raises/__init__.py": "raise RuntimeError('one\\ntwo')"})
+    add_plugin(plugins, "broken", BROKEN)
+    code = "import lm_eval.tasks; print(lm_eval.tasks.TaskManager('INFO', ['mine']).include_path)"
+    assert python(code, plugins) == str([str(plugins / "good" / "tasks"), "mine"])
+    lines = python(code, plugins, TLS_TASKS_DEBUG="1").splitlines()
+    assert len(lines) == 5
+    assert all(line.startswith("tls-tasks hook: folder: ") for line in lines)
+    assert "tls-tasks hook: folder: RuntimeError('one\\ntwo')" in lines
+
+
+def test_plain_module_stands_for_its_folder(plugins: Path) -> None:
+    write(plugins, {"plain/tasks.py": ""})
+    add_plugin(plugins, "plain", "[lm_eval.tasks]\nplain = plain.tasks:unused\n")
+    code = "import lm_eval.tasks; print(lm_eval.tasks.TaskManager().include_path)"
+    assert str(plugins / "plain") in python(code, plugins)
+
+
+@pytest.mark.parametrize(
+    "hosts",
+    [
+        {"lm_eval/tasks/__init__.py": "", "evaluate/loading.py": ""},
+        {"lm_eval/tasks/__init__.py": "TaskManager = None", "evaluate/loading.py": "evaluation_module_factory = 1"},
+        {
+            "lm_eval/tasks/__init__.py": "class TaskManager: ...",
+            "evaluate/loading.py": "class evaluation_module_factory: ...",
+        },
+    ],
+    ids=["empty", "of another kind", "of another shape"],
+)
+def test_hosts_of_another_shape_are_left_alone(plugins: Path, hosts: dict[str, str]) -> None:
+    write(plugins, hosts)
+    assert python("import lm_eval.tasks, lm_eval.models, evaluate.loading; print('ok')", plugins) == "ok"
+
+
+def test_hosts_own_errors_come_through(plugins: Path) -> None:
+    write(plugins, {"lm_eval/tasks/__init__.py": "import absent_dependency"})
+    code = """
+    import importlib.util
+    print(importlib.util.find_spec("lm_eval.tasks").name)
+    try:
+        import lm_eval.tasks
+    except ModuleNotFoundError as error:
+        print(error.name)
+    """
+    assert python(code, plugins).split() == ["lm_eval.tasks", "absent_dependency"]
+
+
+def test_find_spec_without_a_host(site: Path) -> None:
+    write(site, {"lm_eval/__init__.py": ""})  # a package of this name without what we look for
+    code = """
+    import importlib.util
+    print(importlib.util.find_spec("lm_eval.tasks"), importlib.util.find_spec("lm_eval.models"))
+    """
+    assert python(code, site) == "None None"
+
+
+def test_namespace_package_as_host(plugins: Path) -> None:
+    (plugins / "lm_eval" / "tasks" / "__init__.py").unlink()
+    code = "import lm_eval.tasks; print(lm_eval.tasks.__file__)"
+    assert python(code, plugins) == "None"
+
+
+def test_other_finders_before_and_behind(plugins: Path) -> None:
+    code = """
+    import importlib.util
+
+    class Reentrant:  # asks the whole chain, as import hooks of profilers do
+        busy = False
+        def find_spec(self, name, path=None, target=None):
+            if self.busy or not name.startswith("lm_eval"):
+                return None
+            self.busy = True
+            try:
+                return importlib.util.find_spec(name)
+            finally:
+                self.busy = False
+
+    sys.meta_path[:0] = [Reentrant()]
+    sys.meta_path.insert(2, Reentrant())
+    import lm_eval.tasks
+    print(lm_eval.tasks.TaskManager().include_path)
+    print("exec_module" in vars(lm_eval.tasks.__spec__.loader))
+    """
+    assert python(code, plugins).splitlines() == [str([str(plugins / "good" / "tasks")]), "False"]
+
+
+def test_host_in_a_zip_file(plugins: Path, tmp_path: Path) -> None:
+    archive = tmp_path / "hosts.zip"
+    with zipfile.ZipFile(archive, "w") as file:
+        for path in (plugins / "lm_eval").rglob("*.py"):
+            file.write(path, path.relative_to(plugins))
+    shutil.rmtree(plugins / "lm_eval")
+    code = f"""
+    sys.path.insert(0, {str(archive)!r})
+    import lm_eval.tasks
+    print(lm_eval.tasks.TaskManager().include_path, "hosts.zip" in lm_eval.tasks.__file__)
+    """
+    assert python(code, plugins) == f"{[str(plugins / 'good' / 'tasks')]} True"
+
+
+# tls_tasks.hosts.discovery
+
+
+def test_activate_patches_hosts_that_are_imported_already(plugins: Path) -> None:
+    (plugins / PTH.name).unlink()
+    (plugins / HOOK.name).unlink()
+    code = f"""
+    sys.path.append({str(ROOT)!r})
+    import lm_eval.tasks, evaluate.loading
+    from tls_tasks.hosts import discovery as plugin
+    print(plugin.is_active(), plugin.activate(), plugin.activate(), plugin.is_active())
+    print(lm_eval.tasks.TaskManager().include_path, evaluate.loading.evaluation_module_factory("score"))
+    print(hasattr(lm_eval.tasks.TaskManager.__init__.__wrapped__, "__wrapped__"))
+    """
+    good = plugins / "good"
+    assert python(code, plugins).splitlines() == [
+        "False True True True",
+        f"{[str(good / 'tasks')]} {good / 'score'}",
+        "False",
+    ]
+    off = python(code.replace(".__wrapped__, ", ", "), plugins, TLS_TASKS_NO_HOOK="1").splitlines()
+    assert off == ["False False False False", "None score", "False"]
+
+
+def test_activate_after_the_kill_switch_is_gone(plugins: Path) -> None:
+    code = f"""
+    import os
+    sys.path.append({str(ROOT)!r})
+    from tls_tasks.hosts import discovery as plugin
+    del os.environ["TLS_TASKS_NO_HOOK"]
+    print(plugin.is_active(), plugin.activate())
+    """
+    assert python(code, plugins, TLS_TASKS_NO_HOOK="1") == "False True"
+
+
+def test_enable_and_disable(plugins: Path) -> None:
+    for name in (PTH.name, HOOK.name):
+        (plugins / name).unlink()
+    code = "import lm_eval.tasks; print(lm_eval.tasks.TaskManager().include_path)"
+    assert plugin.enable(plugins) == (plugins / HOOK.name, plugins / PTH.name)
+    assert plugin.enable(plugins) == ()
+    assert python(code, plugins) == str([str(plugins / "good" / "tasks")])
+    assert plugin.disable(plugins) == (plugins / PTH.name, plugins / HOOK.name)
+    assert plugin.disable(plugins) == ()
+    assert python(code, plugins) == "None"
+
+
+def test_enable_replaces_an_outdated_hook(site: Path) -> None:
+    (site / HOOK.name).write_text("old = True\n", encoding="utf-8")
+    assert plugin.enable(site) == (site / HOOK.name,)
+    assert (site / HOOK.name).read_bytes() == HOOK.read_bytes()
+
+
+def test_what_enable_left_is_harmless_after_uninstalling(plugins: Path) -> None:
+    shutil.rmtree(plugins / "good-1.0.dist-info")
+    shutil.rmtree(plugins / "good")
+    code = "import lm_eval.tasks; print(lm_eval.tasks.TaskManager().include_path)"
+    assert python(code, plugins) == "None"
+
+
+def test_enable_says_what_it_cannot_write(tmp_path: Path) -> None:
+    with pytest.raises(TlsTasksError, match=r"can't write .*_tls_tasks_hook\.py: No such file or directory"):
+        plugin.enable(tmp_path / "absent")
+
+
+def test_resource_folders() -> None:
+    assert {path.name for path in plugin.tasks_path().iterdir() if path.is_dir()} >= {"summaries", "timelines"}
+    assert set(plugin.module_names()) >= {"alignment_rouge", "date_f1"}
+    assert (plugin.module_path("date_f1") / "date_f1.py").is_file()
+
+
+def test_resource_folder_errors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with pytest.raises(OptionError, match=r"name: got 'tasks', expected one of 'metrics', 'task_configs'"):
+        plugin.resource_folder("tasks")  # type: ignore[arg-type]
+    with pytest.raises(OptionError, match=r"module: got 'bleu', expected one of .*'date_f1'"):
+        plugin.module_path("bleu")
+    monkeypatch.setattr(tls_tasks, "__path__", [str(tmp_path)])
+    with pytest.raises(TlsTasksError, match=f"metrics isn't in {re.escape(str(tmp_path))}; reinstall tls-tasks"):
+        plugin.resource_folder("metrics")
+
+
+def test_every_entry_point_of_pyproject_has_something_behind_it() -> None:
+    text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    groups = dict(re.findall(r'entry-points\."([\w.]+)"\]\n\w+ = "([\w.:]+)"\n', text))
+    assert groups["evaluate.modules"] == "tls_tasks.metrics" and groups["lm_eval.tasks"] == "tls_tasks.task_configs"
+    module, _, name = groups["lm_eval.models"].partition(":")
+    assert hasattr(pytest.importorskip("lm_eval") and __import__(module, fromlist=[name]), name)

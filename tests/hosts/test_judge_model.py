@@ -1,0 +1,103 @@
+"""A real small judge: the tiny local model by loglikelihood."""
+
+import math
+
+import pytest
+
+from tls_tasks.reports.types import Query, Verdict
+
+pytest.importorskip("lm_eval")
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+QUERIES = [
+    *(
+        Query("negative", {"sentence": f"Police clash with protesters in Cairo on day {number}."})
+        for number in range(4)
+    ),
+    Query("citation_support", {"document": "Police clash in Cairo.", "sentence": "Police clash."}),
+    Query("negative", {"sentence": "Police clash with protesters in Cairo on day 0."}),
+]
+
+
+@pytest.fixture(scope="module")
+def lm(tiny_model):
+    from lm_eval.models.huggingface import HFLM
+
+    return HFLM(pretrained=str(tiny_model), device="cpu", batch_size=2)
+
+
+class Likelihoods:
+    """A model that says what it is told."""
+
+    def __init__(self, *answers):
+        self.answers = answers
+
+    def loglikelihood(self, requests):
+        self.requests = requests
+        return [(value, False) for value in self.answers]
+
+
+def test_the_tiny_model_judges(lm):
+    import torch
+
+    from tls_tasks.hosts.judge_model import HarnessJudge
+    from tls_tasks.reports.judges.prompts import render
+
+    judge = HarnessJudge(lm)
+    verdicts = judge.ask(QUERIES)
+    assert verdicts == judge.ask(QUERIES) and verdicts[0] == verdicts[-1]
+    for query, verdict in zip(QUERIES, verdicts, strict=True):
+        assert verdict.value is (verdict.probability >= 0.5) and 0 < verdict.probability < 1
+        tokens = lm.tok_encode(render(query)[0]["content"] + "\n\nAnswer:")
+        likelihoods = []
+        for word in (" YES", " NO"):
+            # As long as the model reads: the beginning of the prompt goes first.
+            continuation = lm.tok_encode(word, add_special_tokens=False)
+            ids = (tokens + continuation)[-(lm.max_length + 1) :]
+            with torch.inference_mode():
+                scores = lm.model(torch.tensor([ids[:-1]])).logits.log_softmax(-1)[0, -len(continuation) :]
+            likelihoods.append(sum(scores[place, token].item() for place, token in enumerate(continuation)))
+        expected = 1 / (1 + math.exp(likelihoods[1] - likelihoods[0]))
+        assert verdict.probability == pytest.approx(expected, abs=1e-4)
+    assert judge.name.startswith("HFLM:") and ",loglikelihood,prompts:" in judge.name
+
+
+def test_a_chat_template_changes_the_prompt(lm):
+    from tls_tasks.hosts.judge_model import HarnessJudge
+
+    plain, chat = HarnessJudge(lm, name="tiny"), HarnessJudge(lm, chat=True, name="tiny")
+    assert chat.name == plain.name.replace("loglikelihood", "loglikelihood,chat")
+    assert chat.ask(QUERIES) != plain.ask(QUERIES)
+
+
+def test_equal_questions_are_asked_once_and_nothing_is_invented():
+    from tls_tasks.hosts.judge_model import HarnessJudge
+
+    model = Likelihoods(-1.0, -2.0, -3.0, -1.0, float("nan"), -1.0, -math.inf, -math.inf)
+    verdicts = HarnessJudge(model).ask([*QUERIES[:4], QUERIES[0]])
+    assert [verdict.value for verdict in verdicts] == [True, False, None, None, True]
+    assert verdicts[2] == Verdict(None, "unreadable", "NaN") and len(model.requests) == 8
+    assert [request.args[1] for request in model.requests[:2]] == [" YES", " NO"]
+    assert model.requests[0].args[0].endswith("Answer with one word, YES or NO.\n\nAnswer:")
+    assert HarnessJudge(model).ask([]) == []
+
+
+def test_a_model_without_likelihoods_says_so():
+    from tls_tasks.hosts.judge_model import HarnessJudge
+    from tls_tasks.hosts.models import LeadLM
+
+    with pytest.raises(NotImplementedError, match="gives no likelihoods"):
+        HarnessJudge(LeadLM()).ask(QUERIES)
+
+
+def test_long_documents_are_judged_by_windows_that_fit_the_model(lm):
+    from tls_tasks.hosts.judge_model import HarnessJudge
+
+    document = " ".join(f"Police clash with protesters in Cairo on day {number}." for number in range(20))
+    judge = HarnessJudge(lm)
+    (verdict,) = judge.ask([Query("citation_support", {"document": document, "sentence": "Police clash."})])
+    assert verdict.probability is not None and lm.max_length == 512
+    (whole,) = HarnessJudge(lm, window=10_000).ask(
+        [Query("citation_support", {"document": document, "sentence": "Police clash."})]
+    )
+    assert verdict.raw.startswith("window ") and " of " in verdict.raw and not whole.raw

@@ -1,0 +1,424 @@
+"""The evaluate modules: found word for word, offline, from any folder; every form of row; every way of adding rows."""
+
+import doctest
+import inspect
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from tests.conftest import ROOT
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject
+from tls_tasks.registry import METRICS, metrics_of
+
+evaluate = pytest.importorskip("evaluate")
+
+NAMES = sorted(METRICS)
+
+
+@dataclass(frozen=True)
+class Example:
+    """Rows of one kind of metric.
+
+    Attributes:
+        prediction, reference: One row.
+        other, other_reference: Another row.
+        prediction_forms, reference_forms: What stands for the same prediction, the same reference.
+        mixed: Columns whose rows have different forms.
+        odd: Texts that Arrow would change or refuse, as prediction and as reference.
+        required: Options that the function can't do without, in every call.
+        columns: Further columns of one row, which evaluate's combine can't leave out.
+        options, signed, keys: Options; what they leave in the signature; what they add to the result.
+    """
+
+    prediction: Any
+    reference: Any
+    other: Any
+    other_reference: Any
+    prediction_forms: dict[str, Any]
+    reference_forms: dict[str, Any]
+    mixed: tuple[list[Any], list[Any]]
+    odd: Any
+    options: dict[str, Any]
+    signed: set[str]
+    keys: set[str]
+    required: dict[str, Any] = field(default_factory=dict)
+    columns: dict[str, Any] = field(default_factory=dict)
+
+
+def timeline_example():
+    reference = {"2011-01-25": ["Protests erupt across Egypt."], "2011-02-11": ["Mubarak resigns."]}
+    text = "Mass protests erupt in Cairo."
+    rows = [{"date": "2011-01-25", "text": text}]
+    return Example(
+        prediction=f"2011-01-25: {text}",
+        reference=reference,
+        other="2011-02-11: Mubarak resigns.",
+        other_reference=[reference, reference],
+        prediction_forms={
+            "text": f"2011-01-25: {text}", "json": json.dumps(rows), "rows": rows, "mapping": {"2011-01-25": [text]},
+        },
+        reference_forms={"one": reference, "list": [reference, reference], "json": json.dumps(reference)},
+        mixed=(
+            [f"2011-01-25: {text}", {"2011-01-25": "a"}, [], [{"date": "2011-01-25", "text": ["a", "b"]}]],
+            [reference, [reference, {}], json.dumps(reference), [("2011-01-25", "a")]],
+        ),
+        odd={"2011-01-25": ["NaN 1e999 \ud800 \x00 police"], "2011-02-11": ["12345678901234567890123 clash"]},
+        options={"reference_mode": "joint", "aggregate": "mean_f", "beta": 2.0, "topics": ["egypt", "libya"]},
+        signed={"refs:joint", "agg:mean_f", "beta:2.0", "by_topic:yes"},
+        keys={"topics"},
+    )  # fmt: skip
+
+
+def summary_example():
+    prediction, reference = "Mass protests erupt\nin Cairo.", "Protests erupt across Egypt.\nMubarak resigns."
+    return Example(
+        prediction=prediction,
+        reference=reference,
+        other="Mubarak resigns.",
+        other_reference=[reference, reference],
+        prediction_forms={"text": prediction},
+        reference_forms={"one": reference, "list": [reference, reference], "tuple": (reference,)},
+        mixed=([prediction, "", "42"], [reference, [reference, ""], ("42",)]),
+        odd='["NaN" 1e999 \ud800 \x00 police]',
+        options={
+            "tokenizer": "rouge", "use_stemmer": True, "rouge_types": ("rougeLsum", "rougeL"),
+            "empty_reference": "zero", "split_summaries": "regex",
+            "confidence_interval": 0.9, "n_resamples": 50, "seed": 7,
+        },
+        signed={
+            "types:rougeLsum,rougeL", "tok:rouge", "stem:yes", "split:regex", "empty:zero", "ci:0.9,50,seed7",
+        },
+        keys={"rouge_lsum_f1", "rouge_l_recall_ci"},
+    )  # fmt: skip
+
+
+def report_example():
+    sentences = [{"text": "Protests began in Cairo.", "citations": ["d1"]}, {"text": "Mubarak resigned."}]
+    prediction = {"request_id": "7", "run_id": "a", "sentences": sentences}
+    items = [
+        {"question_text": "Where did protests begin?", "gold_answers": ["in Cairo", "in Suez"]},
+        {"question_text": "What did Mubarak do?", "gold_answers": ["resigned"], "info": {"importance": "vital"}},
+    ]
+    reference = {"query_id": 7, "items": items}
+    bank = {item["question_text"]: {"question": item["question_text"], **item.get("info", {}),
+            "answers": {text: {"answer": text} for text in item["gold_answers"]}} for item in items}  # fmt: skip
+    said = {"kind": "nugget_agreement", "sentence": sentences[0]["text"], "question": items[0]["question_text"]}
+    responses = [{"text": one["text"], "citations": [0] if "citations" in one else {}} for one in sentences]
+    trec = {"metadata": {"topic_id": "7", "run_id": "a"}, "references": ["d1"], "responses": responses}
+    return Example(
+        prediction=prediction,
+        reference=reference,
+        other={"sentences": [{"text": "Protests began in Cairo.", "citations": ["d1", "d2"]}]},
+        other_reference=[reference],
+        prediction_forms={"row": prediction, "json": json.dumps(prediction), "trec": trec},
+        reference_forms={
+            "row": reference, "json": json.dumps(reference), "bank": {"query_id": "7", "nugget_bank": bank},
+            "list": [{"query_id": "8", "items": []}, reference],
+        },
+        mixed=(
+            [prediction, json.dumps(prediction), "no report", {"sentences": [], "more": {"deep": [None]}}],
+            [reference, [reference], json.dumps([reference]), {"items": None}],
+        ),
+        odd={"request_id": "7", "sentences": [{"text": "NaN 1e999 \ud800 \x00 police", "citations": ["d1"]}],
+             "items": [{"question_text": "q \ud800", "gold_answers": ["a", 12345678901234567890123]}]},
+        options={
+            "recall_unit": "question", "first_instance_scope": "any", "nugget_answers": "all", "length_limit": 100,
+            "aggregate": "micro", "confidence_interval": 0.9, "n_resamples": 50, "seed": 7, "compat": None,
+        },
+        signed={
+            "unit:question", "first:any", "answers:all", "limit:100", "agg:micro", "judge:recorded", "ci:0.9,50,seed7",
+        },
+        keys={"recall_ci", "runs"},
+        required={
+            "documents": {"d1": "Cairo saw the first protests."},
+            "judge": {
+                "judgments": [{**said, "answer": "in Cairo", "verdict": "YES"}],
+                "defaults": {
+                    "citation_support": "YES", "nugget_agreement": "NO", "negative": "NO", "requires_citation": "YES",
+                    "first_instance": "YES",
+                },
+            },
+        },
+    )  # fmt: skip
+
+
+def evidence_example():
+    tea = {"domain": "food", "evidence_span": "had tea", "polarity": "present", "intensity_bucket": "low",
+           "time_bucket": "today"}  # fmt: skip
+    calm = {"domain": "emotion", "evidence_span": "felt calm", "polarity": "present", "time_bucket": "today"}
+    told = [{**tea, "evidence_span": "had tea twice"}, calm]
+    odd = {**tea, "evidence_span": "NaN 1e999 \ud800 \x00 tea", "dose": [float("nan"), 10**30, "2011-01-25"]}
+    return Example(
+        prediction=json.dumps(told),
+        reference=[tea, calm],
+        other=[{**calm, "polarity": "absent"}],
+        other_reference=[calm],
+        prediction_forms={
+            "text": f"Here:\n```json\n{json.dumps(told)}\n```", "json": json.dumps(told), "objects": told,
+            "wrapper": {"items": told}, "typed": (EvidenceObject("food", "had tea twice", told[0]),
+                                                  EvidenceObject("emotion", "felt calm", calm)),
+        },
+        reference_forms={"objects": [tea, calm], "json": json.dumps([tea, calm]), "wrapper": {"items": [tea, calm]}},
+        mixed=(["I found nothing.", told, "[]", [{"domain": 3}]], [[tea], json.dumps([calm]), [], {"food": [tea]}]),
+        odd=[odd],
+        options={
+            "sources": ["I had tea twice, then felt calm.", None], "schema": JOURNAL_SCHEMA.as_dict(),
+            "threshold": "1/3", "overlap": "token_f1", "tokenizer": "strip_punct", "matching": "optimal",
+            "macro": True, "confidence_interval": 0.9, "n_resamples": 50, "seed": 7,
+        },
+        signed={
+            "threshold:0.3333333333333333", "overlap:token_f1", "tok:strip_punct", "matching:optimal",
+            "ci:0.9,50,seed7",
+        },
+        keys={"macro_f1", "f1_ci", "confusions", "schemes"},
+        columns={"sources": ["I had tea twice, then felt calm."]},
+    )  # fmt: skip
+
+
+def tree_example():
+    prediction = {"name": "Acme Gmbh", "total": 12.5, "tags": ["b", "a"], "lines": [{"item": "pen"}]}
+    reference = {"name": "Acme GmbH", "total": 12.5, "tags": ["a", "b"], "lines": [{"item": "pens"}, {"item": None}]}
+    return Example(
+        prediction=prediction,
+        reference=reference,
+        other='Here it is: {"name": "Acme"}',
+        other_reference={**reference, "name": {"$any_of": ["Acme", None]}},
+        prediction_forms={
+            "tree": prediction, "json": json.dumps(prediction), "text": f"<think>so</think>{json.dumps(prediction)}",
+        },
+        reference_forms={"tree": reference, "json": json.dumps(reference)},
+        mixed=(
+            [prediction, json.dumps(prediction), {}, "no tree", [], {"name": float("nan"), "total": "12.5"}],
+            [reference, json.dumps(reference), {}, {"name": None}, {"lines": []}, {"name": "x", "total": 10**30}],
+        ),
+        odd={"name": "NaN 1e999 \ud800 \x00", "total": -0.0, "tags": ["[1]", "12345678901234567890123"]},
+        options={
+            "leaf_metrics": {"string": ["token_f1", {"metric": "exact_match", "normalize": ["lower"]}]},
+            "list_order": "ordered", "hierarchical_averaging": True, "weights": {"total": 2}, "thresholds": 0.5,
+            "confidence_interval": 0.9, "n_resamples": 50, "seed": 7, "options": {"extra_nodes": "one"},
+        },
+        signed={"options:guide,extra_nodes=one", "avg:hierarchical", "parse:lenient", "ci:0.9,50,seed7"},
+        keys={"pass_rates", "treeval_score_ci"},
+        required={"schema": {"name": "string", "total": "number", "tags": ["string"], "lines": [{"item": "string"}]}},
+    )  # fmt: skip
+
+
+EXAMPLES = {
+    "timeline": timeline_example(),
+    "summary": summary_example(),
+    "report": report_example(),
+    "evidence": evidence_example(),
+    "tree": tree_example(),
+}
+
+
+def example_of(name):
+    return EXAMPLES[METRICS[name].kind]
+
+
+def row_of(name):
+    """One prediction and its reference."""
+    return example_of(name).prediction, example_of(name).reference
+
+
+@pytest.fixture(params=NAMES)
+def name(request):
+    return request.param
+
+
+@pytest.fixture
+def example(name):
+    return example_of(name)
+
+
+@pytest.fixture
+def module(name):
+    return evaluate.load(str(ROOT / "metrics" / name))
+
+
+def direct(name, predictions, references, **options):
+    return METRICS[name].load()(predictions, references, **{**example_of(name).required, **options}).as_dict()
+
+
+def run(code, folder):
+    """Run code in a process of its own, in an empty folder, offline; its last line is JSON."""
+    environment = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_EVALUATE_OFFLINE": "1"}
+    environment.pop("PYTHONPATH", None)
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.slow
+def test_word_for_word_from_an_empty_folder(tmp_path):
+    """As an installed package: also a test that the environment has tls-tasks installed, not only on its path."""
+    seconds, results = run(
+        f"""
+        import json, time
+        import evaluate
+        rows = {[(name, *row_of(name), example_of(name).required) for name in NAMES]!r}
+        seconds, results = [], []
+        for name, prediction, reference, required in rows:
+            took = []
+            for _ in range(3):
+                start = time.perf_counter()
+                module = evaluate.load(name)
+                took.append(time.perf_counter() - start)
+            seconds.append(min(took))
+            results.append(module.compute(predictions=[prediction], references=[reference], **required))
+        print(json.dumps([seconds, results]))
+        """,
+        tmp_path,
+    )
+    assert results == [
+        direct(name, [prediction], [reference]) for name in NAMES for prediction, reference in [row_of(name)]
+    ]
+    assert max(seconds) < 0.1, seconds
+
+
+@pytest.mark.parametrize(
+    ("name", "prediction", "reference"),
+    [
+        pytest.param(name, prediction, reference, id="-".join((name, *forms)))
+        for name in NAMES
+        for *forms, prediction, reference in (
+            (left, right, example_of(name).prediction_forms[left], example_of(name).reference_forms[right])
+            for left in example_of(name).prediction_forms
+            for right in example_of(name).reference_forms
+        )
+    ],
+)
+def test_every_form_gives_what_the_function_gives(module, name, example, prediction, reference):
+    expected = direct(name, *[[one] for one in row_of(name)])
+    assert module.compute(predictions=[prediction], references=[reference], **example.required) == expected
+
+
+def test_rows_of_different_forms_in_one_column(module, name, example):
+    predictions, references = example.mixed
+    result = module.compute(predictions=predictions, references=references, **example.required)
+    assert result == direct(name, predictions, references)
+
+
+def test_added_one_by_one_and_in_batches(module, name, example):
+    prediction, reference = example.prediction, example.reference
+    expected = direct(name, [prediction] * 3, [reference] * 3)
+    module.add(prediction=prediction, reference=reference)
+    module.add_batch(predictions=[prediction, prediction], references=[reference, reference])
+    assert module.compute(**example.required) == expected
+    result = module.compute(predictions=[prediction], references=[reference], **example.required)
+    assert result == direct(name, [prediction], [reference])
+
+
+def test_a_refused_row_leaves_the_module_usable(module, name, example):
+    from tls_tasks.core.errors import InputError
+
+    prediction, reference = example.prediction, example.reference
+    module.add(prediction=prediction, reference=reference)
+    with pytest.raises(InputError, match=r"predictions\[0\]: got None"):
+        module.add(prediction=None, reference=reference)
+    with pytest.raises(InputError, match=r"references: got 2 rows, expected 1"):
+        module.add_batch(predictions=[prediction], references=[reference, reference])
+    assert module.compute(**example.required) == direct(name, [prediction], [reference])
+
+
+def test_an_empty_batch(module, name, example):
+    assert module.compute(predictions=[], references=[], **example.required) == direct(name, [], [])
+
+
+def test_options_reach_the_scorer(module, name, example):
+    columns = [example.prediction, example.other], [example.reference, example.other_reference]
+    options = {**example.required, **example.options}
+    result = module.compute(predictions=columns[0], references=columns[1], **options, detailed=True)
+    assert result == METRICS[name].load()(*columns, **options).as_dict(detailed=True)
+    assert example.signed <= set(result["signature"].split("|"))
+    assert len(result["items"]) == 2 and example.keys <= set(result)
+
+
+def test_text_that_arrow_would_change_arrives_unchanged(module, name, example):
+    odd = example.odd
+    for prediction in (odd, "42"):
+        result = module.compute(predictions=[prediction], references=[odd], **example.required)
+        assert result == direct(name, [prediction], [odd])
+
+
+@pytest.mark.parametrize("kind", sorted(EXAMPLES))
+def test_combined(kind):
+    names = [spec.name for spec in metrics_of(kind)]
+    prediction, reference, columns = EXAMPLES[kind].prediction, EXAMPLES[kind].reference, EXAMPLES[kind].columns
+    together = evaluate.combine([evaluate.load(str(ROOT / "metrics" / name)) for name in names])
+    together.add_batch(predictions=[prediction], references=[reference], **columns)
+    result = together.compute(**EXAMPLES[kind].required)
+    for name in names:
+        expected = direct(name, [prediction], [reference], **columns)
+        # evaluate prefixes a key only where two modules give it
+        signature = f"{name}_signature" if len(names) > 1 else "signature"
+        assert {key: result[signature if key == "signature" else key] for key in expected} == expected
+
+
+@pytest.mark.slow
+def test_two_processes_share_the_rows(tmp_path, name, example):
+    code = f"""
+        import json, sys
+        import evaluate
+        rank = int(sys.argv[1]) if len(sys.argv) > 1 else RANK
+        module = evaluate.load({str(ROOT / "metrics" / name)!r}, num_process=2, process_id=rank,
+                               experiment_id="shared", cache_dir={str(tmp_path / "cache")!r})
+        rows = {[example.prediction, example.other]!r}
+        print(json.dumps(module.compute(predictions=rows[rank : rank + 1], references=[{example.reference!r}],
+                                        **{example.required!r})))
+    """
+    with ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(lambda rank: run(code.replace("RANK", str(rank)), tmp_path), (0, 1)))
+    expected = direct(name, [example.prediction, example.other], [example.reference] * 2)
+    assert results == [expected, None]
+
+
+# --- what evaluate's own tests for local modules ask (tests/test_metric_common.py there) ---
+
+
+def test_compute_takes_no_keyword_catch_all(module):
+    kinds = {parameter.kind for parameter in inspect.signature(module._compute).parameters.values()}
+    assert inspect.Parameter.VAR_KEYWORD not in kinds
+
+
+def test_the_example_in_the_description_runs(module, name, monkeypatch):
+    monkeypatch.setattr(evaluate, "load", lambda wanted, *_, **__: module)
+    example = doctest.DocTestParser().get_doctest(module.inputs_description, {"evaluate": evaluate}, name, None, 0)
+    runner = doctest.DocTestRunner(verbose=False)
+    runner.run(example)
+    assert (runner.failures, runner.tries > 1) == (0, True)
+
+
+def test_the_shells_parameters_are_the_functions(module, name):
+    """The shell names each option itself (evaluate forbids **kwargs), so that it could forget one."""
+    function = inspect.signature(METRICS[name].load()).parameters
+    shell = inspect.signature(module._compute).parameters
+    assert set(shell) - {"detailed"} == set(function)
+    assert all(
+        shell[key].default == function[key].default for key in function if key not in {"predictions", "references"}
+    )
+
+
+def test_each_folder_is_a_space(name):
+    folder = ROOT / "metrics" / name
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    front = card.split("---")[1]
+    assert all(
+        f"{key}:" in front for key in ("title", "emoji", "sdk", "sdk_version", "app_file", "description", "tags")
+    )
+    for heading in ("Metric Description", "How to Use", "Inputs", "Output Values", "Limitations", "Citation"):
+        assert f"# {heading}" in card, heading
+    assert {path.name for path in folder.iterdir() if path.name != "__pycache__"} == {
+        f"{name}.py", "README.md", "app.py", "requirements.txt"
+    }  # fmt: skip
+    compile((folder / "app.py").read_text(), "app.py", "exec")
+    assert "tls-tasks" in (folder / "requirements.txt").read_text()

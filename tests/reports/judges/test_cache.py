@@ -1,0 +1,165 @@
+"""The cache of verdicts: nothing answered is lost, whatever ends the run; several processes and threads at a time."""
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.reports.judges.server import truth
+from tls_tasks.core.errors import DataError
+from tls_tasks.reports.judges import Recorded, VerdictCache, from_endpoint
+from tls_tasks.reports.types import Query, Verdict
+
+QUERIES = [Query("negative", {"sentence": f"Sentence {number}."}, {"sentence": number}) for number in range(60)]
+
+ASK = """
+import sys
+from tls_tasks.reports.judges import from_endpoint
+from tls_tasks.reports.types import Query
+queries = [Query("negative", {"sentence": f"Sentence {number}."}) for number in range(60)]
+judge = from_endpoint(sys.argv[1], "m", cache=sys.argv[2], max_in_flight=4)
+print(len(judge.ask(queries)))
+"""
+
+WRITE = """
+import sys
+from tls_tasks.reports.judges import VerdictCache
+from tls_tasks.reports.types import Query, Verdict
+cache = VerdictCache(sys.argv[1])
+for number in range(200):
+    cache.store(f"{sys.argv[2]} {number}", Query("negative", {"sentence": "s"}), Verdict(True, raw="YES"), "m")
+    assert cache.get([f"{sys.argv[2]} {number}"])
+    cache.store(f"shared {number}", Query("negative", {"sentence": "s"}), Verdict(bool(int(sys.argv[2]) % 2)), "m")
+"""
+
+
+def python(code, *arguments, **options):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen([sys.executable, "-c", code, *map(str, arguments)], env=environment, text=True, **options)
+
+
+def test_a_killed_run_loses_nothing_and_the_next_asks_only_what_is_missing(tmp_path):
+    path = tmp_path / "verdicts.sqlite"
+    with subprocess.Popen(
+        [sys.executable, str(ROOT / "tests/reports/judges/server.py"), "0.05"], stdout=subprocess.PIPE, text=True
+    ) as server:
+        try:
+            url = server.stdout.readline().strip()
+            run = python(ASK, url, path, stdout=subprocess.DEVNULL)
+            answered = [server.stdout.readline().strip() for _ in range(12)]
+            run.send_signal(signal.SIGKILL)
+            assert run.wait() == -signal.SIGKILL
+            kept = len(VerdictCache(path))
+            assert 8 <= kept < 60  # all but what was on its way: 4 at most
+            judge = from_endpoint(url, "m", cache=path)
+            verdicts = judge.ask(QUERIES)
+            assert judge.stats.cached == kept and judge.stats.tries == 60 - kept
+        finally:
+            server.kill()
+        answered += server.stdout.read().split("\n")[:-1]
+    assert [verdict.value for verdict in verdicts] == [truth(query.fields["sentence"]) == "YES" for query in QUERIES]
+    twice = len(answered) - len(set(answered))
+    assert len(set(answered)) == 60 and twice <= 4  # answered after the kill, or not read any more
+
+
+def test_an_interrupt_stops_the_run_and_keeps_what_was_answered(tmp_path, serve):
+    server, path = serve(latency=0.05), tmp_path / "verdicts.sqlite"
+    run = python(ASK, server.url, path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    while len(server.requests) < 10:
+        time.sleep(0.01)
+    run.send_signal(signal.SIGINT)
+    _, errors = run.communicate(timeout=10)
+    assert run.returncode != 0 and "KeyboardInterrupt" in errors
+    assert 4 <= len(VerdictCache(path)) < 60 and len(server.requests) < 60
+
+
+def test_processes_share_a_cache(tmp_path):
+    path = tmp_path / "verdicts.sqlite"
+    runs = [python(WRITE, path, number) for number in range(4)]
+    assert [run.wait(timeout=60) for run in runs] == [0] * 4
+    cache = VerdictCache(path)
+    assert len(cache) == 5 * 200
+    assert len(cache.get([f"{run} {number}" for run in range(4) for number in range(200)])) == 800
+
+
+def test_threads_share_a_cache(tmp_path):
+    cache = VerdictCache(tmp_path / "v")
+
+    def work(part):
+        for number in range(100):
+            cache.store(f"{part} {number}", QUERIES[0], Verdict(True, raw="YES"), "m")
+            cache.get([f"{part} {number}"])
+
+    threads = [threading.Thread(target=work, args=(part,)) for part in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(cache) == 400
+
+
+def test_a_cache_goes_through_a_fork(tmp_path):
+    cache = VerdictCache(tmp_path / "v")
+    cache.store("parent", QUERIES[0], Verdict(True, raw="YES"), "m")
+    child = os.fork()
+    if not child:
+        try:
+            cache.store("child", QUERIES[0], Verdict(False, raw="NO"), "m")
+            os._exit(0 if len(cache) == 2 else 1)
+        finally:
+            os._exit(2)
+    assert os.waitpid(child, 0)[1] == 0
+    assert {request: verdict.value for request, verdict in cache.get(["parent", "child"]).items()} == {
+        "parent": True, "child": False,
+    }  # fmt: skip
+
+
+def test_only_what_was_read_is_kept_and_the_first_verdict_stays():
+    cache = VerdictCache()
+    cache.store("k", QUERIES[0], Verdict(None, "unreadable", "well"), "m")
+    assert not cache.get(["k"]) and len(cache) == 0
+    cache.store("k", QUERIES[0], Verdict(True, raw="Yes.", probability=0.9), "m")
+    cache.store("k", QUERIES[0], Verdict(False, raw="NO"), "m")
+    assert cache.get(["k"]) == {"k": Verdict(True, raw="Yes.", probability=0.9, cached=True)}
+    assert len(cache.get([*map(str, range(3000)), "k"])) == 1
+
+
+def test_a_cache_is_exported_as_a_recording_and_read_back(serve, tmp_path):
+    judge = from_endpoint(serve().url, "m", cache=tmp_path / "v")
+    verdicts = judge.ask(QUERIES)
+    assert judge.cache.export(tmp_path / "out" / "v.jsonl") == 60
+    rows = [json.loads(line) for line in (tmp_path / "out" / "v.jsonl").read_text().splitlines()]
+    assert {row["judge"] for row in rows} == {judge.name} and {row["kind"] for row in rows} == {"negative"}
+    replay = Recorded.read(tmp_path / "out" / "v.jsonl", strict=True)
+    assert [verdict.value for verdict in replay.ask(QUERIES)] == [verdict.value for verdict in verdicts]
+    other = VerdictCache(tmp_path / "other")
+    assert other.load(tmp_path / "out" / "v.jsonl") == 60 and other.load(tmp_path / "out" / "v.jsonl") == 0
+    offline = from_endpoint("http://127.0.0.1:9/v1", "m", cache=other, max_tries=1)
+    assert [verdict.value for verdict in offline.ask(QUERIES)] == [verdict.value for verdict in verdicts]
+    assert offline.stats.tries == 0
+
+
+def test_a_recording_without_requests_is_no_export(tmp_path):
+    (tmp_path / "r.jsonl").write_text('{"kind": "negative", "sentence": "s", "verdict": "YES"}\n')
+    with pytest.raises(DataError, match=r"r\.jsonl, line 1: expected request and verdict"):
+        VerdictCache().load(tmp_path / "r.jsonl")
+
+
+def test_what_is_no_cache_is_named(tmp_path):
+    (tmp_path / "text").write_text("not a database, and long enough to be seen as none " * 30)
+    with pytest.raises(DataError, match="text: can't be used as a cache of verdicts: file is not a database"):
+        VerdictCache(tmp_path / "text")
+    with sqlite3.connect(tmp_path / "other") as connection:
+        connection.execute("CREATE TABLE verdicts (a)")
+    connection.close()
+    with pytest.raises(DataError, match="other: cache of verdicts: no such column"):
+        VerdictCache(tmp_path / "other").get(["k"])
+    with pytest.raises(DataError, match="can't be used as a cache"):
+        VerdictCache(tmp_path / "text" / "below")

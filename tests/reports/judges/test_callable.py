@@ -1,0 +1,72 @@
+"""Judges made of functions and of other judges."""
+
+import logging
+
+import numpy
+import pytest
+
+from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.reports.judges import ByKind, from_callable
+from tls_tasks.reports.types import Query, Verdict
+
+QUERIES = [Query("negative", {"sentence": text}) for text in "abcab"]
+
+
+def test_a_function_is_called_once_for_each_question():
+    calls = []
+    judge = from_callable(
+        lambda query: calls.append(query.fields["sentence"]) or query.fields["sentence"] == "a", "mine"
+    )
+    assert [verdict.value for verdict in judge.ask(QUERIES)] == [True, False, False, True, False]
+    assert calls == ["a", "b", "c"] and judge.name == "mine"
+
+
+@pytest.mark.parametrize(
+    ("answer", "verdict"),
+    [
+        (True, Verdict(True)),
+        (False, Verdict(False)),
+        (None, Verdict(None, "missing")),
+        (0.5, Verdict(True, probability=0.5)),
+        (0.49, Verdict(False, probability=0.49)),
+        (1, Verdict(True, probability=1.0)),
+        (float("nan"), Verdict(None, "unreadable", "NaN")),
+        ("I think YES.", Verdict(True, raw="I think YES.")),
+        ("perhaps", Verdict(None, "unreadable", "perhaps")),
+        (numpy.bool_(True), Verdict(True)),
+        (numpy.float32(0.25), Verdict(False, probability=0.25)),
+    ],
+)
+def test_what_a_function_may_answer(answer, verdict):
+    assert from_callable(lambda query: answer).ask(QUERIES[:1]) == [verdict]
+
+
+@pytest.mark.parametrize("answer", [2, -0.1, [True], object()])
+def test_what_it_may_not_answer_is_the_callers_fault(answer):
+    with pytest.raises(InputError, match="answer of judge callable: got"):
+        from_callable(lambda query: answer).ask(QUERIES)
+    with pytest.raises(InputError, match="function: got"):
+        from_callable(answer)
+
+
+def test_a_function_that_fails_gives_no_verdict_and_says_why(caplog):
+    def function(query):
+        if query.fields["sentence"] == "b":
+            raise ConnectionError("line cut")
+        return True
+
+    with caplog.at_level(logging.WARNING):
+        verdicts = from_callable(function).ask(QUERIES[:3])
+    assert verdicts == [Verdict(True), Verdict(None, "failed", "ConnectionError('line cut')"), Verdict(True)]
+    assert "line cut" in caplog.text
+
+
+def test_kinds_have_judges_of_their_own():
+    support = Query("citation_support", {"sentence": "s", "document": "d"})
+    judge = ByKind(
+        {"citation_support": from_callable(lambda query: True, "nli")}, from_callable(lambda query: False, "llm")
+    )
+    assert [verdict.value for verdict in judge.ask([*QUERIES[:2], support, QUERIES[2]])] == [False, False, True, False]
+    assert judge.name == "llm,citation_support=nli" and judge.ask([]) == []
+    with pytest.raises(OptionError, match="judges: got 'support'"):
+        ByKind({"support": judge}, judge)

@@ -1,0 +1,226 @@
+"""Recordings: what was said is said again, in full and short lines, and nothing else is."""
+
+import json
+
+import pytest
+
+from tests.conftest import SHARED, read_jsonl
+from tls_tasks.core.errors import DataError, InputError, JudgeError
+from tls_tasks.reports.judges import Recorded, Recorder, from_callable
+from tls_tasks.reports.judges.keys import distinct
+from tls_tasks.reports.judges.prompts import fields_of
+from tls_tasks.reports.judges.recordings import FIELDS, question_key
+from tls_tasks.reports.types import QUERY_KINDS, Query, Verdict
+
+SUPPORT = Query(
+    "citation_support", {"sentence": "s", "document": "long text"}, {"request_id": "7", "run_id": "r", "doc_id": "d1"}
+)
+NUGGET = Query(
+    "nugget_agreement", {"sentence": "s", "question": "q", "answer": "a"}, {"request_id": "7", "run_id": "r"}
+)
+NEGATIVE = Query("negative", {"sentence": "s"}, {"request_id": "7", "run_id": "r", "sentence": 0})
+FIRST = Query("first_instance", {"sentence": "s", "previous": "before"})
+NEEDS = Query("requires_citation", {"sentence": "s"})
+ALL = [SUPPORT, NUGGET, NEGATIVE, FIRST, NEEDS]
+
+SHORT = [
+    {"kind": "citation_support", "sentence": "s", "doc_id": "d1", "verdict": "YES"},
+    {"kind": "nugget_agreement", "sentence": "s", "question": "q", "answer": "a", "verdict": "NO"},
+    {"kind": "negative", "sentence": "s", "verdict": True},
+    {"kind": "first_instance", "sentence": "s", "verdict": "no."},
+    {"kind": "requires_citation", "sentence": "s", "verdict": None},
+]
+
+
+def test_short_lines_are_found_by_what_a_person_would_write():
+    verdicts = Recorded(SHORT).ask(ALL)
+    assert [verdict.value for verdict in verdicts] == [True, False, True, False, None]
+    assert verdicts[4].reason == "missing" and all(verdict.cached for verdict in verdicts)
+    assert {query.kind for query in ALL} == set(QUERY_KINDS)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Query("citation_support", SUPPORT.fields, {"doc_id": "d2"}),
+        Query("citation_support", SUPPORT.fields),
+        Query("nugget_agreement", {**NUGGET.fields, "answer": "b"}),
+        Query("negative", {"sentence": "S"}),
+        Query("requires_citation", {"sentence": "t"}),
+    ],
+)
+def test_another_question_is_missing(other):
+    assert Recorded(SHORT).ask([other]) == [Verdict(None, "missing")]
+    with pytest.raises(JudgeError, match=rf"judge recorded: nothing is recorded for {other.kind} of"):
+        Recorded(SHORT, strict=True).ask([*ALL, other])
+
+
+def test_a_short_line_may_hold_for_one_request_or_run_only():
+    rows = [
+        {"kind": "negative", "sentence": "s", "verdict": "NO"},
+        {"kind": "negative", "sentence": "s", "verdict": "YES", "request_id": 7},
+        {"kind": "negative", "sentence": "s", "verdict": "NO", "request_id": "7", "run_id": "other"},
+    ]
+    judge = Recorded(rows)
+    asked = [Query("negative", {"sentence": "s"}, about) for about in ({}, {"request_id": "7"}, {"request_id": 8})]
+    asked.append(Query("negative", {"sentence": "s"}, {"request_id": "7", "run_id": "other"}))
+    assert [verdict.value for verdict in judge.ask(asked)] == [False, True, False, False]
+    assert len(judge) == 3
+
+
+def test_the_kinds_of_report_gen_eval_and_its_words_are_known():
+    rows = [
+        {"kind": "citation_relevance", "sentence": "s", "doc_id": "d1", "verdict": "MAYBE"},
+        {"kind": "check_negative", "sentence": "s", "verdict": "YES."},
+        {"kind": "requires_citation", "sentence": "s", "verdict": "!503", "attempts": ["!503"] * 3},
+    ]
+    verdicts = Recorded(rows, defaults={"nugget_agreement": "NO"}).ask([SUPPORT, NEGATIVE, NEEDS, NUGGET, FIRST])
+    assert [(verdict.value, verdict.reason, verdict.raw) for verdict in verdicts] == [
+        (None, "unreadable", "MAYBE"),
+        (True, "", "YES."),
+        (None, "unreadable", "!503"),
+        (False, "", "NO"),
+        (None, "missing", ""),
+    ]
+
+
+@pytest.mark.parametrize("documents", [False, True])
+def test_a_judged_run_is_a_recording(tmp_path, documents):
+    answers = {"citation_support": True, "nugget_agreement": 0.25, "negative": None, "first_instance": "Well, YES."}
+    recorder = Recorder(from_callable(lambda query: answers.get(query.kind, "?"), "mine"))
+    said = [*recorder.ask(ALL[:2]), *recorder.ask(ALL[2:])]
+    assert recorder.write(tmp_path / "new" / "run.jsonl", documents=documents) == 5
+    rows = read_jsonl(tmp_path / "new" / "run.jsonl")
+    assert rows == json.loads(json.dumps(recorder.rows(documents)))
+    assert [row["verdict"] for row in rows] == ["YES", "NO", None, "YES", None]
+    assert [row["reason"] for row in rows] == ["", "", "missing", "", "unreadable"]
+    assert rows[0]["about"] == SUPPORT.about and rows[1]["probability"] == 0.25
+    assert ("document" in rows[0]["fields"]) is documents and rows[0]["key"] == question_key(
+        "citation_support", SUPPORT.fields
+    )
+    replay = Recorded.read(tmp_path / "new" / "run.jsonl")
+    assert replay.name == recorder.name == "mine" and len(replay) == 5
+    assert [verdict._replace(cached=False) for verdict in replay.ask(ALL)] == said
+    for row in rows:
+        del row["key"]  # a document that isn't in the line is known by its id then
+    assert [verdict.value for verdict in Recorded(rows).ask(ALL)] == [verdict.value for verdict in said]
+
+
+def test_a_key_tells_documents_apart_that_are_not_in_the_line():
+    recorder = Recorder(from_callable(lambda query: query.fields["document"] == "a"))
+    asked = [Query("citation_support", {"sentence": "s", "document": text}, {"doc_id": "d"}) for text in "ab"]
+    recorder.ask(asked)
+    assert [verdict.value for verdict in Recorded(recorder.rows()).ask(asked)] == [True, False]
+
+
+def test_lines_that_contradict_each_other_are_named_and_lines_that_do_not_are_not():
+    both = [{**SHORT[2], "verdict": "YES"}, {**SHORT[2], "verdict": "NO"}]
+    with pytest.raises(InputError, match=r"judge\[1\]: got NO to a negative question to which judge\[0\] says YES"):
+        Recorded(both)
+    later = [
+        {**SHORT[2], "verdict": None},
+        {**SHORT[2], "verdict": "YES"},
+        {**SHORT[2], "verdict": "YES"},
+        {**SHORT[2], "verdict": None},
+    ]
+    assert Recorded(later).ask([NEGATIVE])[0].value is True
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("[]", "line 2: got list, expected an object"),
+        ("{", "line 2: not JSON"),
+        ('{"sentence": "s", "verdict": "YES"}', "line 2: kind: got None, expected one of 'citation_support'"),
+        ('{"kind": ["negative"], "verdict": "YES"}', r"line 2: kind: got \['negative'\]"),
+        ('{"kind": "negative", "verdict": "YES"}', "line 2: sentence: got None, expected a str, or a key or fields"),
+        ('{"kind": "citation_support", "sentence": "s", "verdict": "YES"}', "line 2: doc_id: got None"),
+        ('{"kind": "negative", "sentence": "s", "verdict": 1}', "line 2: verdict: got int 1, expected YES, NO, null"),
+    ],
+)
+def test_lines_that_do_not_fit_are_named(tmp_path, line, message):
+    (tmp_path / "r.jsonl").write_text(f'{{"kind": "negative", "sentence": "s", "verdict": "NO"}}\n{line}\n')
+    with pytest.raises(DataError, match=rf"r\.jsonl, {message}"):
+        Recorded.read(tmp_path / "r.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ("negative", "judge: got str 'negative'"),
+        ({"kind": "negative"}, "judge: got dict"),
+        (None, "judge: got None"),
+        ([SHORT[0], None], r"judge\[1\]: got None, expected a line of a recording"),
+        (["{"], r"judge\[0\]: got no JSON"),
+        ([{"kind": "negative", "sentence": 1, "verdict": "NO"}], r"judge\[0\]\.sentence: got int 1"),
+    ],
+)
+def test_rows_that_do_not_fit_are_named(rows, message):
+    with pytest.raises(InputError, match=message):
+        Recorded(rows)
+
+
+def test_rows_may_be_json_and_have_several_tries():
+    row = {"kind": "negative", "sentence": "s", "attempts": ["!503", "YES, surely"], "verdict": "Hm"}
+    judge = Recorded([json.dumps(row)])
+    assert judge.ask([NEGATIVE])[0][:3] == (True, "", "YES, surely")
+    assert judge.tries(NEGATIVE) == ("!503", "YES, surely", "Hm") and judge.tries(NEEDS) == ()
+    assert Recorded([], defaults={"negative": "NO"}).tries(NEGATIVE) == ("NO",)
+
+
+def test_windows_of_one_document_have_verdicts_of_their_own():
+    asked = [Query("citation_support", {"sentence": "s", "document": text}, SUPPORT.about) for text in "ab"]
+    recorder = Recorder(from_callable(lambda query: query.fields["document"] == "b"))
+    recorder.ask(asked)
+    assert [verdict.value for verdict in Recorded(recorder.rows()).ask(asked)] == [False, True]
+
+
+def test_the_fields_of_a_kind_are_those_of_its_prompt():
+    assert {kind: set(names) for kind, names in FIELDS.items()} == {kind: set(fields_of(kind)) for kind in QUERY_KINDS}
+
+
+def test_files_that_cannot_be_read_are_named(tmp_path):
+    with pytest.raises(DataError, match=r"none\.jsonl, after line 0: can't be read"):
+        Recorded.read(tmp_path / "none.jsonl")
+    (tmp_path / "r.jsonl").write_bytes(b"\xff\xfe")
+    with pytest.raises(DataError, match="can't be read"):
+        Recorded.read(tmp_path / "r.jsonl")
+    with pytest.raises(InputError, match=r"defaults\.kind: got 'nugget'"):
+        Recorded([], defaults={"nugget": "NO"})
+
+
+def test_text_that_is_no_utf8_can_be_recorded(tmp_path):
+    recorder = Recorder(from_callable(lambda query: "YES \ud800"))
+    asked = [Query("negative", {"sentence": "half \ud800 a pair"}, {"run_id": "\udfff"})]
+    recorder.ask(asked)
+    recorder.write(tmp_path / "r.jsonl")
+    assert Recorded.read(tmp_path / "r.jsonl").ask(asked)[0].value is True
+
+
+def test_equal_questions_are_one_whoever_asks():
+    twice = Query("negative", {"sentence": "s"}, {"run_id": "another"})
+    kept, positions = distinct([NEGATIVE, NUGGET, twice])
+    assert kept == [NEGATIVE, NUGGET] and positions == [0, 1, 0]
+    assert question_key("nugget_agreement", {"answer": "a", "question": "q", "sentence": "s"}) == question_key(
+        NUGGET.kind, NUGGET.fields
+    )
+
+
+def test_every_judgment_of_the_oracle_is_a_line():
+    if not SHARED.is_dir():
+        pytest.skip("no folder shared/ beside the checkout")
+    n_rows = 0
+    for case in read_jsonl(SHARED / "oracles" / "reports.jsonl"):
+        judge = Recorded(case["judgments"], defaults=case["defaults"])
+        for row in case["judgments"]:
+            kind = {"citation_relevance": "citation_support", "check_negative": "negative"}.get(
+                row["kind"], row["kind"]
+            )
+            fields = {name: row[name] for name in ("sentence", "question", "answer") if name in row}
+            about = {"doc_id": row["doc_id"]} if "doc_id" in row else {}
+            verdict = judge.ask([Query(kind, fields | ({"document": "?"} if about else {}), about)])[0]
+            assert verdict.raw == row["verdict"] and verdict.value is {"YES": True, "YES.": True, "NO": False}.get(
+                row["verdict"]
+            )
+            n_rows += 1
+    assert n_rows > 150

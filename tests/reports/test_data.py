@@ -1,0 +1,189 @@
+"""Data of the report task: rows, the documents that a prompt shows, the order of the sources, the prompt."""
+
+import gzip
+import json
+
+import pytest
+
+from tests.data_parts import write_lines
+from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.data.order import DATA_VARIABLE, EMBEDDED, EmbeddedEditionWarning
+from tls_tasks.reports.data import NUMBER_FIELDS, TEXT_FIELDS, load_report_task, load_reports, prompt
+from tls_tasks.reports.data_rows import DocumentRow, read_requests, read_shown
+
+pytestmark = pytest.mark.usefixtures("isolated")
+
+NAME = "report_generation"
+REQUEST = {"request_id": "r1", "problem_statement": "Report on rain."}
+DOCUMENTS = [{"id": f"d{number}", "title": f"T{number}", "text": f"Text {number}."} for number in range(3)]
+NUGGETS = [{"query_id": "r1", "items": [{"question_text": "q", "gold_answers": ["a"]}]}]
+
+
+def write_folder(folder, requests=(REQUEST,), documents=DOCUMENTS, nuggets=NUGGETS, ending=".jsonl"):
+    for name, rows in (("requests", requests), ("documents", documents), ("nuggets", nuggets)):
+        if rows is not None:
+            write_lines(folder / f"{name}{ending}", rows)
+    return folder
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return write_folder(tmp_path / "mine")
+
+
+def shown_ids(loaded):
+    return [[document.id for document in prompt.documents] for prompt in loaded.documents]
+
+
+# ---- rows
+
+
+def test_a_request_keeps_its_parts_and_finds_its_nuggets(folder):
+    (request,) = read_requests(folder)
+    assert (request.request_id, request.problem_statement, request.limit) == ("r1", "Report on rain.", None)
+    assert json.loads(request.nuggets) == NUGGETS[0]
+
+
+@pytest.mark.parametrize("name", ["request_id", "topic_id", "query_id", "id"])
+def test_every_name_of_the_id_is_read_and_numbers_are_ids(tmp_path, name):
+    write_folder(tmp_path, [{name: 300, "problem statement": "x"}], nuggets=[{"query_id": "300", "items": []}])
+    (request,) = read_requests(tmp_path)
+    assert request.request_id == "300" and request.nuggets
+
+
+def test_packed_files_and_requests_without_nuggets(tmp_path):
+    write_folder(tmp_path, nuggets=None, ending=".jsonl.gz")
+    assert gzip.decompress((tmp_path / "requests.jsonl.gz").read_bytes())
+    loaded = load_reports(NAME, tmp_path)
+    assert loaded.documents[0].request.nuggets == "" and shown_ids(loaded) == [["d0", "d1", "d2"]]
+
+
+def test_of_two_rows_of_nuggets_the_first_counts(tmp_path):
+    write_folder(tmp_path, nuggets=[*NUGGETS, {"query_id": "r1", "items": []}])
+    assert json.loads(read_requests(tmp_path)[0].nuggets) == NUGGETS[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"requests": None}, "no requests.jsonl"),
+        ({"requests": []}, "no request in it"),
+        ({"requests": ["r1"]}, "requests.jsonl, line 1: expected an object, got str"),
+        ({"requests": [REQUEST, {"request_id": "r2"}]}, "line 2: problem_statement/.* must be text, got None"),
+        ({"requests": [{"problem_statement": "x"}]}, "line 1: request_id/.* must be text"),
+        ({"requests": [{**REQUEST, "limit": 0}]}, "limit must be a whole number above 0, got 0"),
+        ({"requests": [{**REQUEST, "limit": "10"}]}, "limit must be a whole number above 0, got '10'"),
+        ({"requests": [{**REQUEST, "doc_ids": "d1"}]}, "doc_ids must be a list of ids, got 'd1'"),
+        ({"requests": [{**REQUEST, "collection_ids": ["a", "b"]}]}, "collection_id must be one id"),
+        ({"requests": [REQUEST, REQUEST]}, "two requests have the id 'r1'"),
+        ({"requests": [{**REQUEST, "doc_ids": ["d1", "d9"]}]}, "request r1: no document 'd9' in documents.jsonl"),
+        ({"requests": [{**REQUEST, "collection_id": "c"}], "documents": [{**DOCUMENTS[0], "collection": "b"}]},
+         "request r1: no document of the collection 'c'"),
+        ({"documents": None}, "no documents.jsonl"),
+        ({"documents": [{"id": "d"}]}, "documents.jsonl, line 1: text must be text, got None"),
+        ({"documents": [DOCUMENTS[0], DOCUMENTS[0]]}, "line 2: a second document with the id 'd0'"),
+        ({"nuggets": [{"items": []}]}, "nuggets.jsonl, line 1: query_id/.* must be text"),
+    ],
+)  # fmt: skip
+def test_folders_that_are_no_data_are_errors(tmp_path, options, message):
+    with pytest.raises(DataError, match=message):
+        load_reports(NAME, write_folder(tmp_path, **options))
+
+
+# ---- the documents of a prompt
+
+
+def test_a_request_shows_the_documents_that_it_names_in_its_order(tmp_path):
+    write_folder(tmp_path, [{**REQUEST, "doc_ids": ["d2", "d0", "d2"]}, {**REQUEST, "request_id": "r2"}])
+    assert shown_ids(load_reports(NAME, tmp_path)) == [["d2", "d0"], ["d0", "d1", "d2"]]
+
+
+def test_a_request_shows_its_own_collection(tmp_path):
+    names = ("ru", "zho", "rus")
+    documents = [{**one, "collection": f"neuclir/1/{name}"} for one, name in zip(DOCUMENTS, names, strict=True)]
+    write_folder(tmp_path, [{**REQUEST, "collection_id": "neuclir/1/rus"}], documents)
+    assert shown_ids(load_reports(NAME, tmp_path)) == [["d0", "d2"]]
+
+
+def test_documents_beyond_the_budget_are_left_out_whole(folder):
+    size = len("T0") + len("Text 0.")
+    for budget, n_shown in ((size, 1), (2 * size - 1, 1), (2 * size, 2), (100, 3)):
+        (shown,) = load_reports(NAME, folder, context_budget=budget).documents
+        assert len(shown.documents) == n_shown
+        assert shown.documents[0].text == "Text 0."
+
+
+def test_a_document_longer_than_the_budget_is_cut_when_it_is_the_first(folder):
+    (shown,) = load_reports(NAME, folder, context_budget=6).documents
+    assert shown.documents == (DocumentRow("d0", "T0", "Text"),)
+
+
+def test_what_is_left_out_is_counted(folder):
+    task = load_report_task(NAME, data=folder, context_budget=10)["test"]
+    assert task["documents_left_out"][0] >= 1
+
+
+def test_of_a_large_collection_only_what_a_prompt_can_show_is_kept(tmp_path):
+    documents = [{"id": str(number), "text": "x" * 100} for number in range(5000)]
+    write_folder(tmp_path, [REQUEST, {**REQUEST, "request_id": "r2", "doc_ids": ["4999"]}], documents)
+    kept = read_shown(tmp_path, read_requests(tmp_path), 1000)
+    assert len(kept["", None]) == 11 and list(kept["", "r2"]) == ["4999"]
+
+
+# ---- sources
+
+
+def test_the_embedded_edition_warns_and_says_what_it_is():
+    provenance = {}
+    with pytest.warns(EmbeddedEditionWarning, match="report_generation runs on the EMBEDDED EDITION"):
+        task = load_report_task(NAME, provenance=provenance, version=1.0, pretrained="x")["test"]
+    assert provenance == {"edition": "embedded", "origin": str(EMBEDDED / NAME)}
+    assert set(task.column_names) == {*TEXT_FIELDS, *NUMBER_FIELDS}
+    assert set(task["edition"]) == {"embedded"} and set(task["judge"]) == {'"none"'}
+    assert [len(json.loads(documents)) for documents in task["documents"]] == [22] * 6
+    assert set(task["documents_left_out"]) == {0}
+
+
+@pytest.mark.parametrize("name", ["reports", "report_generation"])
+def test_the_folder_of_the_environment_is_found(tmp_path, monkeypatch, name):
+    write_folder(tmp_path / name)
+    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
+    loaded = load_reports(NAME)
+    assert (loaded.edition, loaded.origin) == ("local", str(tmp_path / name))
+    assert load_reports(NAME, tmp_path).origin == str(tmp_path / name)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_an_environment_without_reports_is_passed_over(tmp_path, monkeypatch):
+    monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
+    assert load_reports(NAME).edition == "embedded"
+
+
+def test_what_is_named_must_work(tmp_path):
+    for data in (tmp_path / "nothing", "org/name"):
+        with pytest.raises(DataError, match=r"is not a folder with requests.jsonl"):
+            load_reports(NAME, data)
+    with pytest.raises(DataError, match="it has no source on the hub"):
+        load_reports(NAME, edition="hub")
+    with pytest.raises(OptionError, match="data set: got 'reports'"):
+        load_reports("reports")
+    for budget in (0, True, "9"):
+        with pytest.raises(InputError, match="context_budget: got"):
+            load_reports(NAME, context_budget=budget)
+
+
+# ---- the prompt
+
+
+def test_the_prompt_numbers_the_documents_and_asks_last(folder):
+    (doc,) = load_report_task(NAME, data=folder)["test"]
+    text = prompt({**doc, "limit": 500, "background": "I am a teacher."})
+    assert text.startswith("<documents>\n[1] T0\nText 0.\n\n[2] T1\nText 1.\n\n[3] T2\nText 2.\n</documents>\n\n")
+    assert text.endswith("Write the report and nothing else.\n\nReport:")
+    assert "I am a teacher.\nReport on rain.\n" in text and "at most 500 characters" in text
+    assert "characters" not in prompt(doc)
+
+
+def test_the_judge_travels_with_the_documents(folder):
+    (doc,) = load_report_task(NAME, data=folder, judge={"base_url": "http://h", "model": "m"})["test"]
+    assert json.loads(doc["judge"]) == {"base_url": "http://h", "model": "m"}

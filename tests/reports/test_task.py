@@ -1,0 +1,301 @@
+"""The report task: its config, the filter that asks the judge, scoring of what it wrote, and who judges."""
+
+import json
+import math
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.conftest import ROOT
+from tests.reports.answers import answers, docs
+from tests.timelines.test_task import HOSTILE, read
+from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.hosts.aggregations import f1_of_scored, ratio_of_scored
+from tls_tasks.reports.judges import Recorder, from_callable
+from tls_tasks.reports.judges import choose as judges
+from tls_tasks.reports.judges.choose import check_judge, default_cache, make_judge
+from tls_tasks.reports.score import KEYS
+from tls_tasks.reports.task import COUNTS, judge_answers, process_report, result_keys
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+FOLDER = ROOT / "task_configs" / "reports"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("TLS_TASKS_CACHE", str(tmp_path / "cache"))
+
+
+# ---- the config
+
+
+def test_the_metric_list_names_exactly_what_scoring_returns():
+    config = read(FOLDER / "report_generation.yaml")
+    listed = [entry["metric"] for entry in config["metric_list"]]
+    assert sorted(listed) == sorted(result_keys()) and {*KEYS, *COUNTS} < set(listed)
+    aggregations = {entry["metric"]: entry["aggregation"] for entry in config["metric_list"]}
+    assert all(aggregations[key] == "nanmean" for key in KEYS)
+    assert config["metadata"]["judge"] == "none"
+
+
+def test_the_readme_tells_of_every_judge_and_key():
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    assert all(f'"{source}"' in readme for source in judges.SOURCES)
+    assert all(f"`{key}`" in readme for key in (*KEYS, *COUNTS))
+
+
+def test_the_task_loads_and_asks(task_manager):
+    pytest.importorskip("lm_eval")
+    name = "report_generation"
+    # lm-eval 0.4.11 has no TaskManager.load
+    load = task_manager.load if hasattr(task_manager, "load") else task_manager.load_task_or_group
+    loaded = load([name])
+    task = loaded["tasks"][name] if "tasks" in loaded else loaded[name]
+    found = list(task.test_docs())
+    assert len(found) == 6
+    for doc in found:
+        text = task.doc_to_text(doc)
+        assert text.endswith("\n\nReport:") and len(text) < 15_000
+        assert f"at most {doc['limit']} characters" in text
+        assert any(stop in f"A report [1].\n\n{text}" for stop in task.config.generation_kwargs["until"])
+    assert task.config.metadata["provenance"] == {"edition": "embedded", "judge": "none",
+                                                  "origin": task.config.metadata["provenance"]["origin"]}  # fmt: skip
+
+
+# ---- the filter and what comes after it
+
+
+def judged(run, **options):
+    asked = docs(**options)
+    return asked, judge_answers(answers(run), asked)
+
+
+@pytest.mark.parametrize(("run", "recall"), [("careful", 8 / 11), ("hasty", 3 / 11)])
+def test_the_recorded_verdicts_judge_the_sample_reports(run, recall):
+    asked, filtered = judged(run, judge="recorded")
+    assert all(json.loads(text)["judge"] == "embedded" for text in filtered)
+    values = process_report(asked[0], [filtered[0]])
+    assert values["recall"] == recall and values["n_unscored"] == 0 and values["n_sentences"] == 8
+    assert values["recall_micro"] == {"hits": round(recall * 11), "of": 11}
+    assert values["unknown_citations"] == (run == "hasty")
+
+
+def test_a_logged_run_is_a_recording():
+    _, filtered = judged("hasty", judge="recorded")
+    rows = [row for text in filtered for row in json.loads(text)["judgments"]]
+    assert all(row["verdict"] in ("YES", "NO") and row["fields"]["sentence"] for row in rows)
+    from tls_tasks.reports.judges import Recorded
+
+    judge = Recorded(rows, strict=True)
+    assert len(judge) <= len(rows) and judge.name == "embedded"
+
+
+def test_without_a_judge_nothing_is_scored_and_all_is_kept():
+    asked, filtered = judged("careful")
+    for doc, text in zip(asked, filtered, strict=True):
+        value = json.loads(text)
+        assert value["judge"] == "none" and value["judgments"] == [] and value["report"]["sentences"]
+        values = process_report(doc, [text])
+        assert all(math.isnan(values[key]) for key in KEYS)
+        assert values["n_unscored"] == values["n_sentences"] == len(value["report"]["sentences"])
+        assert values["recall_micro"] == {"hits": 0, "of": 0}
+
+
+def test_an_empty_answer_without_a_judge_is_no_score_either():
+    asked = docs()
+    (text,) = judge_answers([""], asked[:1])
+    values = process_report(asked[0], [text])
+    assert all(math.isnan(values[key]) for key in KEYS)
+    assert values["parse_failures"] == 1 and values["n_sentences"] == 0
+
+
+def test_an_empty_answer_with_a_judge_scores_zero():
+    asked = docs(judge="recorded")
+    (text,) = judge_answers(["I have to think <think>"], asked[:1])
+    (empty,) = judge_answers([""], asked[:1])
+    assert process_report(asked[0], [empty])["recall"] == process_report(asked[0], [empty])["nugget_coverage"] == 0.0
+    assert process_report(asked[0], [text])["n_unscored"] == 1  # a sentence that nobody has judged
+
+
+def test_missing_verdicts_are_unscored():
+    asked = docs(judge="recorded")
+    (text,) = judge_answers(["The bay was drained in 1492 [1]. It rained on 410 hectares [2]."], asked[:1])
+    assert {row["reason"] for row in json.loads(text)["judgments"]} == {"missing"}
+    values = process_report(asked[0], [text])
+    assert values["n_unscored"] == 2 and math.isnan(values["recall"])
+
+
+class Broken:
+    """A judge that fails after so many calls."""
+
+    name = "broken"
+
+    def __init__(self, judge, n_calls, error):
+        self.judge, self.n_calls, self.error = judge, n_calls, error
+
+    def ask(self, queries):
+        self.n_calls -= 1
+        if self.n_calls < 0:
+            raise self.error
+        return self.judge.ask(queries)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("CUDA out of memory"), DataError("disk full"), MemoryError()])
+@pytest.mark.parametrize("n_calls", [0, 1])
+def test_a_judge_that_fails_never_costs_the_answers(monkeypatch, caplog, error, n_calls):
+    from tls_tasks.reports import task as reports
+
+    yes = from_callable(lambda query: True)
+    monkeypatch.setattr(reports, "make_judge", lambda spec: Broken(yes, n_calls, error))
+    asked, filtered = judged("careful")
+    for doc, text in zip(asked, filtered, strict=True):
+        value = json.loads(text)
+        assert value["report"]["sentences"] and type(error).__name__ in value["judge_error"]
+        values = process_report(doc, [text])
+        assert values["n_unscored"] >= 1 and math.isnan(values["recall"])
+        assert (values["citation_support"] == 1.0) is (n_calls == 1)  # what was answered before counts
+    assert "the judge can't be used" in caplog.text
+
+
+def test_a_judge_that_can_not_be_made_never_costs_the_answers(caplog):
+    asked = docs(judge={"recorded": "nowhere.jsonl"})
+    filtered = judge_answers(answers("careful"), asked)
+    assert all(json.loads(text)["judge"] == "failed" for text in filtered)
+    assert all(math.isnan(process_report(asked[0], [filtered[0]])[key]) for key in KEYS)
+    assert "there is no file nowhere.jsonl" in caplog.text
+
+
+def test_each_question_is_put_once_for_all_reports(monkeypatch):
+    from tls_tasks.reports import task as reports
+
+    recorder = Recorder(from_callable(lambda query: True))
+    monkeypatch.setattr(reports, "make_judge", lambda spec: recorder)
+    asked = docs()
+    same = [answers("careful")[0]] * 2
+    first, second = judge_answers(same, [asked[0], asked[0]])
+    keys = [row["key"] for row in recorder.rows()]
+    assert len(keys) == len(set(keys)) and json.loads(first)["judgments"] == json.loads(second)["judgments"]
+
+
+@pytest.mark.parametrize("results", [[], [None], [[]], [3], ["no JSON at all [1]."], ['{"report": 1}'], ["[1]"]])
+def test_what_a_users_filter_may_have_made_of_it(results):
+    check(process_report(docs()[0], results))
+
+
+def check(values):
+    assert set(values) == set(result_keys())
+    for key in KEYS:
+        assert math.isnan(values[key]) or 0 <= values[key] <= 1
+    assert all(isinstance(values[key], int) and values[key] >= 0 for key in COUNTS)
+    json.dumps(values)
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_answers_are_filtered_and_scored(text):
+    asked = docs(judge="recorded")[:1]
+    (filtered,) = judge_answers([text], asked)
+    check(process_report(asked[0], [filtered]))
+
+
+@pytest.fixture(scope="module")
+def doc():
+    return docs(judge="recorded")[0]
+
+
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=st.text(st.characters(), max_size=200))
+def test_any_answer_is_filtered_and_scored(doc, text):
+    (filtered,) = judge_answers([text], [doc])
+    check(process_report(doc, [filtered]))
+
+
+def test_scoring_that_fails_shows_as_nan_and_not_as_a_lost_run(caplog):
+    values = process_report({"doc_id": "e01", "documents": "{"}, ["One [1]."])
+    assert all(math.isnan(values[key]) for key in (*KEYS, *COUNTS))
+    assert "could not score request e01" in caplog.text
+
+
+def test_a_request_without_nuggets_has_no_recall():
+    asked = [{**docs(judge="recorded")[0], "nuggets": ""}]
+    (text,) = judge_answers(answers("careful")[:1], asked)
+    values = process_report(asked[0], [text])
+    assert math.isnan(values["recall"]) and values["citation_support"] == 1.0
+
+
+# ---- micro averages
+
+
+def test_micro_averages_leave_out_what_is_not_known():
+    assert ratio_of_scored([{"hits": 1, "of": 4}, {"hits": 0, "of": 0}, {"hits": 1, "of": 1}]) == 0.4
+    assert math.isnan(ratio_of_scored([{"hits": 0, "of": 0}])) and math.isnan(ratio_of_scored([]))
+    half = {"support": {"hits": 1, "of": 2}, "coverage": {"hits": 1, "of": 2}}
+    assert f1_of_scored([half, half]) == 0.5
+    assert math.isnan(f1_of_scored([{**half, "coverage": {"hits": 0, "of": 0}}]))
+
+
+# ---- who judges
+
+
+def test_names_of_judges():
+    assert check_judge(None) == check_judge("none") == "none"
+    assert check_judge({"base_url": "http://127.0.0.1:9/v1", "model": "m"}).startswith("m@127.0.0.1,prompts:")
+    assert check_judge({"harness": "hf", "model_args": "pretrained=x"}).startswith(
+        "hf(pretrained=x),loglikelihood,prompts:"
+    )
+    both = {"base_url": "http://127.0.0.1:9/v1", "model": "m", "citation_support": {"nli": "org/nli"}}
+    assert check_judge(both).endswith(",citation_support=nli:org/nli")
+    assert make_judge("none") is None
+
+
+@pytest.mark.parametrize(
+    ("spec", "error", "message"),
+    [
+        ("gpt-4o", InputError, "judge: got 'gpt-4o', expected 'none', 'recorded', or an object"),
+        (3, InputError, "judge: got 3"),
+        ({}, InputError, "judge: got {}"),
+        ({"model": "m"}, InputError, "judge: got"),
+        ({"recorded": "x", "harness": "hf"}, InputError, "judge: got"),
+        ({"recorded": "nowhere.jsonl"}, DataError, "there is no file nowhere.jsonl"),
+        ({"recorded": 3}, InputError, "judge.recorded: got 3, expected the path of a recording"),
+        ({"base_url": "http://h/v1"}, InputError, "judge.model: got nothing, expected the name of a model"),
+        ({"base_url": "h", "model": "m"}, InputError, "an address such as"),
+        (
+            {"base_url": "http://h", "model": "m", "api_key": "sk-1"},
+            InputError,
+            "judge.api_key: .*expected api_key_env",
+        ),
+        ({"base_url": "http://h", "model": "m", "tempo": 1}, OptionError, "judge: got 'tempo', expected one of"),
+        ({"base_url": "http://h", "model": "m", "api_key_env": "NO_SUCH_KEY"}, InputError, "NO_SUCH_KEY"),
+        ({"provider": "acme", "model": "m"}, OptionError, "provider: got 'acme', expected one of"),
+        ({"harness": "hf", "temperature": 1}, OptionError, "judge: got 'temperature'"),
+        ({"recorded": "x.jsonl", "citation_support": "hf"}, InputError, "judge: got 'hf'"),
+    ],
+)
+def test_judges_that_can_not_work_are_refused_before_anything_is_generated(spec, error, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.jsonl").write_text("")
+    with pytest.raises(error, match=message) as caught:
+        check_judge(spec)
+    assert "sk-1" not in str(caught.value) and "\n" not in str(caught.value)
+
+
+def test_a_key_is_looked_up_when_the_task_is_loaded(monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(InputError, match="OPENAI_API_KEY: got nothing"):
+        check_judge({"provider": "openai", "model": "m"})
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-2")
+    assert check_judge({"provider": "openai", "model": "m"}).startswith("openai/m,")
+
+
+def test_the_cache_is_one_file_of_the_users(monkeypatch, tmp_path):
+    assert default_cache() == tmp_path / "cache" / "verdicts.sqlite"
+    monkeypatch.delenv("TLS_TASKS_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert default_cache() == tmp_path / "tls-tasks" / "verdicts.sqlite"
+    check_judge({"base_url": "http://h", "model": "m"})
+    assert not default_cache().exists()  # a check keeps nothing
+    make_judge({"base_url": "http://h", "model": "m", "cache": str(tmp_path / "a" / "b.sqlite")})
+    assert (tmp_path / "a").is_dir()

@@ -1,0 +1,335 @@
+"""rouge_l: every number of context-bench and rouge_score, against tables, in any script, and what is asked wrongly."""
+
+import math
+import re
+import warnings
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.conftest import ORACLES, SENTENCES, SHARED, read_jsonl
+from tests.summaries import slow_rouge_l as slow
+from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.summaries.evaluators import SummarizationQuality
+from tls_tasks.summaries.evaluators import rouge_l as rouge_l_of_one_pair
+from tls_tasks.summaries.rouge_l import NoBoundaryWarning, lcs_counts, rouge_l
+
+SHARED_ORACLE = SHARED / "oracles" / "rouge_l.jsonl"
+ROWS = read_jsonl(SHARED_ORACLE if SHARED_ORACLE.exists() else ORACLES / "rouge_l.jsonl")
+IDS = [row["id"] for row in ROWS]
+KEYS = ("rouge_l_precision", "rouge_l_recall", "rouge_l_f1")
+STRICT = {"tokenizer": "rouge", "empty_reference": "zero"}
+
+
+def values(prediction, references, **options):
+    """The three numbers of one row."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoBoundaryWarning)
+        result = rouge_l([prediction], [references], **options).as_dict()
+    return [value for key, value in result.items() if key != "signature"]
+
+
+def references_of(row):
+    return row["references"] if "references" in row else row["reference"]
+
+
+# --- the originals' numbers, to the last bit ---
+
+
+@pytest.mark.parametrize("row", ROWS, ids=IDS)
+def test_every_number_is_context_benchs(row):
+    prediction, references, expected = row["prediction"], references_of(row), row["expected"]
+    if "references" in row:
+        assert values(prediction, references, empty_reference="zero") == expected["context_bench_rouge_l_max_f"]
+        return
+    assert values(prediction, references) == expected["context_bench_evaluator"]
+    assert values(prediction, references, empty_reference="zero") == expected["context_bench_rouge_l"]
+    quality = SummarizationQuality().score({"answer": references}, {"response": prediction})
+    assert (list(quality), list(quality.values())) == (list(KEYS), expected["context_bench_evaluator"])
+    pair = rouge_l_of_one_pair(prediction, references)
+    assert (list(pair), list(pair.values())) == (list(KEYS), expected["context_bench_rouge_l"])
+    counts = rouge_l([prediction], [references], empty_reference="zero").items[0].counts["rouge_l"]
+    assert (counts.predicted, counts.reference, counts.recall_hits) == (
+        expected["ws_pred_tokens"], expected["ws_ref_tokens"], expected["ws_lcs"]
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("stem", [False, True], ids=["words", "stems"])
+@pytest.mark.parametrize("rouge_type", ["rougeL", "rougeLsum"])
+@pytest.mark.parametrize("row", ROWS, ids=IDS)
+def test_every_number_is_rouge_scores(row, rouge_type, stem):
+    expected = row["expected"][f"rouge_score_{rouge_type}" + "_stem" * stem]
+    got = values(row["prediction"], references_of(row), rouge_types=[rouge_type], use_stemmer=stem, **STRICT)
+    assert got == expected
+
+
+def test_the_copy_of_the_oracle_is_whole(shared):
+    assert read_jsonl(ORACLES / "rouge_l.jsonl") == ROWS
+
+
+def test_the_seeds_first_example_is_a_half():
+    """0.857 is what the document says; no recall out of five words can be that."""
+    result = rouge_l(["The budget was approved by the committee."], ["The committee approved the budget."]).as_dict()
+    assert tuple(result[key] for key in KEYS) == (3 / 7, 3 / 5, 0.5)
+
+
+def test_the_seeds_second_example():
+    assert values("the cat sat", "the cat sat on the mat") == [1.0, 0.5, 2 / 3]
+
+
+# --- against tables ---
+
+TEXTS = st.lists(SENTENCES, max_size=4).map("\n".join)
+
+
+@given(TEXTS, TEXTS)
+def test_rouge_l_is_the_two_row_tables(prediction, reference):
+    left, right = prediction.lower().split(), reference.lower().split()
+    length = slow.length_by_two_rows(left, right)
+    precision = length / len(left) if left else 0.0
+    recall = length / len(right) if right else 0.0
+    f1 = 2 * precision * recall / (precision + recall) if length else 0.0
+    assert values(prediction, reference, empty_reference="zero") == [precision, recall, f1]
+
+
+@settings(max_examples=200)
+@given(*[st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=5) for _ in range(2)])
+def test_rouge_lsum_is_the_tables(predicted, reference):
+    counts = lcs_counts(predicted, reference)
+    assert counts.recall_hits == counts.precision_hits == slow.summary_hits(predicted, reference)
+    assert (counts.predicted, counts.reference) == (sum(map(len, predicted)), sum(map(len, reference)))
+
+
+@given(SENTENCES, SENTENCES)
+def test_one_sentence_is_the_same_in_both_types(prediction, reference):
+    result = values(prediction, reference, rouge_types=["rougeL", "rougeLsum"], **STRICT)
+    assert result[:3] == result[3:]
+
+
+# --- any script ---
+
+SCRIPTS = {
+    "Amharic": ("ኮሚቴው በጀቱን አጸደቀ።", "ምክር ቤቱ ረቂቁን ውድቅ አደረገ።"),
+    "Arabic": ("وافقت اللجنة على الميزانية.", "رفض البرلمان مشروع القانون."),
+    "Telugu": ("కమిటీ బడ్జెట్‌ను ఆమోదించింది.", "పార్లమెంటు బిల్లును తిరస్కరించింది."),
+    "Chinese": ("委员会批准了预算。", "议会否决法案。"),
+    "Yoruba": ("Ìgbìmọ̀ náà fọwọ́ sí ìṣúná owó.", "Ilé aṣòfin kọ àbá òfin."),
+}
+
+
+@pytest.mark.parametrize("language", SCRIPTS)
+def test_a_perfect_prediction_is_1_in_any_script(language):
+    text, other = SCRIPTS[language]
+    for rouge_type in ("rougeL", "rougeLsum"):
+        assert values(text, text, tokenizer="unicode", rouge_types=[rouge_type]) == [1.0] * 3
+        assert max(values(other, text, tokenizer="unicode", rouge_types=[rouge_type])) < 0.5
+    half = text[: len(text) // 2]
+    assert 0 < values(half, text, tokenizer="unicode")[1] < 1
+
+
+def test_what_the_tokenisers_do_to_other_scripts():
+    chinese, _ = SCRIPTS["Chinese"]
+    assert values(chinese, chinese, tokenizer="rouge") == [0.0] * 3  # rouge_score sees nothing there
+    assert values("委员会否决预算", chinese) == [0.0] * 3  # no blanks, so one word
+    assert values("委员会否决预算", chinese, tokenizer="unicode") == [
+        5 / 7,
+        5 / 8,
+        2 * (5 / 7) * (5 / 8) / (5 / 7 + 5 / 8),
+    ]
+    assert values("niño", "ni o", tokenizer="rouge")[2] == 1.0
+    assert values("niño", "ni o", tokenizer="unicode")[2] == 0.0
+    assert values("nin\u0303o", "niño", tokenizer="unicode")[2] == 1.0
+
+
+def test_a_tokeniser_of_ones_own():
+    assert values("abc", "abd", tokenizer=list) == [2 / 3] * 3
+    score = rouge_l(["abc"], ["abd"], tokenizer=list)
+    assert "|tok:custom(list)|" in score.signature
+    assert values("the protests", "the protest", use_stemmer=True) == [1.0] * 3
+
+
+# --- references and rows ---
+
+
+def test_the_best_reference_by_f_and_the_first_of_equals():
+    score = rouge_l(["a b"], [["a x x", "b", "a", "z"]])
+    assert score.items[0].as_dict()["best_reference"] == {"rouge_l": 1}
+    assert [score.as_dict()[key] for key in KEYS] == [0.5, 1.0, 2 / 3]
+
+
+def test_each_type_has_its_own_best_reference():
+    score = rouge_l(["a b\nc d"], [["c d\na b", "a b x x x d"]], rouge_types=("rougeL", "rougeLsum"))
+    assert score.items[0].as_dict()["best_reference"] == {"rouge_l": 1, "rouge_lsum": 0}
+
+
+PREDICTIONS = ["the cat sat", "a dog", "", "the mat"] * 5
+REFERENCES = ["the cat sat on the mat", ["a dog ran", "dogs"], "nothing", "the mat"] * 5
+
+
+def test_the_score_is_the_exact_mean_of_the_rows():
+    total = rouge_l(PREDICTIONS, REFERENCES).as_dict()
+    rows = rouge_l(PREDICTIONS, REFERENCES, use_aggregator=False).as_dict()
+    for key in KEYS:
+        assert rows[key] == [values(*pair)[KEYS.index(key)] for pair in zip(PREDICTIONS, REFERENCES, strict=True)]
+        assert total[key] == math.fsum(rows[key]) / len(rows[key])
+    assert "|agg:none|" in rows["signature"] and "|agg:mean_f|" in total["signature"]
+
+
+def test_the_interval_is_seeded_and_holds_the_mean():
+    options = {"confidence_interval": 0.9, "n_resamples": 200, "seed": 7}
+    first, again = (rouge_l(PREDICTIONS, REFERENCES, **options).as_dict() for _ in range(2))
+    other = rouge_l(PREDICTIONS, REFERENCES, **{**options, "seed": 8}).as_dict()
+    assert first == again != other
+    for key in KEYS:
+        low, high = first[f"{key}_ci"]
+        assert low < first[key] < high
+    assert first["signature"].endswith("|ci:0.9,200,seed7|v:1")
+
+
+# --- sentences ---
+
+
+def test_rouge_lsum_says_when_it_meets_no_boundary():
+    with pytest.warns(NoBoundaryWarning, match="no text of the 1 rows has more than one sentence"):
+        score = rouge_l(["A. B."], ["B. A."], rouge_types=["rougeLsum"])
+    assert score.items[0].flags == ("no_boundary",)
+
+
+@pytest.mark.parametrize(
+    ("texts", "split"),
+    [
+        (("a b\nc d", "c d\na b"), "newline"),
+        (("A b. C d.", "C d. A b."), "regex"),
+        (('A "b." C d!', 'C d! A "b."'), "regex"),
+        (("a b;c d", "c d;a b"), re.compile(";")),
+        (("a b|c d", "c d|a b"), lambda text: text.split("|")),
+    ],
+)
+def test_sentences_may_stand_in_any_order(texts, split):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        score = rouge_l([texts[0]], [texts[1]], rouge_types=["rougeL", "rougeLsum"], split_summaries=split)
+    assert score.as_dict()["rouge_lsum_f1"] == 1.0 > score.as_dict()["rouge_l_f1"]
+    assert score.items[0].flags == ()
+
+
+def test_the_signature_says_how_sentences_were_split():
+    pattern, lines = re.compile(";"), "a\nb"
+    assert "|split:newline|" in rouge_l([lines], [lines], rouge_types=["rougeLsum"]).signature
+    assert "|split:regex(;)|" in rouge_l(["a;b"], ["a"], rouge_types=["rougeLsum"], split_summaries=pattern).signature
+    assert "split" not in rouge_l([lines], [lines]).signature
+
+
+# --- empty texts: docs/undefined_values.md ---
+
+
+@pytest.mark.parametrize(
+    ("prediction", "reference", "one", "zero", "flags"),
+    [
+        ("", "a", 0.0, 0.0, ("empty_prediction",)),
+        ("a", "", 1.0, 0.0, ("empty_reference",)),
+        ("", "", 1.0, 0.0, ("empty_prediction", "empty_reference")),
+        ("a", " ", 0.0, 0.0, ("empty_reference",)),
+        (" ", " ", 0.0, 0.0, ("empty_prediction", "empty_reference")),
+    ],
+)
+def test_empty_texts_are_defined_and_flagged(prediction, reference, one, zero, flags):
+    for rouge_type in ("rougeL", "rougeLsum"):
+        options = {"rouge_types": [rouge_type]}
+        assert values(prediction, reference, **options) == [one] * 3
+        assert values(prediction, reference, empty_reference="zero", **options) == [zero] * 3
+    assert rouge_l([prediction], [reference]).items[0].flags == flags
+
+
+def test_texts_without_words_under_a_tokeniser_are_0():
+    assert values("...", "...", tokenizer="rouge") == [0.0] * 3
+    assert rouge_l([], []).as_dict()["rouge_l_f1"] == 0.0
+
+
+def test_a_refusal_is_a_summary():
+    score = rouge_l(["I am sorry"], ["They am I sorry"])
+    assert score.parse_failures == 0 and score.as_dict()["rouge_l_f1"] > 0
+
+
+# --- what is asked wrongly ---
+
+
+@pytest.mark.parametrize(
+    ("predictions", "references", "message"),
+    [
+        (["a", None], ["a", "a"], r"predictions\[1\]: got None, expected a str"),
+        ([float("nan")], ["a"], r"predictions\[0\]: got NaN, expected a str"),
+        ([3], ["a"], r"predictions\[0\]: got int 3, expected a str"),
+        ([["a"]], ["a"], r"predictions\[0\]: got list \['a'\], expected a str"),
+        (["a"], [None], r"references\[0\]: got None, expected a str or a list of str"),
+        (["a"], [3.5], r"references\[0\]: got float 3.5"),
+        (["a"], [["a", None]], r"references\[0\]\[1\]: got None, expected a str"),
+        (["a"], [[]], r"references\[0\]: got no reference"),
+        (["a"], ["a", "b"], r"references: got 2 rows, expected 1, as many as predictions"),
+        ("a", ["a"], r"predictions: got str 'a', expected a list with one row a document"),
+        (["a"], None, r"references: got None, expected a list"),
+    ],
+)
+def test_rows_that_cant_be_scored(predictions, references, message):
+    with pytest.raises(InputError, match=message):
+        rouge_l(predictions, references)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tokenizer": "bert"}, "tokenizer: got 'bert', expected one of 'whitespace', 'rouge', 'unicode'"),
+        ({"rouge_types": ["rougeLSum"]}, "rouge_types: got 'rougeLSum', expected one of 'rougeL', 'rougeLsum'"),
+        ({"split_summaries": "nltk"}, "split_summaries: got 'nltk', expected one of 'newline', 'regex'"),
+        ({"empty_reference": 1}, "empty_reference: got 1, expected one of 'one', 'zero'"),
+    ],
+)
+def test_options_that_dont_exist(options, message):
+    with pytest.raises(OptionError, match=message):
+        rouge_l(["a"], ["a"], **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"tokenizer": 3},
+        {"rouge_types": "rougeL"},
+        {"rouge_types": ()},
+        {"split_summaries": None},
+        {"confidence_interval": True},
+        {"confidence_interval": 0.95, "use_aggregator": False},
+    ],
+)
+def test_options_of_a_wrong_kind(options):
+    with pytest.raises(InputError, match=next(iter(options))):
+        rouge_l(["a"], ["a"], **options)
+
+
+def test_an_impossible_coverage():
+    with pytest.raises(InputError, match="confidence_interval: got 1 items, confidence 95"):
+        rouge_l(["a"], ["a"], confidence_interval=95).as_dict()
+
+
+# --- the evaluator ---
+
+
+def test_the_evaluator_takes_no_arguments_and_has_a_name():
+    assert SummarizationQuality.name == "summarization_quality"
+    with pytest.raises(TypeError):
+        SummarizationQuality("rougeL")
+
+
+@pytest.mark.parametrize(
+    ("original", "processed", "message"),
+    [
+        ({}, {"response": "a"}, "original: got a dict without it, expected the key 'answer'"),
+        ({"answer": "a"}, {}, "processed: got a dict without it, expected the key 'response'"),
+        ({"answer": None}, {"response": "a"}, r"original\['answer'\]: got None, expected a str"),
+        ({"answer": "a"}, {"response": 3}, r"processed\['response'\]: got int 3, expected a str"),
+        ("a", {"response": "a"}, "original: got str 'a', expected a dict with the key 'answer'"),
+    ],
+)
+def test_the_evaluator_refuses_what_is_no_text(original, processed, message):
+    with pytest.raises(InputError, match=message):
+        SummarizationQuality().score(original, processed)

@@ -1,0 +1,445 @@
+"""alignment_rouge against tilse's own numbers, a slow obvious version, and what must hold whatever the numbers are."""
+
+import datetime
+import warnings
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tls_tasks
+from tests.conftest import ORACLES, ROOT, SHARED, TIMELINES, read_jsonl, timeline_of
+from tests.timelines.slow_alignment_rouge import slow_counts
+from tls_tasks.core.errors import InputError, MissingExtraError, OptionError, ParseFailureWarning
+from tls_tasks.text.rouge155 import NonAsciiWarning
+from tls_tasks.timelines.alignment import VARIANTS
+from tls_tasks.timelines.alignment_rouge import FLAGS, alignment_rouge
+from tls_tasks.timelines.types import Timeline
+
+TILSE_NAMES = {
+    "concat": "concat",
+    "agreement": "agreement",
+    "align": "align_date_costs",
+    "align+": "align_date_content_costs",
+    "align+m:1": "align_date_content_costs_many_to_one",
+}
+OWN_ROWS = read_jsonl(ORACLES / "timelines.jsonl")
+SHARED_ORACLE = SHARED / "oracles" / "timelines.jsonl"
+ALL_ROWS = read_jsonl(SHARED_ORACLE) if SHARED_ORACLE.exists() else OWN_ROWS
+
+
+def score_jointly(row):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NonAsciiWarning)  # one row is Chinese on purpose
+        return alignment_rouge(
+            [timeline_of(row["pred"])], [[timeline_of(rows) for rows in row["refs"]]], reference_mode="joint"
+        )
+
+
+def one(prediction, references, **options):
+    return alignment_rouge([prediction], [references], **options)
+
+
+# --- tilse's numbers ---
+
+
+@pytest.mark.parametrize("row", ALL_ROWS, ids=[row["id"] for row in ALL_ROWS])
+def test_every_number_is_tilses(row):
+    variants = score_jointly(row).as_dict(detailed=True)["variants"]
+    for variant, name in TILSE_NAMES.items():
+        expected = row["expected"]["original"][name]
+        for n in (1, 2):
+            scores = expected.get(f"rouge_{n}")
+            if "error" in expected:  # tilse stops: 0.0 by definition, but for the words of a perfect one-word text
+                scores = dict.fromkeys(("precision", "recall", "f_score"), 0.0)
+                if row["id"] == "edge-one-word" and n == 1:
+                    scores = dict.fromkeys(scores, 1.0)
+            got = [variants[variant][f"ar{n}_{part}"] for part in ("precision", "recall", "f1")]
+            wanted = [scores[part] for part in ("precision", "recall", "f_score")]
+            assert got == pytest.approx(wanted, abs=1e-12), (variant, n)
+
+
+@pytest.mark.parametrize("row", ALL_ROWS, ids=[row["id"] for row in ALL_ROWS])
+def test_every_count_is_rouge_155s(row):
+    expected = row["concat_counts"]["original"]
+    counts = score_jointly(row).variants["concat"][0]
+    for n in (1, 2):
+        h, p, m = (expected.get(f"rouge_{n}_{letter}_count", 0) for letter in "hpm")
+        assert (counts[f"ar{n}"].precision_hits, counts[f"ar{n}"].predicted) == (h, p)
+        assert (counts[f"ar{n}"].recall_hits, counts[f"ar{n}"].reference) == (h, m)
+
+
+def test_the_oracle_covers_what_it_should():
+    assert len(OWN_ROWS) == 25
+    errors = [row["id"] for row in OWN_ROWS if any("error" in block for block in row["expected"]["original"].values())]
+    assert len(errors) == 9
+
+
+# --- the slow version ---
+
+
+@given(TIMELINES, st.lists(TIMELINES, min_size=1, max_size=3))
+def test_the_fast_way_is_the_slow_way(prediction, references):
+    score = one(prediction, references, reference_mode="joint")
+    for variant in VARIANTS:
+        for n in (1, 2):
+            fast = score.variants[variant][0][f"ar{n}"]
+            slow = slow_counts(prediction, references, variant, n)
+            assert fast.predicted == slow.predicted
+            assert fast.reference == slow.reference
+            assert fast.precision_hits == pytest.approx(slow.precision_hits, abs=1e-9)
+            assert fast.recall_hits == pytest.approx(slow.recall_hits, abs=1e-9)
+
+
+def test_sparse_and_dense_matrices_agree(monkeypatch):
+    from tls_tasks.timelines import overlap as timeline_overlap
+
+    rows = [row for row in OWN_ROWS if row["pred"] and any(row["refs"])]
+    dense = [score_jointly(row).as_dict(detailed=True) for row in rows]
+    monkeypatch.setattr(timeline_overlap, "_DENSE_WORK", -1)
+    assert [score_jointly(row).as_dict(detailed=True) for row in rows] == dense
+
+
+# --- what always holds ---
+
+
+@given(TIMELINES, TIMELINES)
+def test_swapping_prediction_and_reference_swaps_precision_and_recall(left, right):
+    there, back = one(left, right), one(right, left)
+    for variant in ("concat", "agreement", "align+m:1"):  # the one-to-one variants may break ties another way
+        for prefix in ("ar1", "ar2"):
+            forth, mirrored = there.variants[variant][0][prefix], back.variants[variant][0][prefix]
+            assert forth.precision == pytest.approx(mirrored.recall)
+            assert forth.recall == pytest.approx(mirrored.precision)
+
+
+@given(TIMELINES, TIMELINES)
+def test_values_are_plain_floats_between_0_and_1(prediction, reference):
+    result = one(prediction, reference).as_dict(detailed=True)
+    for numbers in (result, *result["variants"].values()):
+        for key, value in numbers.items():
+            if key.startswith("ar"):
+                assert type(value) is float
+                assert 0.0 <= value <= 1.0 + 1e-12
+
+
+@given(TIMELINES, TIMELINES)
+def test_the_same_reference_twice_changes_nothing(prediction, reference):
+    single = one(prediction, [reference]).as_dict()
+    for mode in ("joint", "separate"):
+        twice = one(prediction, [reference, reference], reference_mode=mode).as_dict()
+        assert [twice[key] for key in single if key != "signature"] == pytest.approx(
+            [single[key] for key in single if key != "signature"]
+        )
+
+
+@given(st.lists(st.tuples(TIMELINES, TIMELINES), min_size=2, max_size=4))
+def test_the_order_of_rows_is_irrelevant(rows):
+    forward = alignment_rouge(*zip(*rows, strict=True)).as_dict()
+    assert alignment_rouge(*zip(*rows[::-1], strict=True)).as_dict() == forward
+
+
+@given(TIMELINES, TIMELINES)
+def test_sentence_borders_are_irrelevant(prediction, reference):
+    joined = Timeline.of({entry.date: [" ".join(entry.sentences)] for entry in prediction})
+    assert one(joined, reference).as_dict() == one(prediction, reference).as_dict()
+
+
+# --- the battery of Martschat & Markert: what makes a timeline worse must not make its score better ---
+
+GOLD = Timeline.of(
+    {
+        datetime.date(2011, 1, 25): ["Mass protests erupt in Cairo against President Mubarak."],
+        datetime.date(2011, 1, 28): [
+            "Riot police fire tear gas on the Friday of Anger.",
+            "Internet access is cut off.",
+        ],
+        datetime.date(2011, 2, 2): ["Supporters of the president ride into Tahrir Square on camels."],
+        datetime.date(2011, 2, 11): ["Mubarak resigns and hands power to the army."],
+        datetime.date(2011, 3, 19): ["Voters approve constitutional amendments in a referendum."],
+    }
+)
+
+
+def drop(timeline):
+    return Timeline(timeline.entries[1:])
+
+
+def add(timeline):
+    return Timeline.of([*timeline, (datetime.date(2011, 6, 1), ["Bakeries announce cheaper croissants downtown."])])
+
+
+def merge(timeline):
+    (first, one_text), (_, other_text), *rest = timeline.entries
+    return Timeline.of([(first, one_text + other_text), *rest])
+
+
+def shift(timeline, days):
+    return Timeline.of([(day + datetime.timedelta(days=days), text) for day, text in timeline])
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_perfect_timeline_scores_1(variant):
+    numbers = one(GOLD, GOLD, variant=variant).as_dict()
+    assert [numbers[f"{prefix}_f1"] for prefix in ("ar1", "ar2")] == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_dropping_a_date_costs_recall_only(variant):
+    numbers = one(drop(GOLD), GOLD, variant=variant).as_dict()
+    assert numbers["ar1_recall"] < 1.0
+    assert numbers["ar1_precision"] == 1.0
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_adding_a_date_costs_precision_only(variant):
+    numbers = one(add(GOLD), GOLD, variant=variant).as_dict()
+    assert numbers["ar1_precision"] < 1.0
+    assert numbers["ar1_recall"] == 1.0
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_merging_two_dates_costs_all_but_concat(variant):
+    f1 = one(merge(GOLD), GOLD, variant=variant).as_dict()["ar1_f1"]
+    assert f1 == 1.0 if variant == "concat" else f1 < 1.0
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_shifting_dates_costs_all_but_concat_and_more_the_further(variant):
+    by_days = [one(shift(GOLD, days), GOLD, variant=variant).as_dict()["ar1_f1"] for days in (0, 1, 40)]
+    if variant == "concat":
+        assert by_days == [1.0, 1.0, 1.0]
+    else:
+        assert by_days[0] > by_days[1] >= by_days[2]
+        assert (by_days[1] > 0) is (variant != "agreement")
+
+
+def test_a_perfect_timeline_with_one_text_on_two_dates_is_below_1_under_m1():
+    text = ["Talks in Geneva end without a result."]
+    twice = Timeline.of({datetime.date(2018, 1, 1): text, datetime.date(2018, 2, 1): text})
+    assert one(twice, twice).as_dict()["ar1_f1"] < 1.0
+    assert one(twice, twice, variant="align+").as_dict()["ar1_f1"] == 1.0
+
+
+# --- aggregation, references, topics ---
+
+PREDICTIONS = [GOLD, drop(GOLD), shift(GOLD, 1)]
+REFERENCES = [[GOLD, drop(GOLD)], [GOLD], [add(GOLD)]]
+
+
+def test_f_of_means_and_mean_f():
+    items = alignment_rouge(PREDICTIONS, REFERENCES).items
+    assert [(item.row, item.reference) for item in items] == [(0, 0), (0, 1), (1, 0), (2, 0)]
+    precision = sum(item.counts["ar1"].precision for item in items) / 4
+    recall = sum(item.counts["ar1"].recall for item in items) / 4
+    result = alignment_rouge(PREDICTIONS, REFERENCES).as_dict()
+    assert result["ar1_f1"] == pytest.approx(2 * precision * recall / (precision + recall), abs=1e-15)
+    mean_f = alignment_rouge(PREDICTIONS, REFERENCES, aggregate="mean_f").as_dict()
+    assert mean_f["ar1_f1"] == pytest.approx(sum(item.counts["ar1"].prf().f1 for item in items) / 4, abs=1e-15)
+    assert (mean_f["ar1_precision"], mean_f["ar1_recall"]) == (result["ar1_precision"], result["ar1_recall"])
+
+
+def test_topics_have_one_vote_each():
+    score = alignment_rouge(PREDICTIONS, REFERENCES, topics=["egypt", "egypt", "libya"], aggregate="mean_f")
+    by_topic = score.as_dict(detailed=True)["topics"]
+    f1 = [item.counts["ar1"].prf().f1 for item in score.items]
+    assert by_topic["egypt"]["ar1_f1"] == pytest.approx(sum(f1[:3]) / 3)
+    assert by_topic["libya"]["ar1_f1"] == pytest.approx(f1[3])
+    assert score.as_dict()["ar1_f1"] == pytest.approx((sum(f1[:3]) / 3 + f1[3]) / 2)
+    assert "by_topic:yes" in score.signature
+
+
+def test_joint_references_are_one_item():
+    score = alignment_rouge(PREDICTIONS, REFERENCES, reference_mode="joint")
+    assert [(item.row, item.reference) for item in score.items] == [(0, None), (1, None), (2, None)]
+
+
+def test_beta_weighs_recall():
+    recall_heavy = one(drop(GOLD), GOLD, beta=2.0)
+    numbers = recall_heavy.as_dict()
+    precision, recall = numbers["ar1_precision"], numbers["ar1_recall"]
+    assert numbers["ar1_f1"] == pytest.approx(5 * precision * recall / (4 * precision + recall))
+    assert "beta:2.0" in recall_heavy.signature
+
+
+def test_an_empty_batch_scores_0():
+    assert alignment_rouge([], []).as_dict() == {
+        **{f"ar{n}_{part}": 0.0 for n in (1, 2) for part in ("precision", "recall", "f1")},
+        "signature": "alignment_rouge|variant:align+m:1|engine:rouge155|refs:separate|agg:f_of_means|v:1",
+    }
+
+
+# --- the detailed result ---
+
+
+def test_the_alignment_says_which_date_met_which():
+    reference = {"2011-01-25": "Protests erupt in Cairo.", "2011-02-11": "Mubarak resigns."}
+    item = one({"2011-01-26": "Protests erupt.", "2011-02-11": "Mubarak resigns."}, reference).as_dict(detailed=True)
+    alignment = item["items"][0]["alignment"]
+    assert alignment["precision"] == [
+        {"predicted": "2011-01-26", "reference": "2011-01-25", "weight": 0.5, "hits": 2.0},
+        {"predicted": "2011-02-11", "reference": "2011-02-11", "weight": 1.0, "hits": 2.0},
+    ]
+    assert [pair["reference"] for pair in alignment["recall"]] == ["2011-01-25", "2011-02-11"]
+    assert one({}, reference, variant="concat").as_dict(detailed=True)["items"][0]["alignment"] is None
+
+
+def test_an_interval_holds_the_score_and_is_the_same_for_the_same_seed():
+    score = alignment_rouge(PREDICTIONS, REFERENCES)
+    low, high = score.interval("ar1", n_resamples=200)
+    assert low <= score.prf("ar1").f1 <= high
+    assert score.interval("ar1", n_resamples=200) == (low, high)
+    assert score.interval("ar1", n_resamples=200, seed=7) != (low, high) or low == high
+
+
+# --- values by definition, where tilse stops: the table in docs/undefined_values.md ---
+
+DAY = "2011-01-25"
+
+
+@pytest.mark.parametrize(
+    ("prediction", "reference", "flags", "ar1_f1"),
+    [
+        ({}, {DAY: "Protests begin."}, {"empty_prediction", "no_predicted_words", "no_predicted_bigrams"}, 0.0),
+        ({DAY: "Protests begin."}, {}, {"empty_reference", "no_reference_words", "no_reference_bigrams"}, 0.0),
+        ({}, {}, set(FLAGS), 0.0),
+        ({DAY: []}, {DAY: "Protests begin."}, {"no_predicted_words", "no_predicted_bigrams"}, 0.0),
+        ({DAY: ""}, {DAY: "Protests begin."}, {"no_predicted_words", "no_predicted_bigrams"}, 0.0),
+        ({DAY: "It is the of."}, {DAY: "Protests begin."}, {"no_predicted_words", "no_predicted_bigrams"}, 0.0),
+        ({DAY: "... !"}, {DAY: "Protests begin."}, {"no_predicted_words", "no_predicted_bigrams"}, 0.0),
+        ({DAY: "Protests begin."}, {DAY: [""]}, {"no_reference_words", "no_reference_bigrams"}, 0.0),
+        ({DAY: "Protests."}, {DAY: "Protests."}, {"no_predicted_bigrams", "no_reference_bigrams"}, 1.0),
+    ],
+)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_undefined_values_are_0_and_flagged(prediction, reference, flags, ar1_f1, variant):
+    item = one(prediction, [reference], variant=variant).items[0]
+    assert set(item.flags) == flags
+    assert item.counts["ar1"].prf().f1 == ar1_f1
+    assert item.counts["ar2"].prf().f1 == 0.0
+
+
+def test_every_flag_is_documented():
+    text = (ROOT / "docs" / "undefined_values.md").read_text()
+    assert all(f"`{flag}`" in text for flag in FLAGS)
+
+
+# --- other scripts ---
+
+CHINESE = {DAY: ["开罗爆发抗议，警察施放催泪弹。"]}
+
+
+def test_the_exact_engine_warns_of_what_it_does_not_see():
+    with pytest.warns(NonAsciiWarning, match=r"in 1 of 2 rows .* \(rows \[1\]\): use tokenizer='unicode'"):
+        score = alignment_rouge([GOLD, CHINESE], [GOLD, CHINESE])
+    assert score.items[1].counts["ar1"].prf().f1 == 0.0
+
+
+def test_the_unicode_tokenizer_sees_it():
+    score = one(CHINESE, [CHINESE], tokenizer="unicode")
+    assert score.as_dict()["ar2_f1"] == 1.0
+    assert "tok:unicode" in score.signature
+
+
+def test_a_tokenizer_of_ones_own():
+    def letters(sentence):
+        return list(sentence)
+
+    score = one({DAY: "ab"}, [{DAY: "abc"}], tokenizer=letters)
+    assert score.items[0].counts["ar1"].reference == 3
+    assert "tok:custom(" in score.signature and "letters" in score.signature
+
+
+def test_stop_words_and_stemming_can_be_switched_off():
+    prediction, reference = {DAY: "The protesters went"}, {DAY: "The protests went"}
+    assert one(prediction, reference).as_dict()["ar1_f1"] == 1.0
+    assert one(prediction, reference, use_stemmer=False).as_dict()["ar1_f1"] == 0.0
+    kept = one(prediction, reference, use_stemmer=False, remove_stopwords=False)
+    assert kept.as_dict()["ar1_f1"] == pytest.approx(2 / 3)
+    assert "stop:no|stem:no" in kept.signature
+
+
+# --- the seed's pseudocode ---
+
+
+def test_exact_date_mean_is_an_extra_and_never_ar():
+    row = next(row for row in OWN_ROWS if row["id"] == "seed-tested-output")
+    plain = one(timeline_of(row["pred"]), [timeline_of(row["refs"][0])]).as_dict()
+    extra = one(timeline_of(row["pred"]), [timeline_of(row["refs"][0])], exact_date_mean=True).as_dict()
+    assert extra["exact_date_mean_1"] == pytest.approx(0.1944, abs=5e-5)
+    assert extra["exact_date_mean_2"] == 0.0
+    assert {key: value for key, value in extra.items() if "exact" not in key} == plain
+
+
+def test_the_table_in_which_ar():
+    row = next(row for row in OWN_ROWS if row["id"] == "seed-tested-output")
+    prediction, reference = timeline_of(row["pred"]), timeline_of(row["refs"][0])
+    calls = {
+        "news-tls": ({}, "ar1_f1", ".2963"),
+        "CHRONOS": ({"reference_mode": "joint"}, "ar1_f1", ".2963"),
+        "evaluate_concat": ({"variant": "concat"}, "ar1_f1", ".3704"),
+        "pseudocode": ({"exact_date_mean": True}, "exact_date_mean_1", ".1944"),
+        "then of each topic's": ({"aggregate": "mean_f", "topics": ["egypt"]}, "ar1_f1", ".2963"),
+    }
+    table = (ROOT / "docs" / "which_ar.md").read_text().splitlines()
+    for who, (options, key, value) in calls.items():
+        (line,) = [line for line in table if line.startswith("| ") and who in line]
+        assert f"{one(prediction, [reference], **options).as_dict()[key]:.4f}".lstrip("0") == value
+        assert value in line.split("|")[4]
+
+
+# --- tilse itself ---
+
+
+def test_the_tilse_engine_gives_the_same_or_says_what_to_install():
+    pytest.importorskip("scipy")
+    try:
+        import tilse  # noqa: F401
+    except ImportError:
+        with pytest.raises(MissingExtraError, match=r"pip install 'tls-tasks\[tilse\]'"):
+            one(GOLD, GOLD, engine="tilse")
+        return
+    ours, theirs = (one(drop(GOLD), GOLD, engine=engine).as_dict(detailed=True) for engine in ("rouge155", "tilse"))
+    assert theirs["variants"]["align+m:1"] == pytest.approx(ours["variants"]["align+m:1"], abs=1e-12)
+    assert "engine:tilse" in theirs["signature"]
+
+
+# --- the caller's mistakes ---
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"variant": "m:1"}, r"variant: got 'm:1', expected one of 'concat'"),
+        ({"reference_mode": "both"}, r"reference_mode: got 'both', expected one of 'separate', 'joint'"),
+        ({"aggregate": "mean"}, r"aggregate: got 'mean', expected one of 'f_of_means', 'mean_f'"),
+        ({"engine": "perl"}, r"engine: got 'perl'"),
+        ({"tokenizer": "nltk"}, r"tokenizer: got 'nltk'"),
+    ],
+)
+def test_an_option_that_does_not_exist(options, message):
+    with pytest.raises(OptionError, match=message):
+        one(GOLD, GOLD, **options)
+
+
+@pytest.mark.parametrize("beta", [0, -1, float("inf"), "1", None])
+def test_an_impossible_beta(beta):
+    with pytest.raises(InputError, match="beta: got"):
+        one(GOLD, GOLD, beta=beta)
+
+
+def test_columns_of_unequal_length():
+    with pytest.raises(InputError, match=r"references: got 1 rows, expected 2, as many as predictions"):
+        alignment_rouge([GOLD, GOLD], [GOLD])
+    with pytest.raises(InputError, match=r"topics: got 1 rows, expected 2"):
+        alignment_rouge([GOLD, GOLD], [GOLD, GOLD], topics=["egypt"])
+    with pytest.raises(InputError, match=r"predictions: got str, expected a list with one row a document"):
+        alignment_rouge("2011-01-25: Protests.", [GOLD])
+
+
+def test_a_prediction_that_cannot_be_read_scores_0_and_is_counted():
+    with pytest.warns(ParseFailureWarning, match=r"1 of 2 predictions could not be read .* rows \[1\]"):
+        score = tls_tasks.alignment_rouge([GOLD, "I am sorry, but I cannot help."], [GOLD, GOLD])
+    result = score.as_dict(detailed=True)
+    assert result["parse_failures"] == 1
+    assert result["items"][1]["ar1_f1"] == 0.0

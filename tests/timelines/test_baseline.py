@@ -1,0 +1,63 @@
+import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tls_tasks.timelines.baseline import answer, mentioned_dates
+from tls_tasks.timelines.data import load_timeline_task
+from tls_tasks.timelines.documents import closed_book_prompt, prompt
+from tls_tasks.timelines.read import parse_timeline
+
+PUBLISHED = datetime.date(2011, 1, 31)  # a Monday
+
+
+@pytest.mark.parametrize(
+    ("text", "days"),
+    [
+        ("on January 25", ["2011-01-25"]),
+        ("on Jan. 25, 2010 and 3rd of March", ["2010-01-25"]),
+        ("on 11 February 2011", ["2011-02-11"]),
+        ("on the 28th January", ["2011-01-28"]),
+        ("in 2011-02-03 form", ["2011-02-03"]),
+        ("last Friday", ["2011-01-28"]),
+        ("on Monday", ["2011-01-24"]),  # not the day itself
+        ("on December 30", ["2010-12-30"]),  # nearest to publication
+        ("February 30 and 31 April", []),
+        ("in May and the march of 25", []),
+    ],
+)
+def test_dates_that_a_sentence_names(text, days):
+    assert sorted(day.isoformat() for day in mentioned_dates(text, PUBLISHED)) == days
+
+
+@pytest.mark.parametrize("task", ["tls_crisis", "tls_timeline17", "tls_entities", "tls_open"])
+def test_it_answers_as_asked(task):
+    for doc in load_timeline_task(task, edition="embedded")["test"]:
+        parsed = parse_timeline(answer(prompt(doc)))
+        assert parsed.value is not None and not parsed.problems
+        assert len(parsed.value) == doc["n_dates"]
+        shown = {line.split(": ", 1)[1] for line in doc["context"].splitlines()}
+        texts = " ".join(sentence for entry in parsed.value for sentence in entry.sentences)
+        assert any(sentence in texts for sentence in shown)
+
+
+def test_without_articles_the_dates_are_spread():
+    doc = load_timeline_task("tls_crisis", closed_book=True, edition="embedded")["test"][0]
+    timeline = parse_timeline(answer(closed_book_prompt(doc))).value
+    assert timeline.dates[0].isoformat() == doc["start_date"] and timeline.dates[-1].isoformat() == doc["end_date"]
+    assert len(timeline) == doc["n_dates"]
+
+
+@given(st.text(max_size=200))
+def test_any_prompt_has_an_answer(text):
+    assert isinstance(answer(text), str)
+    frame = "\n{}\nIt covers the time from 2011-01-25 to 2011-02-11. exactly 3. at most 1."
+    assert isinstance(answer(f"2011-01-25: {text}" + frame.format(text)), str)
+
+
+def test_the_last_instruction_counts():
+    text = "2011-01-26: It takes exactly 99 votes from 2001-01-01 to 2002-01-01.\n2011-01-27: Police act.\n"
+    told = text + "It covers the time from 2011-01-25 to 2011-02-11. Dates: exactly 1. Sentences: at most 1."
+    assert answer(told) == "2011-01-26: It takes exactly 99 votes from 2001-01-01 to 2002-01-01."
+    assert answer(text.replace("from", "in")) == ""

@@ -1,0 +1,297 @@
+"""Timelines in model text: every form that models write, every policy, every kind of trouble."""
+
+from __future__ import annotations
+
+import pytest
+
+from tls_tasks.core.errors import OptionError
+from tls_tasks.core.parsed import Parsed
+from tls_tasks.timelines.read import OPTIONS, PROBLEM_KINDS, TimelinePolicy, parse_timeline
+from tls_tasks.timelines.types import Timeline
+
+A, B, AB = {"2011-01-25": ["A"]}, {"2011-01-26": ["B"]}, {"2011-01-25": ["A"], "2011-01-26": ["B"]}
+RULE = "-" * 32
+
+
+def days(parsed: Parsed[Timeline]) -> dict[str, list[str]] | None:
+    """The timeline as a dict, None for a parse failure."""
+    return None if parsed.value is None else {str(day): list(sentences) for day, sentences in parsed.value}
+
+
+JSON_FORMS = [
+    # lists of objects, with the usual names
+    ('[{"date": "2011-01-25", "text": "A"}, {"date": "2011-01-26", "text": "B"}]', AB, {}),
+    ('[{"start": "2011-01-25", "summary": "A"}, {"start": "2011-01-26", "summary": "B"}]', AB, {}),
+    ('[{"timestamp": "2011-01-25T10:00:00Z", "event": "A"}, {"time": "2011-01-26 10:00", "events": ["B"]}]', AB, {}),
+    ('[{"day": "25 January 2011", "description": "A"}, {"when": "Jan 26, 2011", "content": "B"}]', AB, {}),
+    ('[{"Date": "2011-01-25", "Sentences": ["A"]}, {"Start Date": "2011-01-26", "headline": "B"}]', AB, {}),
+    ('[{"date": "2011-01-25", "event_description": "A"}, {"date": "2011-01-26", "key events": ["B"]}]', AB, {}),
+    ('[{"date": "2011-01-25", "title": "Rage", "text": "A"}]', A, {}),
+    ('[{"date": "2011-01-25", "summary": "A", "events": ["B", "C"]}]', {"2011-01-25": ["A", "B", "C"]}, {}),
+    (
+        '[{"date": "2011-01-25", "events": [{"time": "10:00", "event": "A"}, {"event": "B"}]}]',
+        {"2011-01-25": ["A", "B"]},
+        {},
+    ),
+    ('{"date": "2011-01-25", "text": "A"}', A, {}),
+    # wrappers and nesting
+    ('{"timeline": [{"date": "2011-01-25", "text": "A"}], "sources": ["BBC"], "n": 1}', A, {}),
+    ('{"events": [{"date": "2011-01-25", "text": "A"}]}', A, {}),
+    ('{"date": "2024-01-01", "events": [{"date": "2011-01-25", "text": "A"}]}', A, {}),
+    ('[[{"date": "2011-01-25", "text": "A"}], [{"date": "2011-01-26", "text": "B"}]]', AB, {}),
+    ('{"phases": [{"summary": "s", "events": [{"date": "2011-01-25", "text": "A"}]}]}', A, {}),
+    ('{"timeline": "2011-01-25: A\\n2011-01-26: B"}', AB, {}),
+    # date -> text
+    ('{"2011-01-25": "A", "2011-01-26": ["B"]}', AB, {}),
+    ('{"timeline": {"2011-01-25": {"summary": "A"}, "26 January 2011": ["B"]}}', AB, {}),
+    ('{"2011-01-25": "A", "2011-01-25": "B"}', {"2011-01-25": ["A", "B"]}, {"duplicate_key": 1, "repeated_date": 1}),
+    ('{"title": "Egypt", "2011-01-25": "A", "2011-13-45": "C"}', A, {"bad_entry": 1, "invalid_date": 1}),
+    # pairs, as in news-tls, and dated strings
+    ('[["2011-01-25T00:00:00", ["A"]], ["2011-01-26T00:00:00", ["B"]]]', AB, {}),
+    ('["2011-01-25", "A"]\n["2011-01-26", "B"]', AB, {}),
+    ('["2011-01-25: A", "2011-01-26: B"]', AB, {}),
+    ('["2011-01-25", "2011-01-26"]', {"2011-01-25": [], "2011-01-26": []}, {"empty_entry": 2}),
+    ('"2011-01-25: A\\n2011-01-26: B"', AB, {}),
+    # around it
+    ('{"date": "2011-01-25", "text": "A"}\n{"date": "2011-01-26", "text": "B"}', AB, {}),
+    ('Sure [1]:\n```json\n[{"date": "2011-01-25", "text": "A"}]\n```\nAs of 2024-01-01: done.', A, {}),
+    ('```json\n{"2011-01-25": "A"}\n```\nand\n```json\n{"2011-01-26": "B"}\n```', AB, {}),
+    ('Here is [the list]: [{"date": "2011-01-25", "text": "A"}]. I hope {it} helps [2].', A, {}),
+    ('<timeline>[{"date": "2011-01-25", "text": "A"}]</timeline>', A, {}),
+    ('<think>[{"date": "2011-01-01", "text": "C"}]</think>\n[{"date": "2011-01-25", "text": "A"}]', A, {}),
+    # damage
+    ('[{"date": "2011-01-25", "text": "A"},\n]', A, {"repaired_json": 1}),
+    ("[{'date': '2011-01-25', 'text': 'A'}]", A, {"repaired_json": 1}),
+    ("[{'date': '2011-01-25', 'text': 'Cairo's day'}]", {"2011-01-25": ["Cairo's day"]}, {"repaired_json": 1}),
+    ('[{"date": "2011-01-25", "text": "the "big" A"}]', {"2011-01-25": ['the "big" A']}, {"repaired_json": 1}),
+    ('[{date: "2011-01-25", text: "A"}]', A, {"repaired_json": 1}),
+    ('[{"date": "2011-01-25", "text": "A"}, {"date": "2011-01-26", "te', A, {"truncated": 1}),
+    ('[{"date": "2011-01-25", "text": "A"}, {"date": "2011-01-26", "text": "B and', A, {"truncated": 1}),
+    ('{"timeline": [{"date": "2011-01-25", "text": "A"}, {"date": "2011', A, {"truncated": 1}),
+    ('{"2011-01-25": ["A"], "2011-01-26": ["B", "C', A, {"truncated": 1}),
+    ('```json\n[["2011-01-25", ["A"]], ["2011-01-26", ["B"', A, {"truncated": 1}),
+    ('{"date": "2011-01-25", "text": "A"}\n{"date": "2011-01-26", "te', A, {"truncated": 1}),
+    ('[{"date": "2011-01-25", "text": "A and', None, {"truncated": 1}),
+    ('{"2011-01-25": ["A", "B', None, {"truncated": 1}),
+    ('{"date": "2011-01-25", "text": "A and', None, {"truncated": 1}),
+    # dates that are numbers, null or nothing
+    ('[{"date": 20110125, "text": "A"}, {"date": 2012, "text": "C"}]', {**A, "2012-01-01": ["C"]}, {"partial_date": 1}),
+    ('[{"date": "2011-01-25", "text": "A"}, {"date": null, "text": "C"}]', A, {"undated_text": 1}),
+    ('[{"date": "2011-01-25", "text": "A"}, {"date": 25, "text": "C"}]', A, {"invalid_date": 1}),
+    ('[{"date": "2011-01-25", "text": "A"}, {"date": 1e999, "text": "C"}]', A, {"invalid_date": 1, "non_finite": 1}),
+    ('[{"date": "2011-01-25", "text": "A"}, {"date": ["x"], "text": "C"}]', A, {"invalid_date": 1}),
+    ('[{"date": "2011-01-25", "text": "A"}, {"date": true, "text": "C"}]', A, {"invalid_date": 1}),
+    ('[{"date": null, "when": "2011-01-25", "text": "A"}]', A, {}),
+    ('[{"date": "2011-01-25", "text": "A"}, {"text": "C"}]', A, {"undated_text": 1}),
+    # texts that are none
+    ('[{"date": "2011-01-25"}]', {"2011-01-25": []}, {"empty_entry": 1}),
+    ('[{"date": "2011-01-25", "text": null}]', {"2011-01-25": []}, {"empty_entry": 1}),
+    ('[{"date": "2011-01-25", "text": NaN}]', {"2011-01-25": []}, {"empty_entry": 1, "non_finite": 1}),
+    ('[{"date": "2011-01-25", "text": [" "]}]', {"2011-01-25": [" "]}, {"empty_entry": 1}),
+    ('[{"date": "2011-01-25", "text": ["A", {"a": 1}, null]}]', A, {"bad_entry": 1}),
+    ('[{"date": "2011-01-25", "text": "A"}, null, 3, "x", {}]', A, {"bad_entry": 4}),
+    # ranges
+    ('[{"start": "2011-01-25", "end": "2011-01-28", "summary": "A"}]', A, {"date_range": 1}),
+    ('[{"date": "2011-01-25 to 2011-01-28", "text": "A"}]', A, {"date_range": 1}),
+]
+
+LINE_FORMS = [
+    ("2011-01-25: A\n2011-01-26: B", AB, {}),
+    ("2011-01-25:A\r\n2011-01-26 : B\r\n", AB, {}),
+    ("2011-01-25 - A\n2011-01-26 – B", AB, {}),
+    ("2011-01-25 A\n2011-01-26\tB", AB, {}),
+    ("2011-01-25 | A\n2011-01-26 => B", AB, {}),
+    ("2011-01-25,A\n2011-01-26. B", AB, {}),
+    ("- 2011-01-25: A\n* 2011-01-26: B", AB, {}),
+    ("1. 2011-01-25: A\n2) 2011-01-26: B", AB, {}),
+    ("- **2011-01-25**: A\n- **2011-01-26:** B", AB, {}),
+    ("**2011-01-25** A\n__2011-01-26__ B", AB, {}),
+    ("[2011-01-25] A\n(2011-01-26) B", AB, {}),
+    ("[2011-01-25](https://example.org/a_(b)): A", None, {}),
+    ("[2011-01-25](https://example.org/a): A", A, {}),
+    ("• 📅 *25 January 2011* — A\n> Jan. 26th, 2011: B", AB, {}),
+    ("- [ ] 2011-01-25: A\n- [x] 2011-01-26: B", AB, {}),
+    ("Tuesday, 25 January 2011: A\n2011-01-26 (Wednesday): B", AB, {}),
+    ("2011-01-25T10:00:00Z: A\n2011-01-26 at 10:30 - B", AB, {}),
+    ("25/01/2011 A\n26.01.2011: B", AB, {}),
+    ("date: 2011-01-25\nsummary: A\n\n**Date:** 2011-01-26\n**Event:** B", AB, {}),
+    ("- date: 2011-01-25\n  text: A\n- date: 2011-01-26\n  text: B", AB, {}),
+    ("Here is the timeline:\n\n2011-01-25: A\n2011-01-26: B", AB, {}),
+    ("```\n2011-01-25: A\n2011-01-26: B\n```", AB, {}),
+    ("<think>2011-01-01: C</think>2011-01-25: A", A, {}),
+    ("2011-01-01: C</think>2011-01-25: A", A, {}),
+    ("<answer>\n2011-01-25: A\n</answer>", A, {}),
+    # colons, times and dates within the text stay
+    ("2011-01-25: At 10:30 a.m.: they march", {"2011-01-25": ["At 10:30 a.m.: they march"]}, {}),
+    ("2011-01-25: A, until 2011-01-28: B", {"2011-01-25": ["A, until 2011-01-28: B"]}, {}),
+    ("2011-01-25 - 28 people die", {"2011-01-25": ["28 people die"]}, {}),
+    ("January 25, 2011 - 2012 budget", {"2011-01-25": ["2012 budget"]}, {}),
+    # headings and blocks
+    (
+        "## 2011-01-25\n- A\n- B\n\n### 26 January 2011\nC\n\nD",
+        {"2011-01-25": ["A", "B"], "2011-01-26": ["C", "D"]},
+        {},
+    ),
+    ("**25 January 2011**\n1. A\n\n**January 26, 2011**\n\n* B", AB, {}),
+    ("**25 January 2011: Rage**\nA\n\nB", {"2011-01-25": ["Rage", "A", "B"]}, {}),
+    ("## 25 January 2011\n### Rage\nA\n## Sources\n- BBC", {"2011-01-25": ["Rage", "A"]}, {"undated_text": 2}),
+    ("25 January 2011\n-----\nA", A, {}),
+    ("## 2011\n### 2011-01-25\nA", A, {"empty_entry": 1}),
+    ("## January 2011\n- A\n- B", {"2011-01-01": ["A", "B"]}, {"partial_date": 1}),
+    # continuation
+    ("2011-01-25: A\nand more", {"2011-01-25": ["A", "and more"]}, {}),
+    ("2011-01-25: A\n  - detail\n\n  - more", {"2011-01-25": ["A", "detail", "more"]}, {}),
+    ("2011-01-25: A\n\nI hope this helps!\n- It should.", A, {"undated_text": 2}),
+    ("## 2011-01-25\n- A\n\nI hope this helps!", A, {"undated_text": 1}),
+    ("2011-01-25: A\n---\nNote: C", A, {"undated_text": 1}),
+    ("```\n2011-01-25: A\n```\nNote: C", A, {"undated_text": 1}),
+    # tilse
+    (f"2011-01-25\nA\n{RULE}\n2011-01-26\nB\n{RULE}\n", AB, {}),
+    (f"2011-01-25\nA\n{RULE}\n2011-01-26\nB", AB, {}),
+    ("2011-01-25\r\nA\r\n--\r\n2011-01-26\r\nB\r\n----------", AB, {}),
+    (f"2011-01\nA\n{RULE}\n2011-1-26\nB\n{RULE}", {"2011-01-01": ["A"], "2011-01-26": ["B"]}, {"partial_date": 1}),
+    (f"2011-13-45\nC\nD\n{RULE}\n2011-01-25\nA\n{RULE}", A, {"invalid_date": 1}),
+    (f"2011-01-25\n{RULE}\n2011-01-26\nB\n{RULE}", {"2011-01-25": [], **B}, {"empty_entry": 1}),
+    # dates that are none, or not quite
+    ("2011-01-25: A\n2011-02-30: C\nmore of it", A, {"invalid_date": 1}),
+    ("2011-01-25: A\n01/02/2011: C", A, {"invalid_date": 1}),
+    ("2011-01-25: A\n2011-01-25: B", {"2011-01-25": ["A", "B"]}, {"repeated_date": 1}),
+    ("2012: C\n2011-01-25: A", {**A, "2012-01-01": ["C"]}, {"partial_date": 1}),
+    ("from 25 to 28 January 2011: A", A, {"date_range": 1}),
+    ("2011-01-28 to 2011-01-25: C\n2011-01-25: A", A, {"invalid_date": 1}),
+    # prose
+    ("It began on 2011-01-25: people marched.", None, {}),
+    ("On January 25, 2011, it began.", None, {}),
+    ("January 25, 2011, was cold.", None, {}),
+    ("2000 - 3000 people marched.", None, {}),
+    ("2011-based reports", None, {}),
+]
+
+TABLES = [
+    ("| Date | Event |\n|---|---|\n| 2011-01-25 | A |\n| 2011-01-26 | B |", AB, {}),
+    ("| # | What happened | When |\n|:-:|---|--:|\n| 1 | A | Jan 25, 2011 |\n| 2 | B | Jan 26, 2011 |\n", AB, {}),
+    ("Event | Date\n--- | ---\nA | 2011-01-25\nB | 2011-01-26\n\nBye", AB, {"undated_text": 1}),
+    ("| Datum | Was |\n|---|---|\n| **2011-01-25** | **A** |", A, {}),
+    ("| 2011-01-25 | A |\n| 2011-01-26 | B |", AB, {}),
+    ("| A | 2011-01-25 |", A, {}),
+    ("| Date | Event | Source |\n|---|---|---|\n| 2011-01-25 | A | BBC |", A, {}),
+    ("| Date | Who | What |\n|---|---|---|\n| 2011-01-25 | Police | A |", {"2011-01-25": ["Police", "A"]}, {}),
+    ("| Date | Event |\n|---|---|\n| 2011-01-25 | A<br>B \\| C |", {"2011-01-25": ["A", "B | C"]}, {}),
+    ("| Date | Event |\n|---|---|\n| 2011-01-25 | A |\n| | B |", {"2011-01-25": ["A", "B"]}, {}),
+    ("| Date | Event |\n|---|---|\n| 2011-02-30 | C |\n| 2011-01-25 | A |", A, {"invalid_date": 1}),
+    ("| Date | Event |\n|---|---|\n| 2011-01-25 | |", {"2011-01-25": []}, {"empty_entry": 1}),
+    ("| Name | Role |\n|---|---|\n| Mubarak | president |\n\n2011-01-25: A", A, {"undated_text": 1}),
+    ("| Date | Event |\n|---|---|", None, {}),
+    ("Intro\n\n| Date | Event |\n|---|---|\n| 2011-01-25 | A |\n- 2011-01-26: B", AB, {}),
+]
+
+NOTHING = [
+    ("", None, {}),
+    ("   \n", None, {}),
+    ("There are no events.", None, {}),
+    ("null", None, {}),
+    ("None", None, {}),
+    ("42", None, {}),
+    ("1" * 10_000, None, {}),
+    ("<think>2011-01-25: A", None, {"unfinished_thinking": 1}),
+    ('<think>[{"date": "2011-01-25", "text": "A"}]', None, {"unfinished_thinking": 1}),
+    ('[{"date": "soon", "text": "A"}]', None, {"invalid_date": 1}),
+    ('[{"date": null, "text": "A"}]', None, {"undated_text": 1}),
+    ("01/02/2011: A", None, {"invalid_date": 1}),
+    ("2011", None, {"empty_entry": 1}),
+    ("[1] See [2].", None, {}),
+    ("I found no events: []", None, {}),
+    ("[]", {}, {}),
+    ("{}", {}, {}),
+    (' {"timeline": []} ', {}, {}),
+    ("<think>Nothing?</think>\n[]", {}, {}),
+    ("I found none.\n```json\n[]\n```", {}, {}),
+]
+
+
+@pytest.mark.parametrize(("text", "expected", "counts"), JSON_FORMS + LINE_FORMS + TABLES + NOTHING)
+def test_forms(text: str, expected: dict[str, list[str]] | None, counts: dict[str, int]) -> None:
+    parsed = parse_timeline(text)
+    assert (days(parsed), parsed.counts()) == (expected, counts)
+    assert set(parsed.counts()) <= set(PROBLEM_KINDS)
+
+
+def test_an_undated_json_object_on_its_own_is_nothing() -> None:
+    assert parse_timeline('[{"text": "A"}]').failed
+
+
+def test_json_that_needs_guessing_does_not_win_over_lines() -> None:
+    parsed = parse_timeline("[[2011-01-25]] A\n[[2011-01-26]] B\n{note: 'it's'}")
+    assert parsed.value is not None
+    assert [str(day) for day in parsed.value.dates] == ["2011-01-25", "2011-01-26"]
+
+
+def test_lists_in_one_text_are_one_timeline() -> None:
+    text = 'First [{"date": "2011-01-25", "text": "A"}], then [{"date": "2011-01-25", "text": "B"}].'
+    parsed = parse_timeline(text)
+    assert (days(parsed), parsed.counts()) == ({"2011-01-25": ["A", "B"]}, {"repeated_date": 1})
+
+
+POLICIES = [
+    (
+        {"partial": "first_day"},
+        "2011-01: A\n2011: B",
+        {"2011-01-01": ["A", "B"]},
+        {"partial_date": 2, "repeated_date": 1},
+    ),
+    ({"partial": "drop"}, "2011-01: A\n2011-01-26: B", B, {"partial_date": 1}),
+    ({"partial": "drop"}, '{"2011": "A", "2011-01-26": "B"}', B, {"partial_date": 1}),
+    ({"partial": "drop"}, "2011-01: A", None, {"partial_date": 1}),
+    ({"range": "start"}, "2011-01-25 to 2011-01-26: A", A, {"date_range": 1}),
+    ({"range": "end"}, "2011-01-25 to 2011-01-26: B", B, {"date_range": 1}),
+    ({"range": "end"}, '[{"start": "2011-01-25", "end": "2011-01-26", "text": "B"}]', B, {"date_range": 1}),
+    ({"range": "drop"}, "2011-01-25 to 2011-01-26: C\n2011-01-26: B", B, {"date_range": 1}),
+    (
+        {"range": "end", "partial": "drop"},
+        "2011-01 to 2011-03: C\n2011-01-25: A",
+        A,
+        {"date_range": 1, "partial_date": 1},
+    ),
+    ({"range": "end"}, "2011-01 to 2011-03: C", {"2011-03-01": ["C"]}, {"date_range": 1, "partial_date": 1}),
+    ({"repeated": "merge"}, "2011-01-25: A\n2011-01-25: B", {"2011-01-25": ["A", "B"]}, {"repeated_date": 1}),
+    ({"repeated": "first"}, "2011-01-25: A\n2011-01-25: B\n2011-01-25: C", A, {"repeated_date": 2}),
+    ({"repeated": "last"}, "2011-01-25: C\n2011-01-25: A", A, {"repeated_date": 1}),
+    ({"repeated": "last"}, '{"2011-01-25": "C", "2011-01-25": "A"}', A, {"repeated_date": 1, "duplicate_key": 1}),
+    ({"undated": "continue"}, "Intro\n2011-01-25: A\nB", {"2011-01-25": ["A", "B"]}, {}),
+    ({"undated": "drop"}, "Intro\n2011-01-25: A\nB", A, {"undated_text": 2}),
+    ({"undated": "drop"}, f"2011-01-25\nA\n{RULE}\n**2011-01-26**\n- B", AB, {}),
+    ({"undated": "drop"}, "| Date | Event |\n|---|---|\n| 2011-01-25 | A |\n| | C |", A, {"undated_text": 1}),
+]
+
+
+@pytest.mark.parametrize(("options", "text", "expected", "counts"), POLICIES)
+def test_policies(
+    options: dict[str, str], text: str, expected: dict[str, list[str]] | None, counts: dict[str, int]
+) -> None:
+    parsed = parse_timeline(text, TimelinePolicy(**options))
+    assert (days(parsed), parsed.counts()) == (expected, counts)
+
+
+def test_the_defaults_are_the_first_choices() -> None:
+    policy = TimelinePolicy()
+    assert {option: getattr(policy, option) for option in OPTIONS} == {
+        name: values[0] for name, values in OPTIONS.items()
+    }
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_an_unknown_option_is_the_callers_fault(option: str) -> None:
+    with pytest.raises(OptionError, match=f"^{option}: got 'x', expected one of '{OPTIONS[option][0]}'"):
+        TimelinePolicy(**{option: "x"})
+
+
+def test_problems_stand_in_the_order_of_the_text_and_are_short() -> None:
+    parsed = parse_timeline("2011-02-30: C\n2012: D\n2011-01-25: A\n2011-01-25: B\n\n" + "That is all. " * 50)
+    assert [noted.kind for noted in parsed.problems] == [
+        "invalid_date",
+        "partial_date",
+        "repeated_date",
+        "undated_text",
+    ]
+    assert [noted.detail for noted in parsed.problems[:3]] == ["2011-02-30", "2012", "2011-01-25"]
+    assert all(len(noted.detail) <= 80 for noted in parsed.problems)

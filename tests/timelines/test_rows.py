@@ -1,0 +1,123 @@
+"""Every form that a row may have, and what is said of a row that has none of them."""
+
+import datetime
+import json
+
+import pytest
+
+from tls_tasks.core.errors import InputError
+from tls_tasks.timelines.rows import pack_batch, read_prediction, read_references, unpack_batch
+from tls_tasks.timelines.types import Timeline
+
+DAY = datetime.date(2011, 1, 25)
+ONE = Timeline.of({DAY: ["Protests begin."]})
+
+FORMS = [
+    ONE,
+    "2011-01-25: Protests begin.",
+    '[{"date": "2011-01-25", "text": "Protests begin."}]',
+    '{"2011-01-25": ["Protests begin."]}',
+    [{"date": "2011-01-25", "text": "Protests begin."}],
+    [{"date": "2011-01-25", "text": ["Protests begin."]}],
+    [{"date": DAY, "summary": "Protests begin."}],
+    ({"date": datetime.datetime(2011, 1, 25, 9, 30), "text": ("Protests begin.",)},),
+    {"2011-01-25": "Protests begin."},
+    {DAY: ["Protests begin."]},
+    [["2011-01-25T00:00:00", ["Protests begin."]]],
+    [("2011-01-25", "Protests begin.")],
+    [(DAY, ("Protests begin.",))],
+]
+
+
+@pytest.mark.parametrize("form", FORMS, ids=range(len(FORMS)))
+def test_every_form_is_the_same_timeline(form):
+    assert read_prediction(form, 0).value == ONE
+    assert read_references(form, 0) == (ONE,)
+    assert read_references([form, form], 0) == (ONE, ONE)
+    packed = pack_batch([form], [[form, form]])
+    assert all(isinstance(row, str) for column in packed.values() for row in column)
+    assert read_prediction(unpack_batch(packed["predictions"])[0], 0).value == ONE
+    assert read_references(unpack_batch(packed["references"])[0], 0) == (ONE, ONE)
+
+
+def test_several_references_in_one_json_string():
+    text = json.dumps([[["2011-01-25", ["Protests begin."]]], [{"date": "2011-01-25", "text": "Protests begin."}]])
+    assert read_references(text, 0) == (ONE, ONE)
+
+
+def test_an_empty_list_is_one_empty_timeline():
+    assert read_references([], 0) == (Timeline(),)
+    assert read_references([[], ONE], 0) == (Timeline(), ONE)
+    assert read_prediction([], 0).value == Timeline()
+
+
+def test_repeated_dates_are_merged():
+    rows = [{"date": "2011-01-25", "text": "a"}, {"date": DAY, "text": "b"}]
+    assert read_prediction(rows, 0).value == Timeline.of({DAY: ["a", "b"]})
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (None, r"predictions\[4\]: got None, expected a timeline"),
+        (float("nan"), r"predictions\[4\]: got NaN"),
+        (42, r"predictions\[4\]: got int 42"),
+        (b"2011-01-25: a", r"predictions\[4\]: got bytes"),
+        ([{"date": "2011-01-25"}], r"predictions\[4\]\[0\]: got an entry without 'text'"),
+        ([{"text": "a"}], r"predictions\[4\]\[0\]: got an entry without 'date'"),
+        ([{"date": "2011-01-25", "text": "a"}, {"date": None, "text": "a"}], r"predictions\[4\]\[1\]: got date None"),
+        ([{"date": "2011-02-30", "text": "a"}], r"predictions\[4\]\[0\]: got date str '2011-02-30'"),
+        ([{"date": "2011-01", "text": "a"}], r"predictions\[4\]\[0\]: got date str '2011-01', expected a date such as"),
+        ([{"date": 20110125, "text": "a"}], r"predictions\[4\]\[0\]: got date int"),
+        ([{"date": "2011-01-25", "text": None}], r"predictions\[4\]\[0\]: got None as 'text'"),
+        ([{"date": "2011-01-25", "text": ["a", None]}], r"predictions\[4\]\[0\]: got None as 'text'"),
+        ([{"date": "2011-01-25", "text": float("nan")}], r"predictions\[4\]\[0\]: got NaN as 'text'"),
+        ({"2011-01-25": 3}, r"predictions\[4\]: got int 3 as the text of 2011-01-25"),
+        ({"yesterday": "a"}, r"predictions\[4\]: got date str 'yesterday'"),
+        ([None], r"predictions\[4\]\[0\]: got None, expected an entry"),
+        (["2011-01-25: a"], r"predictions\[4\]\[0\]: got str"),
+    ],
+)
+def test_a_row_that_does_not_fit_is_named(row, message):
+    with pytest.raises(InputError, match=message):
+        read_prediction(row, 4)
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        (None, r"references\[2\]: got None"),
+        ([ONE, None], r"references\[2\]\[1\]: got None"),
+        ("No timeline in here.", r"references\[2\]: got text in which no timeline can be read"),
+        ("2011-01-25: a\n2011-02-30: b", r"references\[2\]: got text with an entry that can't be read"),
+        ('[{"date": "2011-02-30", "text": "b"}]', r"references\[2\]\[0\]: got date str '2011-02-30'"),
+        ([[{"date": "2011-01-25", "text": "a"}], [{"date": "x", "text": "a"}]], r"references\[2\]\[1\]\[0\]: got date"),
+    ],
+)
+def test_a_reference_that_would_lose_something_is_refused(row, message):
+    with pytest.raises(InputError, match=message):
+        read_references(row, 2)
+
+
+def test_not_a_time_is_not_a_day():
+    class NotATime(datetime.datetime):  # what pandas' NaT looks like: a datetime that is not equal to itself
+        __hash__ = datetime.datetime.__hash__
+
+        def __eq__(self, other):
+            return False
+
+    with pytest.raises(InputError, match=r"predictions\[0\]\[0\]: got date"):
+        read_prediction([{"date": NotATime(2011, 1, 25), "text": "a"}], 0)
+
+
+def test_text_of_a_model_never_raises():
+    for text in ("", "\ud800", "[" * 100_000, "2011-99-99: x", "{}", "null", "NaN"):
+        read_prediction(text, 0)
+    assert read_prediction("Sorry.", 0).failed
+
+
+def test_columns_are_checked_before_they_are_packed():
+    with pytest.raises(InputError, match="references: got 1 rows, expected 2, as many as predictions"):
+        pack_batch([ONE, ONE], [ONE])
+    with pytest.raises(InputError, match="predictions: got None, expected a list"):
+        pack_batch(None, [ONE])

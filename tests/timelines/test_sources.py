@@ -1,0 +1,360 @@
+"""The order of the sources, and what each does when it can't be used."""
+
+import csv
+import dataclasses
+import hashlib
+import io
+import json
+import logging
+import shutil
+import tarfile
+import warnings
+
+import pytest
+
+from tls_tasks.core.errors import DataError, OptionError
+from tls_tasks.data import hub, loading
+from tls_tasks.data.order import EMBEDDED, EmbeddedEditionWarning
+from tls_tasks.timelines import background_summaries, sources
+from tls_tasks.timelines.catalogue import catalogue, data_set
+from tls_tasks.timelines.data import load_timeline_task
+from tls_tasks.timelines.news_tls import read_data_set
+from tls_tasks.timelines.prepare import prepare
+from tls_tasks.timelines.sources import load_topics, read_local
+
+pytestmark = pytest.mark.usefixtures("isolated")
+
+needs_embedded = pytest.mark.skipif(
+    not (EMBEDDED / "tls_crisis").is_dir(), reason="the embedded edition isn't there yet"
+)
+
+
+def names(loaded):
+    return [topic.name for topic in loaded.documents]
+
+
+# ---- 1. what the user names
+
+
+@pytest.mark.parametrize("place", [".", ".."])
+def test_data_is_the_folder_or_its_parent(crisis, place):
+    loaded = load_topics("tls_crisis", data=crisis / place)
+    assert names(loaded) == ["egypt", "libya"]
+    assert loaded.edition == "local"
+    assert all(topic.articles for topic in loaded.documents)
+
+
+def test_data_may_be_called_like_the_task(crisis):
+    crisis.rename(crisis.parent / "tls_crisis")
+    assert names(load_topics("tls_crisis", data=str(crisis.parent))) == ["egypt", "libya"]
+
+
+@pytest.mark.parametrize("place", [".", "data", "data/test-00000-of-00001.parquet"])
+def test_data_is_prepared_parquet(crisis, tmp_path, place):
+    prepare("tls_crisis", crisis, tmp_path / "out")
+    loaded = load_topics("tls_crisis", data=tmp_path / "out" / place)
+    assert loaded.documents == read_data_set(crisis)
+    assert loaded.edition == "local"
+
+
+def test_closed_book_reads_no_articles_from_any_form(crisis, tmp_path):
+    prepare("tls_crisis", crisis, tmp_path / "out")
+    expected = read_data_set(crisis, articles=False)
+    assert load_topics("tls_crisis", data=crisis, need_articles=False).documents == expected
+    assert load_topics("tls_crisis", data=tmp_path / "out", need_articles=False).documents == expected
+
+
+def test_hub_parquet_is_read_as_datasets_reads_it(crisis, tmp_path, monkeypatch):
+    prepare("tls_crisis", crisis, tmp_path / "out")
+    split_rows = hub.split_rows
+    monkeypatch.setattr(hub, "split_rows", lambda repo_id, revision: split_rows(str(tmp_path / "out"), None))
+    loaded = load_topics("tls_crisis", data="org/set@v1")
+    assert loaded.documents == read_data_set(crisis)
+    assert (loaded.edition, loaded.origin) == ("hub", "org/set@v1")
+    loaded = load_topics("tls_crisis", data="org/set", need_articles=False)
+    assert loaded.documents == read_data_set(crisis, articles=False)
+
+
+@pytest.mark.parametrize("data", ["/no/such/folder/at all", "no-such-org/no-such-set", "no-such-org/set@v1", "nowhere"])
+def test_data_that_is_nowhere_is_an_error_and_nothing_else_is_tried(data):
+    with pytest.raises(DataError, match="data: "):
+        load_topics("tls_crisis", data=data, need_articles=False)
+
+
+def test_data_without_articles_is_an_error_for_the_form_with_articles(crisis):
+    (crisis / "libya" / "articles.jsonl.gz").unlink()
+    with pytest.raises(DataError, match="no articles of libya; the closed-book form"):
+        load_topics("tls_crisis", data=crisis)
+
+
+def test_data_of_another_data_set_is_refused(crisis, tmp_path):
+    with pytest.raises(DataError, match="named like tls_crisis, not tls_timeline17"):
+        load_topics("tls_timeline17", data=crisis)
+    prepare("tls_crisis", crisis, tmp_path / "out")
+    with pytest.raises(DataError, match="holds tls_crisis, not tls_timeline17"):
+        load_topics("tls_timeline17", data=tmp_path / "out")
+
+
+def test_file_that_is_no_parquet_is_an_error(tmp_path):
+    (tmp_path / "x.parquet").write_text("no")
+    with pytest.raises(DataError, match=r"x.parquet: not readable as Parquet"):
+        load_topics("tls_crisis", data=tmp_path / "x.parquet")
+
+
+def test_parquet_of_somebody_else_is_an_error(tmp_path):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    pq.write_table(pa.table({"topic": ["egypt"]}), tmp_path / "x.parquet")
+    for need_articles in (True, False):
+        with pytest.raises(DataError, match="no column data_set, keywords"):
+            load_topics("tls_crisis", data=tmp_path, need_articles=need_articles)
+
+
+# ---- 2. TLS_TASKS_DATA
+
+
+def test_environment_is_used_and_beaten_by_data(crisis, tmp_path, monkeypatch, topic_writer):
+    monkeypatch.setenv("TLS_TASKS_DATA", str(crisis.parent))
+    assert names(load_topics("tls_crisis")) == ["egypt", "libya"]
+    topic_writer(tmp_path / "other" / "yemen")
+    assert names(load_topics("tls_crisis", data=tmp_path / "other")) == ["yemen"]
+
+
+@needs_embedded
+def test_environment_without_this_data_set_goes_on_and_says_so(crisis, monkeypatch, caplog):
+    monkeypatch.setenv("TLS_TASKS_DATA", str(crisis.parent))
+    with pytest.warns(EmbeddedEditionWarning):
+        assert load_topics("tls_timeline17").edition == "embedded"
+    assert "has no folder tls_timeline17 or timeline17 or t17" in caplog.text
+
+
+@needs_embedded
+def test_environment_without_articles_goes_on_only_where_they_are_needed(crisis, monkeypatch, caplog):
+    for topic in ("egypt", "libya"):
+        (crisis / topic / "articles.jsonl.gz").unlink()
+    monkeypatch.setenv("TLS_TASKS_DATA", str(crisis.parent))
+    assert load_topics("tls_crisis", need_articles=False).edition == "local"
+    assert caplog.text == ""
+    with pytest.warns(EmbeddedEditionWarning):
+        assert load_topics("tls_crisis").edition == "embedded"
+    assert "has no articles of egypt, libya" in caplog.text
+
+
+def test_environment_with_a_broken_file_is_an_error(crisis, monkeypatch):
+    (crisis / "egypt" / "timelines.jsonl").write_text("{")
+    monkeypatch.setenv("TLS_TASKS_DATA", str(crisis.parent))
+    with pytest.raises(DataError, match=r"egypt/timelines\.jsonl, line 1"):
+        load_topics("tls_crisis")
+
+
+# ---- 3. the hub source
+
+
+def tsv(rows):
+    """The text of an annotator's file: dates in brackets, quotes where csv wants them."""
+    text = io.StringIO(newline="")
+    table = csv.writer(text, delimiter="\t")
+    table.writerow(["Date", "Update", "Background"])
+    table.writerows([f"[{iso[:10]}]", " ".join(sentences) + " ", "not used"] for iso, sentences in rows)
+    return text.getvalue()
+
+
+def make_archive(path, timelines, hub):
+    """An events.tar.gz of ``{topic: [rows, …]}``, with a file that isn't ours; returns the source with its hash."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(path, "w:gz") as tar:
+        for topic in hub.topics:
+            for file, rows in zip(hub.timelines, timelines[topic.name], strict=True):
+                content = tsv(rows).encode()
+                member = tarfile.TarInfo(f"{topic.folder}/{file}")
+                member.size = len(content)
+                tar.addfile(member, io.BytesIO(content))
+        tar.addfile(tarfile.TarInfo("../outside.tsv"))
+    return dataclasses.replace(hub, sha256=hashlib.sha256(path.read_bytes()).hexdigest())
+
+
+@pytest.fixture
+def hub_cache(tmp_path, monkeypatch):
+    """Puts an archive where huggingface_hub would have put it, and pins its hash."""
+
+    def fill(timelines, *, right_hash=True):
+        wanted = data_set("tls_crisis")
+        repo = tmp_path / "hub-cache" / f"datasets--{wanted.hub.repo_id.replace('/', '--')}"
+        hub = make_archive(repo / "snapshots" / wanted.hub.revision / wanted.hub.file, timelines, wanted.hub)
+        if right_hash:
+            monkeypatch.setattr(sources, "data_set", {"tls_crisis": dataclasses.replace(wanted, hub=hub)}.__getitem__)
+
+    return fill
+
+
+SMALL = {
+    topic: [[["2011-01-25T00:00:00", ['A "quoted" word.\\nSecond\tline.']], ["2011-01-28T00:00:00", [f"{topic} {n}"]]]
+            for n in range(3)]
+    for topic in ("egypt", "libya", "syria", "yemen")
+}  # fmt: skip
+
+
+def test_hub_source_serves_closed_book(hub_cache):
+    hub_cache(SMALL)
+    loaded = load_topics("tls_crisis", need_articles=False)
+    assert names(loaded) == ["egypt", "libya", "syria", "yemen"]
+    assert (loaded.edition, loaded.origin.split("@")[0]) == ("hub", "adithya7/background-summaries")
+    assert [len(topic.timelines) for topic in loaded.documents] == [3, 3, 3, 3]
+    egypt = loaded.documents[0]
+    assert egypt.keywords == ("egypt",)
+    assert egypt.timelines[1].as_rows() == [
+        {"date": "2011-01-25", "text": ['A "quoted" word. Second\tline.']},
+        {"date": "2011-01-28", "text": ["egypt 1"]},
+    ]
+
+
+def test_hub_source_equals_a_local_copy_of_the_real_timelines(shared_data, hub_cache):
+    local = read_data_set(shared_data / "crisis", articles=False)
+    raw = {
+        topic.name: [json.loads(line) for line in (shared_data / "crisis" / topic.name / "timelines.jsonl").open()]
+        for topic in local
+    }
+    hub_cache(raw)
+    assert load_topics("tls_crisis", need_articles=False).documents == local
+
+
+@needs_embedded
+def test_hub_source_is_passed_over_where_articles_are_needed(hub_cache):
+    hub_cache(SMALL)
+    with pytest.warns(EmbeddedEditionWarning):
+        assert load_topics("tls_crisis").edition == "embedded"
+
+
+def test_environment_beats_the_hub_source(crisis, hub_cache, monkeypatch):
+    hub_cache(SMALL)
+    monkeypatch.setenv("TLS_TASKS_DATA", str(crisis.parent))
+    assert load_topics("tls_crisis", need_articles=False).edition == "local"
+
+
+@needs_embedded
+def test_archive_with_another_hash_is_refused_in_one_line(hub_cache, caplog):
+    hub_cache(SMALL, right_hash=False)
+    with pytest.warns(EmbeddedEditionWarning):
+        assert load_topics("tls_crisis", need_articles=False).edition == "embedded"
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING
+    assert f"data_sets.json pins {data_set('tls_crisis').hub.sha256}" in record.message
+    assert "\n" not in record.message
+
+
+@needs_embedded
+@pytest.mark.parametrize("variable", ["HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE"])
+def test_offline_and_not_in_the_cache_goes_on(variable, monkeypatch, caplog):
+    monkeypatch.delenv("HF_HUB_OFFLINE")
+    monkeypatch.setenv(variable, "1")
+    with pytest.warns(EmbeddedEditionWarning):
+        assert load_topics("tls_crisis", need_articles=False).edition == "embedded"
+    (record,) = caplog.records
+    assert "events.tar.gz is not in the cache, and the hub is switched off" in record.message
+
+
+@needs_embedded
+def test_download_that_fails_goes_on_in_one_line(monkeypatch, caplog):
+    monkeypatch.delenv("HF_HUB_OFFLINE")  # huggingface_hub itself still refuses, as it does without a network
+    with pytest.warns(EmbeddedEditionWarning):
+        assert load_topics("tls_crisis", need_articles=False).edition == "embedded"
+    (record,) = caplog.records
+    assert "events.tar.gz can't be downloaded: " in record.message
+    assert "\n" not in record.message
+
+
+def test_damaged_archives_are_errors(tmp_path):
+    hub = data_set("tls_crisis").hub
+
+    def read(content):
+        (tmp_path / "x.tar.gz").write_bytes(content)
+        pinned = dataclasses.replace(hub, sha256=hashlib.sha256(content).hexdigest())
+        return background_summaries.read_events(tmp_path / "x.tar.gz", pinned)
+
+    with pytest.raises(DataError, match=r"x.tar.gz"):
+        read(b"not an archive")
+    make_archive(tmp_path / "whole.tar.gz", SMALL, hub)
+    whole = (tmp_path / "whole.tar.gz").read_bytes()
+    assert len(read(whole)) == 4
+    with pytest.raises(DataError):
+        read(whole[: len(whole) // 2])
+    make_archive(tmp_path / "less.tar.gz", SMALL, dataclasses.replace(hub, topics=hub.topics[:2]))
+    with pytest.raises(DataError, match="syrian_crisis/annotator1"):
+        read((tmp_path / "less.tar.gz").read_bytes())
+
+
+# ---- 4. the embedded edition
+
+
+@needs_embedded
+@pytest.mark.parametrize("name", sorted(catalogue()))
+@pytest.mark.parametrize("need_articles", [True, False])
+def test_embedded_edition_loads_and_is_loud_once(name, need_articles):
+    with pytest.warns(EmbeddedEditionWarning, match=f"{name} runs on the EMBEDDED EDITION") as caught:
+        loaded = load_topics(name, need_articles=need_articles)
+    assert len([w for w in caught if w.category is EmbeddedEditionWarning]) == 1
+    assert data_set(name).obtain in str(caught[0].message)
+    assert loaded.edition == "embedded"
+    assert all(topic.timelines and bool(topic.articles) is need_articles for topic in loaded.documents)
+    assert [topic.problems for topic in loaded.documents] == [()] * len(loaded.documents)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        load_topics(name, need_articles=need_articles)
+
+
+@needs_embedded
+def test_embedded_edition_cannot_be_passed_off_as_local(tmp_path, monkeypatch):
+    with pytest.warns(EmbeddedEditionWarning):
+        assert load_topics("tls_crisis", data=EMBEDDED / "tls_crisis").edition == "embedded"
+    monkeypatch.setenv("TLS_TASKS_DATA", str(EMBEDDED))
+    assert load_topics("tls_crisis").edition == "embedded"
+    (tmp_path / "crisis").symlink_to(EMBEDDED / "tls_crisis")
+    assert read_local(data_set("tls_crisis"), tmp_path / "crisis").edition == "embedded"
+
+
+# ---- the edition that is asked for
+
+
+def test_edition_that_is_not_there_is_an_error(crisis, monkeypatch):
+    with pytest.raises(DataError, match="TLS_TASKS_DATA is not set"):
+        load_topics("tls_crisis", edition="local")
+    with pytest.raises(DataError, match="has no articles"):
+        load_topics("tls_crisis", edition="hub")
+    with pytest.raises(DataError, match="tls_open: no data: it has no source on the hub"):
+        load_topics("tls_open", edition="hub", need_articles=False)
+    with pytest.raises(DataError, match="is the local edition, but hub was asked for"):
+        load_topics("tls_crisis", data=crisis, edition="hub")
+    monkeypatch.setenv("TLS_TASKS_DATA", str(crisis.parent))
+    assert load_topics("tls_crisis", edition="local").edition == "local"
+
+
+def test_missing_embedded_edition_is_an_error_that_lists_what_was_tried(tmp_path, monkeypatch):
+    monkeypatch.setattr(loading, "EMBEDDED", tmp_path)
+    with pytest.raises(DataError, match=r"TLS_TASKS_DATA is not set; .*no articles; it has no embedded edition"):
+        load_topics("tls_crisis")
+
+
+@pytest.mark.parametrize(("name", "options"), [("crisis", {}), ("tls_crisis", {"edition": "real"})])
+def test_unknown_names_are_errors_that_list_the_known(name, options):
+    with pytest.raises(OptionError, match="expected one of"):
+        load_topics(name, **options)
+
+
+# ---- the whole way, as the harness calls it
+
+
+def test_task_takes_all_metadata_and_tells_where_the_data_is_from(crisis):
+    provenance = {}
+    metadata = {"version": 1.0, "pretrained": "org/model", "name": "x", "base_url": "u", "config_source": "f.yaml"}
+    task = load_timeline_task("tls_crisis", data=str(crisis), provenance=provenance, **metadata)
+    assert list(task) == ["test"]
+    assert task["test"]["doc_id"][:] == ["egypt/0", "egypt/1", "libya/0", "libya/1"]
+    assert provenance == {"edition": "local", "origin": str(crisis)}
+
+
+def test_task_reads_a_copy_of_the_real_data(shared_data, tmp_path):
+    shutil.copytree(shared_data / "crisis" / "yemen", tmp_path / "crisis" / "yemen")
+    task = load_timeline_task("tls_crisis", data=str(tmp_path))["test"]
+    assert len(task) == 3
+    assert all(20_000 < len(context) <= 24_000 for context in task["context"])

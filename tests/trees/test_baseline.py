@@ -1,0 +1,145 @@
+import json
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tls_tasks.trees.baseline import answer, dates_in, fill, numbers_in
+from tls_tasks.trees.compliance import complies
+from tls_tasks.trees.data import load_tree_task, prompt
+from tls_tasks.trees.data_sets import tree_sets
+from tls_tasks.trees.schema import read_schema
+
+
+def ask(text, schema):
+    return json.loads(answer(prompt({"text": text, "schema": json.dumps(schema)})))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2024-03-05, 5 March 2024 and March 5, 2024", ["2024-03-05"] * 3),
+        ("1st Sept. 2020; 3 Feb 2025", ["2020-09-01", "2025-02-03"]),
+        ("31 April 2024, 2024-13-45, 5 March, in 2024", []),
+    ],
+)
+def test_dates(text, expected):
+    assert [place.value for place in dates_in(text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("12 at 7.40", [12, 7.4]),
+        ("JPY 180,000 or CHF 1'850 or 12 480,50", [180000, 1850, 12480.5]),
+        ("BW-2024-0117 of 5 March 2024, room 2.07a", []),
+        ("£489, $45.00 (in 3 days)", [489, 45.0, 3]),
+    ],
+)
+def test_numbers(text, expected):
+    assert [place.value for place in numbers_in(text)] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "schema", "expected"),
+    [
+        ("Issued 5 March 2024. Due: 4 April 2024", "date", {"due_date": "2024-04-04"}),
+        ("The sum due is 12.50 EUR of 100", "number", {"sum": 12.5}),
+        ("Tempo: 96.5, then tempo 80", "integer", {"tempo": 80}),
+        ("It is a HARD one, not easy", ["easy", "hard"], {"difficulty": "hard"}),
+        ("No licence. Paid.", "boolean", {"driving_licence": False}),
+        ("Paid in full", "boolean", {"paid": True}),
+        ("Nothing of the kind", "boolean", {"paid": None}),
+        ("Chair: Ann Lee. Then more", "string", {"chair": "Ann Lee"}),
+        ("Write to ann@lee.example, please", "string", {"email": "ann@lee.example"}),
+        ("Leek tart\nServes 6", "string", {"title": "Leek tart"}),
+        ("Utensils: a pan, a knife and foil.", ["string"], {"utensils": ["a pan", "a knife", "foil"]}),
+        ("Serves nobody", "integer", {"servings": None}),
+    ],
+)
+def test_one_leaf(text, schema, expected):
+    (key,) = expected
+    assert ask(text, {key: schema}) == expected
+
+
+def test_one_item_a_bullet():
+    schema = {"ingredients": [{"name": "string", "amount": "number", "unit": ["g", "ml"]}]}
+    assert ask("Tart\n- 250 g flour\n- 3 eggs\nDone", schema)["ingredients"] == [
+        {"name": "flour", "amount": 250, "unit": "g"},
+        {"name": "eggs", "amount": 3, "unit": None},
+    ]
+
+
+def test_one_item_a_line_of_a_table():
+    schema = {"lines": [{"what": "string", "n": "integer", "price": "number"}]}
+    assert ask("Bill of 2024\nPencil 2B, 200 at 0.35\nTotal 70", schema)["lines"] == [
+        {"what": "Pencil 2B", "n": 200, "price": 0.35}
+    ]
+
+
+@pytest.mark.parametrize("name", list(tree_sets()))
+def test_it_answers_every_prompt_with_a_tree_of_its_schema(name):
+    for doc in load_tree_task(name, edition="embedded")["test"]:
+        node = read_schema(doc["schema"])
+        tree = json.loads(answer(prompt(doc)))
+        assert complies(tree, node) == []
+        assert set(tree) == set(json.loads(doc["reference"]))
+        assert answer(prompt(doc)) == answer(prompt(doc))
+
+
+def test_it_finds_something_of_every_kind():
+    docs = load_tree_task("tree_extraction", edition="embedded")["test"]
+    found = {}
+    for doc in docs:
+        tree, gold = json.loads(answer(prompt(doc))), json.loads(doc["reference"])
+        right = sum(tree[key] == gold[key] and gold[key] not in (None, []) for key in gold)
+        found[doc["kind"]] = found.get(doc["kind"], 0) + right
+    assert len(found) == 6 and min(found.values()) >= 3
+
+
+def test_the_last_document_counts():
+    first, second = (prompt({"text": text, "schema": '{"n": "integer"}'}) for text in ("N: 1", "N: 2"))
+    assert answer(f"{first} {{}}\n\n{second}") == '{"n": 2}'
+
+
+def test_a_document_with_the_marks_in_it():
+    text = "N: 1\n</document>\n<document> N: 3\nmore"
+    assert ask(text, {"n": "integer"}) == {"n": 1}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Summarise this: it rained.", "<document>\nx\n</document>\n\nJSON Schema:\n{", "[" * 9999]
+)
+def test_no_schema_no_tree(text):
+    assert answer(text) == "{}"
+
+
+def test_roots_that_are_no_dictionary():
+    assert ask("- 1 pear\n- 2 figs", [{"n": "integer", "what": "string"}]) == [
+        {"n": 1, "what": "pear"}, {"n": 2, "what": "figs"},
+    ]  # fmt: skip
+    assert ask("It is 5 March 2024", "date") == "2024-03-05"
+
+
+SCHEMAS = st.recursive(
+    st.sampled_from(["string", "integer", "number", "boolean", "date", "isbn", ["a", "b"], [1, 2]]),
+    lambda below: st.one_of(
+        st.lists(below, max_size=1).filter(lambda one: one != []), st.dictionaries(st.text(), below)
+    ),
+    max_leaves=6,
+)
+
+
+@given(st.text(max_size=200), st.dictionaries(st.text(), SCHEMAS, min_size=1, max_size=4))
+def test_any_prompt_has_an_answer_that_is_json(text, schema):
+    json.loads(answer(text))
+    assert set(ask(text, schema)) == set(schema)
+
+
+def test_long_documents_take_no_longer_than_their_length():
+    node = read_schema({"due_date": "date", "total": "number", "name": "string", "tags": ["string"], "ok": "boolean"})
+    for text in ("total due 1 " * 20_000, "1,111," * 30_000, "name:" * 40_000, "total." * 40_000, "a@" * 40_000):
+        start = time.perf_counter()
+        fill(node, text)
+        assert time.perf_counter() - start < 3

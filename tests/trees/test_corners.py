@@ -1,0 +1,265 @@
+"""tree_eval where values, settings or metrics are not what one expects at first."""
+
+import enum
+import functools
+import json
+
+import pydantic
+import pytest
+
+from tls_tasks.cli import main
+from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.trees.leaf_metrics import resolve_metric
+from tls_tasks.trees.schema import read_schema
+from tls_tasks.trees.tree_eval import tree_eval
+from tls_tasks.trees.values import AnyOf
+
+
+class Color(str, enum.Enum):
+    red = "red"
+    blue = "blue"
+
+
+class Car(pydantic.BaseModel):
+    color: Color
+    colors: list[Color]
+
+
+@pytest.mark.parametrize("compat", [None, "treeval"])
+def test_members_of_an_enum_are_their_values(compat):
+    gold = Car(color="red", colors=["red", "blue"]).model_dump()
+    result = tree_eval(['{"color": "red", "colors": ["blue", "red"]}'], [gold], Car, compat=compat).as_dict()
+    assert result["leaves"] == {"color": {"exact_match": 1.0}, "colors": {"exact_match": 1.0}}
+    keyed = tree_eval(
+        [{"l": [{"k": "red"}]}], [{"l": [{"k": Color.red}]}], {"l": [{"k": "string"}]}, list_order="key:k"
+    )
+    assert keyed.as_dict()["f1_node"] == 1.0
+
+
+def test_null_among_the_answers_meets_null_in_a_list():
+    result = tree_eval([{"a": [None, "b"]}], [{"a": [AnyOf(["b", None]), "b"]}], {"a": ["string"]}, thresholds=1)
+    assert result.as_dict()["fields"]["a"] | {"correct": 1, "absent": 1} == result.as_dict()["fields"]["a"]
+    assert result.as_dict()["pass_rates"] == {"a": 1.0}
+    moved = tree_eval([{"a": [None, "ab"]}], [{"a": [AnyOf(["ab", None]), "ax"]}], {"a": ["string"]})
+    assert moved.samples()[0]["alignments"] == {"a": [[0, 0], [1, 1]]}
+
+
+@pytest.mark.parametrize(
+    ("prediction", "reference", "kind"),
+    [(1.0, 1, "integer"), ("y", AnyOf(["x", "y"]), "string"), (10**5000, 10**5000, "integer"), ([1], [1], "any")],
+    ids=["numbers", "answers", "large", "unhashable"],
+)
+def test_keys_are_equal_as_values_are(prediction, reference, kind):
+    result = tree_eval(
+        [{"l": [{"k": prediction}]}], [{"l": [{"k": reference}]}], {"l": [{"k": kind}]}, list_order="key:k"
+    ).as_dict()
+    assert (result["f1_node"], result["fields"]["l.k"]["correct"]) == (1.0, 1)
+
+
+@pytest.mark.parametrize(
+    ("tolerance", "reference", "prediction", "score"),
+    [
+        (0.01, 1.00, 1.01, 1.0),
+        (0.01, 10.01, 10.02, 1.0),
+        (0.01, 1e6, 1e6 + 0.01, 1.0),
+        (0.01, 1.00, 1.0101, 0.0),
+        (0.1, 2**53, 2**53 + 1, 0.0),
+        (1, 2**53, 2**53 + 1, 1.0),
+        (2, 10**400, 10**400 + 1, 1.0),
+        (2, 10**400, 10**400 + 3, 0.0),
+        (2, 10**400, "x", 0.0),
+    ],
+)
+def test_a_tolerance_is_what_it_says(tolerance, reference, prediction, score):
+    metric = resolve_metric("exact_match", tolerance=tolerance)
+    assert metric.pairs([reference, 0], [prediction, 0]).tolist() == [score, 1.0]
+    assert metric.matrix([0, reference], [prediction, 0]).tolist() == [[0.0, 1.0], [score, 0.0]]
+
+
+def test_large_integers_in_lists():
+    result = tree_eval([{"a": [10**5000, 2]}], [{"a": [1, 2]}], {"a": ["integer"]}).as_dict()
+    assert result["leaves"] == {"a": {"exact_match": 0.5}}
+    assert tree_eval([{"a": [10**5000]}], [{"a": [10**5000]}], {"a": ["integer"]}).as_dict()["treeval_score"] == 1.0
+
+
+# --- metrics ---
+
+
+def test_another_name_changes_the_key_and_nothing_else():
+    def scored(metric):
+        return tree_eval([{"a": "bar"}], [{"a": "baroo"}], {"a": "string"}, {"a": metric})
+
+    renamed = scored({"metric": "indel_ratio", "name": "exact_match"})
+    assert renamed.as_dict()["leaves"] == {"a": {"exact_match": 0.75}}
+    assert renamed.signature == scored("indel_ratio").signature
+    assert renamed.signature != scored({"metric": "exact_match", "name": "exact_match"}).signature
+
+
+def both(predictions, references):
+    return {"p": [1.0] * len(predictions), "r": [0.5] * len(predictions)}
+
+
+def test_the_key_of_a_result_is_in_the_signature():
+    precision, recall = (resolve_metric(both, result_key=key) for key in "pr")
+    assert precision.signature == "both(result_key=p)" != recall.signature
+    assert resolve_metric(both, name="mine", result_key="p").signature == precision.signature
+
+
+def test_the_name_of_a_partial_is_that_of_its_function():
+    assert resolve_metric(functools.partial(both), result_key="r").name == "both"
+
+
+def test_sets_of_names_and_functions():
+    def one(prediction, reference):
+        return 1.0
+
+    result = tree_eval([{"a": "x"}], [{"a": "y"}], {"a": "string"}, {"a": {one, "exact_match"}}).as_dict()
+    assert result["leaves"] == {"a": {"exact_match": 0.0, "one": 1.0}}
+
+
+def test_others_are_asked_once_a_leaf_and_for_no_pair_twice():
+    calls = []
+
+    def counted(predictions, references):
+        calls.append(list(zip(predictions, references, strict=True)))
+        return [float(one == other) for one, other in zip(predictions, references, strict=True)]
+
+    references = [{"a": [f"{row}-{i}" for i in range(20)]} for row in range(10)]
+    predictions = [{"a": one["a"][::-1]} for one in references]
+    result = tree_eval(predictions, references, {"a": ["string"]}, {"a": counted}).as_dict()
+    assert result["leaves"] == {"a": {"counted": 1.0}}
+    assert len(calls) == 1 and len(calls[0]) == len(set(calls[0])) == 10 * 20 * 20
+
+
+# --- settings ---
+
+NESTED = {"seller": {"name": "string"}, "x": "string", "lines": [{"id": "string"}]}
+TREE = {"seller": {"name": "a"}, "x": "b", "lines": [{"id": "c"}]}
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"weights": {"seller": 5}}, "weights: got a value for seller, expected values for its leaves"),
+        ({"thresholds": {"lines": 0.5}}, "thresholds: got a value for lines"),
+        ({"list_order": {"x": "ordered"}}, "list_order: got a value for x, expected orders of lists"),
+        ({"list_order": {"string": "ordered"}}, "list_order: got the type 'string', expected paths of lists"),
+        ({"list_order": {"lines": "key:idd"}}, "list_order: got 'key:idd' for lines, expected one of its keys: id"),
+        ({"confidence_interval": 0.9, "n_resamples": "x"}, "n_resamples: got .*, expected a whole number"),
+        ({"confidence_interval": 0.9, "seed": [1]}, "seed: got .*, expected a whole number"),
+        ({"options": ["types"]}, "options: got \\['types'\\], expected a dictionary of types"),
+    ],
+)
+def test_settings_that_mean_nothing_are_refused(settings, message):
+    with pytest.raises(InputError, match=message):
+        tree_eval([TREE], [TREE], NESTED, **settings)
+
+
+def test_options_are_looked_at_whatever_the_rows_are():
+    for options in ({"parse_mode": "stict"}, {"compat": []}):
+        with pytest.raises(OptionError):
+            tree_eval([TREE], [TREE], NESTED, **options)
+
+
+def test_the_root_of_a_list_has_a_name():
+    texts = [["b", "a"]], [["a", "b"]]
+    assert tree_eval(*texts, ["string"], list_order={"$": "ordered"}).as_dict()["leaves"] == {"indel_ratio": 0.0}
+    assert tree_eval(*texts, ["string"], {"$": "exact_match"}).as_dict()["leaves"] == {"exact_match": 1.0}
+    assert tree_eval(*texts, ["string"], weights={"$": 2}).as_dict()["treeval_score"] == 1.0
+
+
+# --- schemas ---
+
+
+@pytest.mark.parametrize("text", ["schemas/invoice.json", "invoice.json", "Here is the schema: {}", "```json\n{}\n```"])
+def test_text_that_is_no_schema(text):
+    with pytest.raises(InputError, match="JSON \\(not the name of a file\\), or a type name"):
+        read_schema(text)
+
+
+def test_names_of_types_are_schemas():
+    assert [read_schema(name).type for name in ("string", '"date"', "isbn", "integer|string", "my-type")] == [
+        "string", "date", "isbn", "integer|string", "my-type"
+    ]  # fmt: skip
+
+
+def of_property(schema, **definitions):
+    return {"type": "object", "properties": {"a": schema}, **definitions}
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (of_property({"type": "string"}, required=True), "required True at \\$, expected a list of keys"),
+        (of_property({"type": "string"}, required=[["a"]]), "required"),
+        (of_property({"type": "string", "format": ["date"]}), "format \\['date'\\] at \\$.a"),
+        (of_property({"$ref": "#foo"}), "anchors are not read"),
+        (of_property({"$ref": "#/$defs/B"}), "one that leads to a definition"),
+    ],
+)
+def test_json_schema_with_a_mistake(schema, message):
+    with pytest.raises(InputError, match=message):
+        read_schema(schema)
+
+
+def test_references_to_parts_of_lists_and_escaped_names():
+    schema = of_property({"$ref": "#/$defs/A%20B"}, **{"$defs": {"A B": {"type": "integer"}}})
+    assert read_schema(schema).children["a"].type == "integer"
+    schema = of_property({"anyOf": [{"type": "string", "format": "date"}, {"type": "null"}]})
+    schema["properties"]["b"] = {"$ref": "#/properties/a/anyOf/0"}
+    assert read_schema(schema).children["b"].type == "date"
+
+
+# --- the terminal ---
+
+
+def test_the_view_has_the_scores_of_the_scorer(tmp_path, capsys):
+    for name, value in (("p", {"b": True}), ("g", {"b": 1}), ("s", {"b": "integer"})):
+        (tmp_path / name).write_text(json.dumps(value))
+    paths = [str(tmp_path / name) for name in ("p", "g")]
+    for options, score in (([], "0.00"), (["--compat", "treeval"], "1.00")):
+        assert main(["trees", *paths, "--schema", str(tmp_path / "s"), *options]) == 0
+        assert f"! b  1          true       {score}".split() == capsys.readouterr().out.splitlines()[1].split()
+
+
+# --- text ---
+
+
+@pytest.mark.parametrize("text", ['{"a": 007}', '{"a": -01}', '{"a":\u00a07}', '{"a": 0012.50}'])
+def test_what_is_no_json_is_repaired(text):
+    result = tree_eval([text], [{"a": 7}], {"a": "number"}).as_dict()
+    assert (result["json_valid"], result["parsed"], result["repaired"]) == (0.0, 1.0, 1.0)
+
+
+def test_what_is_kept_of_answers_is_bounded(monkeypatch):
+    monkeypatch.setattr("tls_tasks.trees.leaf_plugins.MOST_KNOWN", 3)
+    asked = []
+
+    def counted(prediction, reference):
+        asked.append((prediction, reference))
+        return float(prediction == reference)
+
+    metric = resolve_metric(counted)
+    for value in (1, 2, 3, 1, 4, 1):
+        assert metric.pairs([value, 0], [value, 1]).tolist() == [1.0, 0.0]
+    assert len(asked) > len(set(asked))
+
+
+def test_what_was_answered_before_is_asked_again_in_another_scoring():
+    answers = iter([0.25, 0.75])
+    metric = resolve_metric(lambda prediction, reference: next(answers), name="changing")
+    scores = [tree_eval([{"a": "x"}], [{"a": "y"}], {"a": "string"}, {"a": metric}).as_dict() for _ in range(2)]
+    assert [score["leaves"]["a"]["changing"] for score in scores] == [0.25, 0.75]
+
+
+def test_several_answers_leave_the_only_key_to_others():
+    references = [{"l": [{"k": AnyOf(["x", "y"])}, {"k": "x"}]}]
+    result = tree_eval([{"l": [{"k": "x"}, {"k": "y"}]}], references, {"l": [{"k": "string"}]}, list_order="key:k")
+    assert result.as_dict()["treeval_score"] == 1.0
+    assert result.samples()[0]["alignments"] == {"l": [[0, 1], [1, 0]]}
+
+
+def test_a_predicted_item_is_found_once():
+    prediction = [{"l": [{"k": AnyOf(["x", "y"])}]}]
+    result = tree_eval(prediction, [{"l": [{"k": "x"}, {"k": "y"}]}], {"l": [{"k": "string"}]}, list_order="key:k")
+    assert result.as_dict()["fields"]["l.k"] == {"correct": 0, "wrong": 0, "missed": 2, "invented": 1, "absent": 0}

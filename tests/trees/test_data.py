@@ -1,0 +1,308 @@
+"""Extraction data: rows, schemas by name, the order of the sources, the prompt."""
+
+import json
+import re
+
+import pytest
+
+from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.data import hub
+from tls_tasks.data.order import EmbeddedEditionWarning
+from tls_tasks.trees.data import FIELDS, load_tree_task, load_trees, prompt, prompt_schema
+from tls_tasks.trees.data_rows import TreeDocument, read_rows
+from tls_tasks.trees.data_sets import tree_set, tree_sets
+
+pytestmark = pytest.mark.usefixtures("isolated")
+
+NAMES = list(tree_sets())
+every_set = pytest.mark.parametrize("name", NAMES)
+SCHEMA = {"name": "string", "n": "integer", "tags": ["string"]}
+TREE = {"name": "Ä", "n": 3, "tags": []}
+ROW = {"id": "a", "text": "A text.", "schema": SCHEMA, "reference": TREE}
+EXPECTED = TreeDocument("a", "", "A text.", json.dumps(SCHEMA), json.dumps(TREE, ensure_ascii=False))
+
+
+def numbered(rows):
+    return [(f"x.jsonl, line {number}", row) for number, row in enumerate(rows, start=1)]
+
+
+def write_jsonl(path, rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+def write_parquet(path, rows):
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.Table.from_pylist(rows), path)
+    return path
+
+
+# ---- rows
+
+
+@pytest.mark.parametrize("text", ["text", "document", "input"])
+@pytest.mark.parametrize("reference", ["reference", "item", "output"])
+def test_every_name_of_the_fields_is_read(text, reference):
+    (document,) = read_rows("x", numbered([{"doc_id": "a", text: "A text.", "schema": SCHEMA, reference: TREE}]))
+    assert document == EXPECTED
+
+
+def test_schema_and_tree_as_json_text():
+    row = {**ROW, "schema": json.dumps(SCHEMA), "reference": json.dumps(TREE, ensure_ascii=False)}
+    assert read_rows("x", numbered([row])) == (EXPECTED,)
+
+
+def test_a_schema_by_its_name_gives_the_kind_and_a_title_does_so_too():
+    by_name, titled = read_rows(
+        "x", numbered([{**ROW, "schema": "thing"}, {**ROW, "id": "b", "title": "Thing"}]), {"thing": SCHEMA}
+    )
+    assert (by_name.kind, by_name.schema) == ("thing", EXPECTED.schema)
+    assert titled.kind == "Thing"
+
+
+def test_rows_without_an_id_are_numbered():
+    rows = [{key: ROW[key] for key in ("text", "schema", "reference")}] * 2
+    assert [document.id for document in read_rows("x", numbered(rows))] == ["0", "1"]
+
+
+def test_json_schema_and_several_answers_are_kept_as_they_are():
+    schema = {"type": "object", "properties": {"a": {"type": "string", "description": "A."}}}
+    row = {**ROW, "schema": schema, "reference": {"a": {"$any_of": ["x", "y", None]}}}
+    (document,) = read_rows("x", numbered([row]))
+    assert json.loads(document.schema) == schema
+    assert json.loads(document.reference) == row["reference"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        ([], "x: no row in the data"),
+        ([["T"]], "line 1: expected an object, got list"),
+        ([{"schema": SCHEMA, "reference": TREE}], "line 1: no field text or document .*there are schema, reference"),
+        ([ROW, {"text": "T", "reference": TREE}], "line 2: no field schema"),
+        ([{"text": "T", "schema": SCHEMA}], "line 1: no field reference or item"),
+        ([{**ROW, "text": 3}], "line 1: .*must be text, got int"),
+        ([{**ROW, "schema": "song"}], "line 1: schema names 'song'; the schemas are 'thing', 'text'"),
+        ([{**ROW, "schema": "text"}], "line 1: schema must be an object or a list, got 'string'"),
+        ([{**ROW, "schema": 3}], "line 1: schema must be an object or a list, got 3"),
+        ([{**ROW, "schema": "{"}], "line 1: schema: got text that is no JSON"),
+        ([{**ROW, "schema": {"a": None}}], "line 1: schema: got None at a"),
+        ([{**ROW, "reference": "no tree"}], "line 1: references: got text that is no JSON"),
+        ([{**ROW, "reference": '{"n": 1, "n": 2}'}], "line 1: references: got a tree with a key twice"),
+        ([{**ROW, "reference": {**TREE, "n": "3"}}], "line 1: reference: got n: type: wanted integer, got str"),
+        ([{**ROW, "reference": {**TREE, "m": 3}}], "line 1: reference: got m: unknown"),
+        ([{**ROW, "reference": [TREE]}], "line 1: reference: got .*: type: wanted a dictionary"),
+        ([ROW, ROW], "two documents have the id 'a'"),
+    ],
+)
+def test_rows_that_are_no_documents_are_errors_that_name_the_line(rows, message):
+    with pytest.raises(DataError, match=message):
+        read_rows("x", numbered(rows), {"thing": SCHEMA, "text": "string"})
+
+
+def test_a_missing_key_and_a_value_beside_its_choices_can_be_scored_and_pass():
+    row = {**ROW, "schema": {"size": ["s", "m"], "n": "integer"}, "reference": {"size": "xl"}}
+    assert len(read_rows("x", numbered([row]))) == 1
+
+
+# ---- files and the order of the sources
+
+
+@pytest.mark.parametrize("ending", ["jsonl", "json", "parquet"])
+@pytest.mark.parametrize("place", ["", "trees", "trees/test"])
+def test_user_data_as_file_folder_or_parent(tmp_path, ending, place):
+    file = tmp_path / "trees" / f"test.{ending}"
+    file.parent.mkdir()
+    if ending == "parquet":
+        write_parquet(file, [{**ROW, "schema": json.dumps(SCHEMA), "reference": EXPECTED.reference}])
+    elif ending == "json":
+        file.write_text(json.dumps([ROW], indent=1), encoding="utf-8")
+    else:
+        write_jsonl(file, [ROW])
+    loaded = load_trees("tree_extraction", data=file if place.endswith("test") else tmp_path / place)
+    assert (loaded.documents, loaded.edition) == ((EXPECTED,), "local")
+
+
+@pytest.mark.parametrize("name", ["rows.jsonl", "test.jsonl"])
+def test_schemas_stand_beside_the_rows_and_are_no_rows(tmp_path, name):
+    write_jsonl(tmp_path / name, [{**ROW, "schema": "thing"}])
+    (tmp_path / "schemas.json").write_text(json.dumps({"thing": SCHEMA}))
+    for data in (tmp_path, tmp_path / name):
+        (document,) = load_trees("tree_extraction", data=data).documents
+        assert (document.kind, document.schema) == ("thing", EXPECTED.schema)
+
+
+@pytest.mark.parametrize(
+    ("files", "message"),
+    [
+        ({"x.jsonl": '{"id": "a"\n'}, r"x\.jsonl, line 1: not JSON"),
+        ({"x.jsonl": json.dumps(ROW) + '\n{"text": "T"}\n'}, r"x\.jsonl, line 2: no field schema"),
+        ({"x.jsonl": json.dumps({**ROW, "schema": "thing"})}, "line 1: .*there is no schemas.json beside the file"),
+        ({"x.jsonl": json.dumps(ROW), "schemas.json": "[]"}, r"schemas\.json: expected an object"),
+        ({"x.jsonl": json.dumps(ROW), "schemas.json": "{"}, r"schemas\.json: can't be read as JSON"),
+        ({"schemas.json": "{}"}, "schemas.json is there, but no file of rows"),
+        ({}, "no file of the split test"),
+    ],
+)
+def test_broken_folders_are_errors_that_name_file_and_line(tmp_path, files, message):
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    with pytest.raises(DataError, match=message):
+        load_trees("tree_extraction", data=tmp_path)
+
+
+@pytest.mark.parametrize("data", ["/no/such/folder/at all", "nowhere", "no-such-org/no-such-set", "org/set@v1"])
+def test_data_that_is_nowhere_is_an_error(data):
+    with pytest.raises(DataError, match="data: "):
+        load_trees("tree_extraction", data=data)
+
+
+def test_the_environment_comes_before_the_embedded_edition(tmp_path, monkeypatch):
+    write_jsonl(tmp_path / "trees" / "x.jsonl", [ROW])
+    monkeypatch.setenv("TLS_TASKS_DATA", str(tmp_path))
+    loaded = load_trees("tree_extraction")
+    assert (loaded.documents, loaded.edition, loaded.origin) == ((EXPECTED,), "local", str(tmp_path / "trees"))
+    with pytest.warns(EmbeddedEditionWarning):
+        assert load_trees("tree_extraction", edition="embedded").edition == "embedded"
+
+
+def test_an_environment_without_the_set_is_passed_over_aloud(tmp_path, monkeypatch, caplog):
+    monkeypatch.setenv("TLS_TASKS_DATA", str(tmp_path))
+    with pytest.warns(EmbeddedEditionWarning):
+        assert load_trees("tree_extraction").edition == "embedded"
+    assert "has no folder tree_extraction or trees" in caplog.text
+
+
+def test_a_folder_of_another_set_is_refused(tmp_path):
+    write_jsonl(tmp_path / "paraloq" / "x.jsonl", [ROW])
+    with pytest.raises(DataError, match="named like tree_paraloq, not tree_extraction"):
+        load_trees("tree_extraction", data=tmp_path / "paraloq")
+
+
+def test_there_is_no_hub_for_our_own_set():
+    with pytest.raises(
+        DataError, match=r"tree_extraction: no data: it is on no hub\. For the real documents: write your own"
+    ):
+        load_trees("tree_extraction", edition="hub")
+
+
+@pytest.mark.parametrize(("option", "value"), [("name", "tree_x"), ("edition", "x")])
+def test_unknown_names_are_errors(option, value):
+    arguments = {"name": "tree_extraction", **{option: value}}
+    with pytest.raises(OptionError, match="got"):
+        load_trees(**arguments)
+
+
+@pytest.fixture
+def cached(tmp_path):
+    """Puts rows where the hub's cache has the file of tree_paraloq."""
+
+    def put(rows):
+        source = tree_set("tree_paraloq").hub
+        repo = tmp_path / "hub-cache" / f"datasets--{source.repo_id.replace('/', '--')}"
+        write_parquet(repo / "snapshots" / source.revision / source.file, rows)
+
+    return put
+
+
+PARALOQ = {
+    "title": "Thing", "topic": "t", "medium": "note", "text": "A text.",
+    "schema": '{"type": "object", "properties": {"n": {"type": "integer"}}}', "item": '{"n": 3}',
+}  # fmt: skip
+
+
+def test_hub_of_paraloq(cached):
+    cached([PARALOQ])
+    loaded = load_trees("tree_paraloq")
+    assert loaded.documents == (TreeDocument("0", "Thing", "A text.", PARALOQ["schema"], '{"n": 3}'),)
+    revision = tree_set("tree_paraloq").hub.revision
+    assert (loaded.edition, loaded.origin) == ("hub", f"paraloq/json_data_extraction@{revision}")
+
+
+def test_rows_of_the_hub_that_cant_be_read_are_left_out_and_counted(cached, caplog):
+    cached([PARALOQ, {**PARALOQ, "item": "{"}, {**PARALOQ, "schema": '{"$ref": "x", "$defs": {}}'}, PARALOQ])
+    loaded = load_trees("tree_paraloq", edition="hub")
+    assert [document.id for document in loaded.documents] == ["0", "3"]
+    assert loaded.origin.endswith(" (2 of 4 rows left out)")
+    assert "row 2: references: got text that is no JSON" in caplog.text
+
+
+def test_a_hub_without_a_readable_row_is_passed_over(cached, caplog):
+    cached([{**PARALOQ, "item": "{"}])
+    with pytest.warns(EmbeddedEditionWarning):
+        assert load_trees("tree_paraloq").edition == "embedded"
+    assert "none of its 1 rows can be read" in caplog.text
+
+
+def test_a_hub_set_that_the_user_names(monkeypatch):
+    monkeypatch.setattr(
+        hub, "split_rows", lambda repo_id, revision: [ROW] if (repo_id, revision) == ("o/s", "v") else []
+    )
+    loaded = load_trees("tree_extraction", data="o/s@v")
+    assert (loaded.documents, loaded.edition, loaded.origin) == ((EXPECTED,), "hub", "o/s@v")
+
+
+@every_set
+def test_the_catalogue_is_pinned_and_complete(name):
+    wanted = tree_set(name)
+    assert all((wanted.title, wanted.folders, wanted.licence, wanted.citation, wanted.obtain, wanted.split))
+    assert not wanted.obtain.endswith(".")
+    if wanted.hub is not None:
+        assert re.fullmatch(r"[0-9a-f]{40}", wanted.hub.revision)
+        assert wanted.homepage.endswith(wanted.hub.repo_id)
+
+
+# ---- the whole way, as the harness calls it
+
+
+def test_task_takes_all_metadata_cuts_to_the_budget_and_tells_where_the_data_is_from(tmp_path):
+    file = write_jsonl(tmp_path / "x.jsonl", [ROW])
+    provenance = {}
+    metadata = {"version": 1.0, "pretrained": "org/model", "name": "x", "base_url": "u", "schema": "s"}
+    task = load_tree_task("tree_extraction", data=str(file), context_budget=2, provenance=provenance, **metadata)
+    assert task["test"][0] == {
+        "doc_id": "a",
+        "data_set": "tree_extraction",
+        "kind": "",
+        "text": "A ",
+        "text_truncated": 5,
+        "schema": EXPECTED.schema,
+        "reference": EXPECTED.reference,
+        "edition": "local",
+    }
+    assert set(task["test"].column_names) == {*FIELDS, "text_truncated"}
+    assert provenance == {"edition": "local", "origin": str(file)}
+
+
+@pytest.mark.parametrize("budget", [0, -1, 2.5, True, "6"])
+def test_impossible_budgets_are_errors(budget):
+    with pytest.raises(InputError, match="context_budget"):
+        load_tree_task("tree_extraction", edition="embedded", context_budget=budget)
+
+
+@every_set
+def test_prompt_has_the_text_first_and_the_instruction_last(name):
+    for doc in load_tree_task(name, edition="embedded")["test"]:
+        text = prompt(doc)
+        assert text.startswith(f"<document>\n{doc['text']}\n</document>\n\nJSON Schema:\n{{")
+        assert text.endswith("Answer with one JSON object and nothing else.\n\nJSON:")
+        assert "Write null for what the document does not say" in text
+        (line,) = [line for line in text.split("\n") if line == prompt_schema(doc["schema"])]
+        assert set(json.loads(line)["properties"]) == set(json.loads(doc["reference"]))
+
+
+def test_prompt_of_json_schema_shows_it_as_it_is_and_others_allow_null():
+    schema = {"type": "object", "properties": {"a": {"type": "string", "description": "A."}}}
+    assert json.loads(prompt_schema(json.dumps(schema))) == schema
+    assert json.loads(prompt_schema('{"a": ["x", "y"]}'))["properties"]["a"] == {"enum": ["x", "y", None]}
+
+
+def test_dates_are_asked_for_where_there_are_some_and_the_root_is_named():
+    with_dates = prompt({"text": "T", "schema": '[{"day": "date"}]'})
+    assert "Write dates as YYYY-MM-DD." in with_dates and "one JSON list and" in with_dates
+    without = prompt({"text": "T", "schema": '["a", "b"]'})
+    assert "dates" not in without and "one JSON value and" in without

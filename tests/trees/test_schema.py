@@ -1,0 +1,390 @@
+"""Schemas in every form; the rule that tells them apart; compliance."""
+
+from __future__ import annotations
+
+import datetime
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.trees.compliance import ISSUE_KINDS, complies, fits
+from tls_tasks.trees.schema import as_json_schema, is_json_schema, read_schema
+from tls_tasks.trees.types import Branch, Leaf, ListOf
+from tls_tasks.trees.values import AnyOf
+
+STRING, INTEGER, NUMBER, ANY = Leaf("string"), Leaf("integer"), Leaf("number"), Leaf("any")
+
+
+class Isbn:
+    """A type of the user's."""
+
+
+SONG = {
+    "song_name": "string",
+    "song_duration_in_seconds": "integer",
+    "information": {"tempo": "integer", "time_signature": ["4/4", "4/2", "2/2"]},
+    "instruments": ["string"],
+}
+SONG_NODE = Branch(
+    {
+        "song_name": STRING,
+        "song_duration_in_seconds": INTEGER,
+        "information": Branch(
+            {"tempo": INTEGER, "time_signature": Leaf("choice", ("4/4", "4/2", "2/2"))},
+            frozenset({"tempo", "time_signature"}),
+        ),
+        "instruments": ListOf(STRING),
+    },
+    frozenset(SONG),
+)
+
+
+@pytest.mark.parametrize(
+    ("schema", "node"),
+    [
+        (SONG, SONG_NODE),
+        (json.dumps(SONG), SONG_NODE),
+        ("\ufeff " + json.dumps(SONG), SONG_NODE),
+        (SONG_NODE, SONG_NODE),
+        ("string", STRING),
+        ({}, Branch({})),
+        ([], ListOf(ANY)),
+        (["string"], ListOf(STRING)),
+        ([["string"]], ListOf(ListOf(STRING))),
+        ([[]], ListOf(ListOf(ANY))),
+        ([{"a": "integer"}], ListOf(Branch({"a": INTEGER}, frozenset("a")))),
+        (["4/4"], ListOf(Leaf("4/4"))),
+        (["4/4", "4/4"], Leaf("choice", ("4/4",))),
+        (("4/4",), Leaf("choice", ("4/4",))),
+        ([5], Leaf("choice", (5,))),
+        ([True, 1, 0, False, 1.0], Leaf("choice", (True, 1, 0, False))),
+        ([Isbn], ListOf(Leaf(Isbn))),
+        ({"a": Leaf("choice", ("x",))}, Branch({"a": Leaf("choice", ("x",))}, frozenset("a"))),
+        ({1: "string", ("x", "y"): "integer"}, Branch({1: STRING, ("x", "y"): INTEGER}, frozenset({1, ("x", "y")}))),
+        ({"type": "string"}, Branch({"type": STRING}, frozenset({"type"}))),
+        (
+            {"anyOf": [{"a": "string"}]},
+            Branch({"anyOf": ListOf(Branch({"a": STRING}, frozenset("a")))}, frozenset({"anyOf"})),
+        ),
+        (
+            {"properties": {"type": "string"}},
+            Branch({"properties": Branch({"type": STRING}, frozenset({"type"}))}, frozenset({"properties"})),
+        ),
+    ],
+)  # fmt: skip
+def test_treeval_form(schema, node):
+    assert read_schema(schema) == node
+
+
+def choices_are_the_same(left, right):
+    return [(type(one), one) for one in left.choices] == [(type(one), one) for one in right.choices]
+
+
+def test_true_is_not_one_among_choices():
+    assert choices_are_the_same(read_schema([True, 1, 0, False]), Leaf("choice", (True, 1, 0, False)))
+
+
+def of_type(schema):
+    """A root object with one property ``a``; the node of ``a``."""
+    return read_schema({"type": "object", "properties": {"a": schema}}).children["a"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "node"),
+    [
+        (True, ANY),
+        ({}, ANY),
+        ({"description": "anything"}, ANY),
+        *[({"type": name}, Leaf(name)) for name in ("string", "integer", "number", "boolean", "null")],
+        ({"type": "string", "format": "date"}, Leaf("date")),
+        ({"type": "string", "format": "date-time"}, Leaf("datetime")),
+        ({"type": "string", "format": "email"}, STRING),
+        ({"type": ["string", "null"], "format": "date"}, Leaf("date")),
+        ({"type": ["null"]}, Leaf("null")),
+        ({"type": ["integer", "string"]}, Leaf("integer|string")),
+        ({"type": ["integer", "number", "null"]}, NUMBER),
+        ({"enum": ["EUR", "USD"]}, Leaf("choice", ("EUR", "USD"))),
+        ({"type": "string", "enum": ["EUR", None]}, Leaf("choice", ("EUR",))),
+        ({"enum": [None]}, Leaf("null")),
+        ({"enum": [[1], [2]]}, ANY),
+        ({"const": "x"}, Leaf("choice", ("x",))),
+        ({"const": None}, Leaf("null")),
+        ({"anyOf": [{"type": "number"}, {"type": "null"}]}, NUMBER),
+        ({"oneOf": [{"const": "a"}, {"const": "b"}, {"enum": ["a", "c"]}]}, Leaf("choice", ("a", "b", "c"))),
+        ({"anyOf": [{"type": "string"}, {"const": "b"}]}, STRING),
+        ({"anyOf": [{"type": "string"}, {"const": 5}]}, Leaf("string|integer")),
+        ({"anyOf": [{}, {"type": "string"}]}, ANY),
+        ({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}, ANY),
+        ({"type": "string", "anyOf": [{"format": "date"}, {"type": "null"}]}, Leaf("date")),
+        ({"type": "array"}, ListOf(ANY)),
+        ({"type": "array", "items": {"type": "array", "items": {"type": "integer"}}}, ListOf(ListOf(INTEGER))),
+        ({"items": {"type": "string"}}, ListOf(STRING)),
+        ({"type": "array", "prefixItems": [{"type": "integer"}, {"type": "string"}]}, ListOf(Leaf("integer|string"))),
+        ({"type": "array", "prefixItems": [{"type": "string"}], "items": False}, ListOf(STRING)),
+        (
+            {"anyOf": [{"type": "array", "items": {"type": kind}} for kind in ("integer", "number")]},
+            ListOf(NUMBER),
+        ),
+        ({"type": "object"}, Leaf("object")),
+        ({"type": "object", "additionalProperties": {"type": "integer"}}, Leaf("object")),
+        ({"properties": {"b": {"type": "string"}}}, Branch({"b": STRING})),
+        ({"type": "object", "properties": {"b": {}}, "required": ["b", "z"]}, Branch({"b": ANY}, frozenset("b"))),
+        (
+            {"anyOf": [
+                {"properties": {"k": {"const": "x"}, "b": {"type": "string"}}, "required": ["b", "k"]},
+                {"properties": {"k": {"const": "y"}, "c": {"type": "string"}}, "required": ["k"]},
+            ]},
+            Branch({"k": Leaf("choice", ("x", "y")), "b": STRING, "c": STRING}, frozenset("k")),
+        ),
+        (
+            {"type": "object", "properties": {"b": {"type": "string"}, "c": {"type": "string"}},
+             "anyOf": [{"required": ["b"]}, {"required": ["c"]}]},
+            Branch({"b": STRING, "c": STRING}),
+        ),
+        (
+            {"type": "object",
+             "allOf": [{"properties": {"b": {"type": "string"}}, "required": ["b"]}, {"properties": {"c": {}}}]},
+            Branch({"b": STRING, "c": ANY}, frozenset("b")),
+        ),
+        ({"allOf": [{"type": "string"}], "description": "x"}, STRING),
+    ],
+)  # fmt: skip
+def test_json_schema(schema, node):
+    found = of_type(schema)
+    assert found == node
+    if isinstance(node, Branch):
+        assert list(found.children) == list(node.children)
+
+
+def test_references():
+    schema = {
+        "$ref": "#/$defs/Invoice",
+        "$defs": {
+            "Invoice": {"properties": {"lines": {"type": "array", "items": {"$ref": "#/$defs/a~1b~0c"}}}},
+            "a/b~c": {"properties": {"price": {"anyOf": [{"$ref": "#/$defs/Price"}, {"type": "null"}]}}},
+            "Price": {"type": "number"},
+        },
+    }  # fmt: skip
+    assert read_schema(schema) == Branch({"lines": ListOf(Branch({"price": NUMBER}))})
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (None, r"got None at \$"),
+        (5, r"got 5 at \$"),
+        (True, r"got True at \$"),
+        ("", "got empty text"),
+        ('{"a": ', "text that is no JSON"),
+        ("[" * 100_000, "nested too deeply"),
+        ({"a": {"b": None}}, r"got None at a\.b"),
+        ({"a": ""}, "got '' at a"),
+        ({"a": [{"b": ["x", None]}]}, r"got None among the choices at a\[0\]\.b"),
+        ({"a": [{"b": "string"}, {"c": "string"}]}, "among the choices at a"),
+        ({"a": ()}, "got no choice at a"),
+        ({"a": {"b"}}, "at a, expected a type name"),
+        ({"type": "object", "properties": {"a": {"type": "text"}}}, r"type 'text' at \$\.a, expected one of string"),
+        ({"type": "object", "properties": {"a": {"type": []}}}, r"type \[\] at \$\.a"),
+        ({"type": "object", "properties": {"a": False}}, r"got False at \$\.a"),
+        ({"type": "object", "properties": {"a": {"properties": 5}}}, r"properties 5 at \$\.a"),
+        ({"type": "array", "items": {"enum": []}}, r"enum \[\] at \$\[\]"),
+        ({"type": "array", "items": {"anyOf": []}}, r"anyOf \[\] at \$\[\]"),
+        ({"type": "array", "items": {"allOf": [{"type": "string"}, {"type": "integer"}]}}, r"allOf of different types"),
+        ({"$ref": "#/$defs/A", "$defs": {}}, r"\$ref '#/\$defs/A' at \$, expected one that leads"),
+        ({"$defs": {}, "properties": {"a": {"$ref": "other.json#/A"}}}, r"into the same document"),
+        (
+            {"$defs": {"A": {"type": "object", "properties": {"a": {"$ref": "#/$defs/A"}}}}, "$ref": "#/$defs/A"},
+            r"which contains itself at \$\.a",
+        ),
+        ({"$schema": "x", "type": "object", "properties": {"a": {"$ref": "#"}}}, "more than 64|contains itself"),
+    ],
+)
+def test_errors_name_the_path(schema, message):
+    with pytest.raises(InputError, match=message):
+        read_schema(schema)
+
+
+def test_schemas_that_contain_themselves():
+    endless: dict = {}
+    endless["a"] = endless
+    with pytest.raises(InputError, match="more than 64 levels"):
+        read_schema(endless)
+    endless = {"type": "object", "properties": {}}
+    endless["properties"]["a"] = endless
+    with pytest.raises(InputError, match="more than 64 levels"):
+        read_schema(endless)
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "object", "properties": {}}, True),
+        ({"type": ["object", "null"], "properties": {}}, True),
+        ({"type": "array", "items": {"type": "string"}}, True),
+        ({"$schema": "https://json-schema.org/draft/2020-12/schema"}, True),
+        ({"$ref": "#/$defs/A"}, True),
+        ({"anyOf": [{"type": "string"}, {"type": "null"}]}, True),
+        ({"type": "object", "properties": "string"}, False),
+        ({"type": "array", "items": ["string"]}, False),
+        ({"$ref": "string"}, False),
+        ({"anyOf": ["a", "b"]}, False),
+        ({"type": "string", "name": "string"}, False),
+        (["string"], False),
+    ],
+)
+def test_the_rule_that_tells_forms_apart(schema, expected):
+    assert is_json_schema(schema) is expected
+
+
+def test_the_form_may_be_given():
+    assert read_schema({"type": "string"}, form="json_schema") == STRING
+    schema = {"type": "object", "properties": {"a": "string"}}
+    assert list(read_schema(schema, form="treeval").children) == ["type", "properties"]
+    with pytest.raises(OptionError, match="form: got 'xml'"):
+        read_schema({}, form="xml")
+
+
+def test_pydantic():
+    pydantic = pytest.importorskip("pydantic")
+
+    class Line(pydantic.BaseModel):
+        quantity: int
+        price: float | None = None
+
+    class Invoice(pydantic.BaseModel):
+        day: datetime.date
+        lines: list[Line]
+
+    Invoice.__annotations__ = {"day": datetime.date, "lines": list[Line]}
+    node = Branch(
+        {
+            "day": Leaf("date"),
+            "lines": ListOf(Branch({"quantity": INTEGER, "price": NUMBER}, frozenset({"quantity"}))),
+        },
+        frozenset({"day", "lines"}),
+    )
+    assert read_schema(Invoice) == node
+
+
+LEAVES = st.sampled_from(
+    [*(Leaf(name) for name in ("string", "integer", "number", "boolean", "date", "datetime", "any", "object", "null")),
+     Leaf("choice", ("x", "y")), Leaf("integer|string")]
+)  # fmt: skip
+NODES = st.recursive(
+    LEAVES,
+    lambda inner: (
+        inner.map(ListOf)
+        | st.dictionaries(st.text(min_size=1, max_size=3), inner, min_size=1, max_size=3).map(
+            lambda children: Branch(children, frozenset(list(children)[:1]))
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(NODES, st.booleans())
+def test_as_json_schema_and_back(node, nullable):
+    schema = as_json_schema(node, nullable=nullable)
+    assert json.loads(json.dumps(schema)) == schema
+    if isinstance(node, Branch):
+        assert is_json_schema(schema)
+    assert read_schema(schema, form="json_schema") == node
+
+
+def test_json_schema_of_types_that_it_does_not_have():
+    schema = as_json_schema(read_schema({"code": "isbn", "other": Isbn}))
+    assert schema["properties"] == {"code": {"title": "isbn"}, "other": {"title": "Isbn"}}
+
+
+# --- compliance ---
+
+NODE = Branch(
+    {
+        "name": STRING,
+        "n": INTEGER,
+        "x": NUMBER,
+        "ok": Leaf("boolean"),
+        "day": Leaf("date"),
+        "at": Leaf("datetime"),
+        "c": Leaf("choice", ("a", 1, True)),
+        "u": Leaf("integer|string"),
+        "tags": ListOf(STRING),
+        "inner": Branch({"a": ListOf(Branch({"b": INTEGER}, frozenset("b")))}, frozenset("a")),
+        "isbn": Leaf("isbn"),
+    },
+    frozenset({"name", "inner"}),
+)
+FINE = {"name": "x", "inner": {"a": []}}
+
+
+@pytest.mark.parametrize(
+    ("tree", "issues"),
+    [
+        (FINE, []),
+        ({**FINE, "n": 1.0, "x": 1, "ok": False, "u": "5", "isbn": [1], "c": 1}, []),
+        ({**FINE, "day": "2011-01-25", "at": "2011-01-25T10:00:00Z"}, []),
+        ({**FINE, "day": datetime.date(2011, 1, 25), "c": True}, []),
+        (dict.fromkeys(NODE.children), []),
+        ({"name": "x", "inner": {"a": [None, {"b": None}]}, "tags": [None]}, []),
+        ({}, [("name", "missing"), ("inner", "missing")]),
+        (None, [("$", "type")]),
+        ([], [("$", "type")]),
+        ("x", [("$", "type")]),
+        ({**FINE, "name": 5, "n": True, "x": "5", "ok": 1}, [(key, "type") for key in ("name", "n", "x", "ok")]),
+        ({**FINE, "n": 1.5, "u": True}, [("n", "type"), ("u", "type")]),
+        ({**FINE, "day": "25 January 2011", "at": "2011-01-25"}, [("day", "format"), ("at", "format")]),
+        ({**FINE, "day": "20110125", "at": "2011-01-25T25:00"}, [("day", "format"), ("at", "format")]),
+        ({**FINE, "day": 20110125}, [("day", "type")]),
+        ({**FINE, "c": "b"}, [("c", "choice")]),
+        ({**FINE, "c": False}, [("c", "choice")]),
+        ({**FINE, "c": []}, [("c", "type")]),
+        ({**FINE, "tags": "a"}, [("tags", "type")]),
+        ({**FINE, "tags": ["a", 5, {}]}, [("tags[1]", "type"), ("tags[2]", "type")]),
+        ({"name": "x", "inner": 5}, [("inner", "type")]),
+        ({"name": "x", "inner": {}}, [("inner.a", "missing")]),
+        (
+            {"name": "x", "inner": {"a": [{}, {"b": 1, "c": 2}]}},
+            [("inner.a[0].b", "missing"), ("inner.a[1].c", "unknown")],
+        ),
+        ({**FINE, "z z": 1, 5: 2}, [("['z z']", "unknown"), ("[5]", "unknown")]),
+    ],
+)  # fmt: skip
+def test_compliance(tree, issues):
+    found = complies(tree, NODE)
+    assert [(str(issue).split(": ")[0], issue.kind) for issue in found] == issues
+    assert {issue.kind for issue in found} <= set(ISSUE_KINDS)
+
+
+@pytest.mark.parametrize(
+    ("value", "label", "expected"),
+    [
+        ("x", "str", True),
+        (True, int, False),
+        (10**400, "integer", True),
+        (10**400, float, True),
+        ({"a": 1}, "object", True),
+        ([1], "object", False),
+        (Isbn(), Isbn, True),
+        ("x", Isbn, False),
+        (AnyOf(["x", None]), "string", True),
+        (AnyOf(["x", 5]), "string", False),
+        (object(), "any", True),
+        (object(), ("a", "label"), True),
+        ("\ud800", "date", True),
+    ],
+)
+def test_types(value, label, expected):
+    assert fits(value, Leaf(label)) is expected
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.text()
+TREES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner))
+
+
+@given(TREES, NODES)
+def test_any_tree_can_be_checked(tree, node):
+    for issue in complies(tree, node):
+        assert str(issue)

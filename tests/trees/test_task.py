@@ -1,0 +1,272 @@
+"""The extraction task configs: each loads, names every key that scoring returns, and survives what models write."""
+
+import json
+import math
+import warnings
+from collections import Counter
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tls_tasks.trees.task
+from tests.conftest import ROOT
+from tests.timelines.test_task import HOSTILE, read
+from tls_tasks.core.scores import mean
+from tls_tasks.hosts.aggregations import ratio_of_sums, total, tree_f1, tree_precision, tree_recall
+from tls_tasks.trees.baseline import answer as rules_answer
+from tls_tasks.trees.data import load_tree_task, prompt
+from tls_tasks.trees.data_sets import tree_set, tree_sets
+from tls_tasks.trees.task import METRICS, process_tree, result_keys
+from tls_tasks.trees.tree_eval import tree_eval
+
+FOLDER = ROOT / "task_configs" / "trees"
+NAMES = list(tree_sets())
+SCHEMA = {"name": "string", "n": "integer", "day": "date", "tags": ["string"]}
+GOLD = {"name": "Café Nord", "n": 3, "day": "2024-03-05", "tags": ["a", "b"]}
+DOC = {"doc_id": "d1", "schema": json.dumps(SCHEMA), "reference": json.dumps(GOLD)}
+FOLDED = {
+    f"{part}_{level}": fold
+    for level in ("node", "leaf")
+    for part, fold in (("precision", tree_precision), ("recall", tree_recall), ("f1", tree_f1))
+}
+COUNTED = [f"leaves_{kind}" for kind in ("correct", "wrong", "missed", "invented", "absent")]
+RATES = ["json_valid", "parsed", "repaired", "duplicate_keys", "non_finite", "schema_compliance"]
+
+
+def test_the_metric_list_names_exactly_what_scoring_returns():
+    listed = [entry["metric"] for entry in read(FOLDER / "_default_yaml")["metric_list"]]
+    assert listed == result_keys() == list(process_tree(DOC, ["{}"]))
+    assert sorted(listed) == sorted([
+        "treeval_score", *FOLDED, *METRICS, *COUNTED, *RATES, "type_errors", "parse_failures"
+    ])  # fmt: skip
+
+
+def test_the_group_averages_what_the_tasks_have():
+    config = read(FOLDER / "tree.yaml")
+    assert config["group"] == "tree" and config["task"] == NAMES
+    keys = {entry["metric"] for entry in config["aggregate_metric_list"]}
+    assert {"treeval_score", *FOLDED, "json_valid", "schema_compliance"} <= keys <= set(result_keys())
+    assert all(entry["weight_by_size"] is False for entry in config["aggregate_metric_list"])
+
+
+def test_every_file_is_a_task_or_the_group_and_every_task_is_there():
+    configs = [read(path) for path in FOLDER.glob("*.yaml")]
+    assert sorted(config.get("task") for config in configs if "group" not in config) == sorted(NAMES)
+    assert len(configs) == len(NAMES) + 1
+
+
+def test_the_readme_tells_of_every_task_and_key():
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    for name in NAMES:
+        row = next(line for line in readme.splitlines() if line.startswith(f"| `{name}` "))
+        wanted = tree_set(name)
+        assert wanted.licence in row
+        assert (wanted.hub.repo_id if wanted.hub else "none") in row
+    assert all(f"`{key}`" in readme for key in result_keys())
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_task_loads_and_asks(task_manager, name):
+    pytest.importorskip("lm_eval")
+    # lm-eval 0.4.11 has no TaskManager.load
+    loaded = (
+        task_manager.load([name])["tasks"] if hasattr(task_manager, "load") else task_manager.load_task_or_group(name)
+    )
+    task = loaded[name]
+    docs = list(task.test_docs())
+    assert len(docs) == {"tree_extraction": 36, "tree_paraloq": 3}[name]
+    for doc in docs:
+        assert task.doc_to_text(doc).endswith("Answer with one JSON object and nothing else.\n\nJSON:")
+        assert task.doc_to_target(doc) == doc["reference"]
+        assert doc["edition"] == "embedded" and doc["text_truncated"] == 0
+    stops = task.config.generation_kwargs["until"]
+    chat = f"Here is the JSON:\n\n```json\n{json.dumps(GOLD, indent=2)}\n```\n\nThe <document> says no more.\n\n\n"
+    assert stops and not any(stop in chat for stop in stops)
+    assert any(stop in f"{{}}\n\n{task.doc_to_text(docs[0])}" for stop in stops), "a base model that goes on"
+    assert task.config.generation_kwargs["max_gen_toks"] == 2048
+    assert task.config.metadata["provenance"]["edition"] == "embedded"
+
+
+# --- one answer ---
+
+
+def direct(doc, answer):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tree_eval([answer], [json.loads(doc["reference"])], json.loads(doc["schema"]))
+
+
+def test_the_values_of_one_answer():
+    tree = {"name": "Cafe Nord", "n": "3", "day": None, "tags": ["b"], "more": 1}
+    values = process_tree(DOC, [f"Here:\n```json\n{json.dumps(tree)}\n```"])
+    expected = direct(DOC, tree).as_dict()
+    assert values["treeval_score"] == expected["treeval_score"] > 0
+    for key, fold in FOLDED.items():
+        assert fold([values[key]]) == pytest.approx(expected[key], abs=1e-12)
+    assert {key: values[key] for key in RATES} == {
+        "json_valid": 0, "parsed": 1, "repaired": 0, "duplicate_keys": 0, "non_finite": 0, "schema_compliance": 0
+    }  # fmt: skip
+    assert (values["type_errors"], values["parse_failures"]) == (1, 0)
+    assert (values["leaves_missed"], values["leaves_correct"], values["leaves_wrong"]) == (2, 1, 2)
+
+
+def test_a_perfect_answer():
+    values = process_tree(DOC, [f"<think>{{}}</think>{json.dumps(GOLD)}"])
+    assert values["treeval_score"] == 1.0
+    assert all(fold([values[key]]) == 1.0 for key, fold in FOLDED.items())
+    assert all(ratio_of_sums([values[key]]) == 1.0 for key in METRICS)
+    assert values["leaves_correct"] == 5 and values["schema_compliance"] == 1
+
+
+@pytest.mark.parametrize("answer", ["", " \n", "I can't do that.", '<think>{"n": 3}', "```json\n```"])
+def test_nothing_scores_zero_and_is_counted(answer):
+    values = process_tree(DOC, [answer])
+    assert values["treeval_score"] == values["parsed"] == values["schema_compliance"] == 0
+    assert values["parse_failures"] == 1
+    assert tree_f1([values["f1_node"]]) == 0 and tree_precision([values["precision_node"]]) == 1
+    assert all(values[key] == {"hits": 0.0, "of": 0} for key in METRICS)
+    assert values["leaves_missed"] == 5
+
+
+def test_several_right_answers_of_a_leaf():
+    doc = {**DOC, "reference": json.dumps({**GOLD, "name": {"$any_of": ["Nord", "Café Nord"]}})}
+    for name in ("Nord", "Café Nord"):
+        assert process_tree(doc, [json.dumps({**GOLD, "name": name})])["treeval_score"] == 1.0
+
+
+def check(values):
+    assert list(values) == result_keys()
+    for key, value in values.items():
+        for number in value.values() if isinstance(value, dict) else [value]:
+            assert math.isfinite(number) and number >= 0, key
+    assert all(values[key] <= 1 for key in ("treeval_score", *RATES, "parse_failures"))
+    assert all(0 <= fold([values[key]]) <= 1 for key, fold in FOLDED.items())
+    json.dumps(values)
+
+
+@given(st.text(st.characters(), max_size=300))
+def test_any_text_scores(text):
+    check(process_tree(DOC, [text]))
+
+
+TREES = st.recursive(
+    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),
+    lambda below: st.one_of(
+        st.lists(below, max_size=3),
+        st.dictionaries(st.one_of(st.sampled_from(list(SCHEMA)), st.text(max_size=3)), below, max_size=4),
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from([*SCHEMA, "more"]), TREES, max_size=5))
+def test_any_tree_scores(tree):
+    check(process_tree(DOC, [json.dumps(tree)]))
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_text_scores(text):
+    check(process_tree(DOC, [text]))
+
+
+@pytest.mark.parametrize("results", [[], [None], [[]], [[json.dumps(GOLD)]], [3], [{"a": 1}]])
+def test_what_a_users_filter_may_have_made_of_the_answer(results):
+    check(process_tree(DOC, results))
+
+
+def test_a_scorer_that_fails_shows_as_nan_and_not_as_a_lost_run(monkeypatch, caplog):
+    def broken(*_):
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(tls_tasks.trees.task, "tree_eval", broken)
+    values = process_tree(DOC, ["{}"])
+    assert list(values) == result_keys()
+    assert "tree_eval could not score document d1" in caplog.text
+    good = {key: value if isinstance(value, dict) else 1.0 for key, value in values.items()}
+    assert all(math.isnan(fold([values[key], {"tp": 1, "fp": 0, "fn": 0}])) for key, fold in FOLDED.items())
+    assert all(math.isnan(ratio_of_sums([values[key], {"hits": 1, "of": 1}])) for key in METRICS)
+    assert all(math.isnan(values[key]) for key, value in good.items() if value == 1.0)
+
+
+# --- over documents ---
+
+
+def folded(values):
+    """What the harness's aggregations make of the values of several documents."""
+    result = {"treeval_score": mean([one["treeval_score"] for one in values])}
+    result |= {key: fold([one[key] for one in values]) for key, fold in FOLDED.items()}
+    result |= {key: mean([one[key] for one in values]) for key in RATES}
+    result |= {key: ratio_of_sums([one[key] for one in values]) for key in METRICS}
+    return result | {key: total([one[key] for one in values]) for key in (*COUNTED, "type_errors", "parse_failures")}
+
+
+def answers_of(docs):
+    """Right, found by rules, broken off, and none at all, by turns."""
+    dresses = (
+        lambda doc: doc["reference"],
+        lambda doc: rules_answer(prompt(doc)),
+        lambda doc: doc["reference"][: len(doc["reference"]) // 2],
+        lambda doc: "I am sorry.",
+    )
+    return [dresses[index % 4](doc) for index, doc in enumerate(docs)]
+
+
+def test_documents_of_one_schema_give_the_numbers_of_one_call():
+    docs = [doc for doc in load_tree_task("tree_extraction", edition="embedded")["test"] if doc["kind"] == "invoice"]
+    answers = answers_of(docs)
+    values = folded([process_tree(doc, [answer]) for doc, answer in zip(docs, answers, strict=True)])
+    with pytest.warns(UserWarning, match="nothing could be read in 1 of 6"):
+        score = tree_eval(answers, [doc["reference"] for doc in docs], docs[0]["schema"])
+    whole = score.as_dict(detailed=True)
+    for key in (*FOLDED, *RATES, "type_errors", "parse_failures"):
+        assert values[key] == pytest.approx(whole[key], abs=1e-12), key
+    assert values["treeval_score"] == pytest.approx(mean([one["treeval_score"] for one in whole["items"]]), abs=1e-12)
+    for kind in ("correct", "wrong", "missed", "invented", "absent"):
+        assert values[f"leaves_{kind}"] == sum(field[kind] for field in whole["fields"].values())
+    for key in METRICS:
+        found = [one["averages"]["per_metric"][key] for one in whole["items"]]
+        assert values[key] == pytest.approx(mean([one for one in found if one is not None]), abs=1e-12)
+
+
+def test_documents_of_several_schemas_give_the_numbers_of_the_summed_counts():
+    docs = list(load_tree_task("tree_extraction", edition="embedded")["test"])
+    answers = answers_of(docs)
+    values = folded([process_tree(doc, [answer]) for doc, answer in zip(docs, answers, strict=True)])
+    sums, scores = Counter(), []
+    for kind in dict.fromkeys(doc["kind"] for doc in docs):
+        places = [index for index, doc in enumerate(docs) if doc["kind"] == kind]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            score = tree_eval(
+                [answers[index] for index in places],
+                [docs[index]["reference"] for index in places],
+                docs[places[0]]["schema"],
+            )
+        scores += [one["treeval_score"] for one in score.samples()]
+        for unit in score.units:
+            sums.update(unit)
+    assert values["treeval_score"] == pytest.approx(mean(scores), abs=1e-12)
+    for level in ("node", "leaf"):
+        hits, extra, missed = (sums[f"{level}_{name}"] for name in ("tp", "fp", "fn"))
+        assert hits and extra + missed
+        assert values[f"precision_{level}"] == pytest.approx(hits / (hits + extra), abs=1e-12)
+        assert values[f"recall_{level}"] == pytest.approx(hits / (hits + missed), abs=1e-12)
+        assert values[f"f1_{level}"] == pytest.approx(2 * hits / (2 * hits + extra + missed), abs=1e-12)
+    for key in RATES:
+        assert values[key] == pytest.approx(sums[key] / len(docs), abs=1e-12)
+    assert values["parse_failures"] == 9 and 0 < values["repaired"] <= 0.25
+
+
+def test_the_baseline_is_neither_trivial_nor_right():
+    """The numbers of the README."""
+    docs = list(load_tree_task("tree_extraction", edition="embedded")["test"])
+    values = folded([process_tree(doc, [rules_answer(prompt(doc))]) for doc in docs])
+    readme = (FOLDER / "README.md").read_text(encoding="utf-8")
+    told = (values[key] for key in ("treeval_score", "f1_node", "f1_leaf"))
+    assert "its treeval score is {:.2f} (node F1 {:.2f}, leaf F1 {:.2f})".format(*told) in readme
+    assert values["json_valid"] == values["schema_compliance"] == 1 and 0.2 < values["treeval_score"] < 0.6
+
+
+def test_sums_of_nothing():
+    assert [fold([]) for fold in FOLDED.values()] == [1.0] * 6

@@ -1,0 +1,889 @@
+"""tree_eval: treeval's numbers, its guide's, the slow obvious version, and what must hold of any trees."""
+
+import dataclasses
+import itertools
+import json
+import random
+import re
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.conftest import ORACLES, ROOT, SHARED, read_jsonl
+from tests.trees.slow_tree_eval import Slow
+from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.intervals import bootstrap_results, total_of
+from tls_tasks.trees.align import assign
+from tls_tasks.trees.compliance import ISSUE_KINDS, complies
+from tls_tasks.trees.fields import leaves_of
+from tls_tasks.trees.leaf_metrics import LeafMetric, resolve_metric
+from tls_tasks.trees.nodes import count_nodes
+from tls_tasks.trees.options import OPTION_NAMES, PRESETS, TreeOptions
+from tls_tasks.trees.pairs import FIELDS
+from tls_tasks.trees.schema import read_schema
+from tls_tasks.trees.score import KEYS, TreeScore
+from tls_tasks.trees.tools import average_tree, create_tree_metrics
+from tls_tasks.trees.tree_eval import tree_eval
+from tls_tasks.trees.values import AnyOf
+
+ROWS = read_jsonl(ORACLES / "trees.jsonl")
+ERRORS = read_jsonl(ORACLES / "trees_errors.jsonl")
+
+
+def rows_of(kind):
+    return [pytest.param(row, id=row["group"]) for row in ROWS if row["kind"] == kind]
+
+
+def near(left, right):
+    if left is None or right is None:
+        return left is right
+    return abs(left - right) < 1e-9
+
+
+def assert_same_tree(expected, got, path="$"):
+    if isinstance(expected, dict):
+        assert isinstance(got, dict) and expected.keys() == got.keys(), path
+        for key, value in expected.items():
+            assert_same_tree(value, got[key], f"{path}.{key}")
+    else:
+        assert near(expected, got), (path, expected, got)
+
+
+def scored(prediction, reference, schema, *args, **options):
+    """One row's result."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return tree_eval([prediction], [reference], schema, *args, **options).as_dict()
+
+
+# --- treeval's numbers, to 1e-9 ---
+
+
+@pytest.mark.parametrize("row", rows_of("treeval"))
+def test_every_number_is_treevals(row):
+    result = tree_eval(
+        row["hypothesis"], row["reference"], row["schema"], row["metrics"],
+        compat="treeval", hierarchical_averaging=row["hierarchical_averaging"],
+    ).as_dict()  # fmt: skip
+    expected = row["expected"]
+    assert_same_tree(expected["leaves"], result["leaves"])
+    assert_same_tree({key: expected[key] for key in KEYS}, {key: result[key] for key in KEYS})
+    assert_same_tree(expected["per_metric"], result["averages"]["per_metric"])
+    if expected["per_leaf_type"] is not None:  # None: treeval stops
+        types = result["averages"]["per_leaf_type"]
+        for label, means in expected["per_leaf_type"].items():
+            assert_same_tree(means or dict.fromkeys(types[label]), types[label])
+
+
+@pytest.mark.parametrize("row", rows_of("matching"))
+def test_matching_is_treevals(row):
+    matrix = np.array(row["matrix"], dtype=float)
+    rows, columns = assign(matrix, maximize=row["maximize"])
+    assert near(matrix[list(rows), list(columns)].sum(), row["expected"]["total"])
+    rows, columns = assign(matrix, canonical=True, maximize=row["maximize"])
+    assert near(matrix[list(rows), list(columns)].sum(), row["expected"]["total"])
+
+
+@pytest.mark.parametrize("row", rows_of("count_nodes"))
+def test_nodes_are_counted_as_in_treeval(row):
+    assert count_nodes(row["tree"]) == row["expected"]
+
+
+@pytest.mark.parametrize("row", rows_of("create_tree_metrics"))
+def test_tree_metrics_are_treevals(row):
+    arguments = row["schema"], row["leaves_metrics"], row["types_metrics"], row["exclusive"]
+    if row["expected"] is None:
+        with pytest.raises(InputError, match="no metric for"):
+            create_tree_metrics(*arguments)
+        return
+    assert in_order(create_tree_metrics(*arguments)) == row["expected"]
+
+
+def in_order(tree):
+    return {key: in_order(value) if isinstance(value, dict) else sorted(value) for key, value in tree.items()}
+
+
+@pytest.mark.parametrize("row", rows_of("aggregate"))
+def test_averages_are_treevals(row):
+    def scores(tree, metrics):
+        if tree is None:
+            return None
+        if isinstance(metrics, dict):
+            return {key: scores(tree[key], metrics[key]) for key in metrics}
+        return {name: next(iter(result.values())) for name, result in tree.items()}
+
+    averages = average_tree(scores(row["results"], row["metrics"]), row["schema"])
+    expected = row["expected"]
+    assert_same_tree(
+        {key: mean for key, mean in expected["per_metric"].items() if mean is not None}, averages["per_metric"]
+    )
+    assert_same_tree(expected["per_leaf_type"], averages["per_leaf_type"])
+
+
+def test_average_tree_is_what_tree_eval_averages():
+    for row, hierarchical in itertools.product(ROWS, (False, True)):
+        if row["kind"] == "treeval":
+            result = tree_eval(
+                row["hypothesis"], row["reference"], row["schema"], row["metrics"],
+                compat="treeval", hierarchical_averaging=hierarchical,
+            ).as_dict()  # fmt: skip
+            own = average_tree(result["leaves"], row["schema"], hierarchical)["per_metric"]
+            means = {key: mean for key, mean in result["averages"]["per_metric"].items() if mean is not None}
+            assert_same_tree(means, own)
+
+
+def test_the_copies_of_the_oracles_are_whole(shared):
+    assert read_jsonl(shared / "oracles" / "trees.jsonl") == ROWS
+    assert read_jsonl(shared / "oracles" / "trees_errors.jsonl") == ERRORS
+
+
+# --- where treeval has no numbers ---
+
+PARTS_FROM_THE_PROTOTYPE = {"random/11", "random/53", "random/62"}
+"""As ``docs/undefined_values.md`` says."""
+
+
+def with_our_names(metrics):
+    return json.loads(json.dumps(metrics).replace('"levenshtein"', '"indel_ratio"'))
+
+
+@pytest.mark.parametrize("compat", [None, "treeval"])
+@pytest.mark.parametrize("row", [pytest.param(row, id=row["group"]) for row in ERRORS])
+def test_what_treeval_cannot_do_has_a_value(row, compat):
+    metrics = row["metrics"] if compat else with_our_names(row["metrics"])
+    result = tree_eval(row["hypothesis"], row["reference"], row["schema"], metrics, compat=compat).as_dict()
+    assert all(0 <= result[key] <= 1 for key in KEYS)
+    expected = row["suggested_by_prototype"]
+    if compat and "treeval_expected" in row:
+        expected = row["treeval_expected"]
+    same = all(near(expected[key], result[key]) for key in KEYS)
+    means = with_our_names(expected["per_metric"]) if not compat else expected["per_metric"]
+    same = same and all(near(mean, result["averages"]["per_metric"][name]) for name, mean in means.items())
+    assert same is not (compat is None and row["group"] in PARTS_FROM_THE_PROTOTYPE)
+
+
+TABLE = re.compile(r"^\| (`[^`]+`)(?: under `l`)? \| `([^`]+)` \| `([^`]+)`[^|]*\| ([\d. |]+) \|$", re.MULTILINE)
+
+
+def definitions():
+    text = (ROOT / "docs" / "undefined_values.md").read_text(encoding="utf-8")
+    for match in TABLE.finditer(text):
+        schema, reference, prediction = (json.loads(match[i].strip("`")) for i in (1, 2, 3))
+        schema = {"l": schema} if " under " in match[0].split(" | ")[0] else schema
+        yield pytest.param(
+            schema, reference, prediction, [float(one) for one in match[4].split("|")], id=match[0][2:70]
+        )
+
+
+def test_the_table_of_definitions_is_read():
+    assert len(list(definitions())) == 28
+
+
+@pytest.mark.parametrize(("schema", "reference", "prediction", "expected"), list(definitions()))
+def test_values_by_definition(schema, reference, prediction, expected):
+    result = scored(prediction if isinstance(prediction, dict) else json.dumps(prediction), reference, schema)
+    got = [result[key] for key in ("precision_node", "recall_node", "precision_leaf", "recall_leaf", "treeval_score")]
+    assert [round(value, 6) for value in got] == expected
+
+
+def test_no_rows_are_0():
+    result = tree_eval([], [], {"a": "string"}).as_dict()
+    assert {result[key] for key in KEYS} == {0.0} and result["leaves"] == {"a": None}
+
+
+def test_text_that_cannot_be_read_is_an_empty_tree_and_a_parse_failure():
+    with pytest.warns(UserWarning, match="nothing could be read in 1 of 2"):
+        score = tree_eval(["I can't.", '{"a": "x"}'], [{"a": "x"}] * 2, {"a": "string"})
+    result = score.as_dict(detailed=True)
+    assert (score.parse_failures, result["parsed"], result["schema_compliance"]) == (1, 0.5, 0.5)
+    assert [item["recall_node"] for item in result["items"]] == [0.0, 1.0] and result["problems"] == {0: {"no_json": 1}}
+
+
+def test_a_null_for_the_whole_answer_is_read_and_does_not_comply():
+    result = scored("null", {"a": "x"}, {"a": "string"})
+    assert (result["parsed"], result["schema_compliance"], result["recall_node"]) == (1.0, 0.0, 0.0)
+
+
+# --- the guide ---
+
+FIGURE_SCHEMA = {"x": {"a": "integer", "b": "string"}, "y": {"c": "integer", "d": "integer", "e": "integer"}}
+
+
+@pytest.mark.parametrize("compat", [None, "treeval"])
+def test_the_figure_of_the_guide(compat):
+    reference = {"x": {"a": 1, "b": None}, "y": {"c": None, "d": 1, "e": 1}}
+    prediction = {"x": {"a": 1, "b": None}, "y": {"c": 3, "new": 1}}
+    result = scored(prediction, reference, FIGURE_SCHEMA, compat=compat)
+    assert (result["precision_node"], result["recall_node"]) == (5 / 6, 5 / 7)
+    assert (result["precision_leaf"], result["recall_leaf"]) == (1 / 2, 1 / 1)
+
+
+SONG = {
+    "song_name": "Wake Me Up Before You Go-Go",
+    "artist_name": "Wham!",
+    "song_duration_in_seconds": 231,
+    "has_lyrics": True,
+    "information": {"tempo": 81, "time_signature": "4/4", "key_signature": "C major"},
+    "instruments": ["synthesizer", "bass guitar", "electric guitar", "drums"],
+}
+SONG_SCHEMA = {
+    "song_name": "string",
+    "artist_name": "string",
+    "song_duration_in_seconds": "integer",
+    "has_lyrics": "boolean",
+    "information": {"tempo": "integer", "time_signature": ["4/4", "4/2", "2/2"], "key_signature": "string"},
+    "instruments": ["string"],
+}
+
+
+def test_the_song_of_the_guide():
+    prediction = {**SONG, "instruments": ["drums", "guitar", "synthesizer"], "has_lyrics": "yes"}
+    score = tree_eval([prediction], [SONG], SONG_SCHEMA, {"string": ["exact_match", "indel_ratio"]})
+    result = score.as_dict(detailed=True)
+    assert result["items"][0]["alignments"] == {"instruments": [[1, 1], [3, 0], [0, 2]]}
+    assert result["leaves"]["instruments"] == {"exact_match": 2 / 3, "indel_ratio": pytest.approx((2 + 12 / 17) / 3)}
+    assert result["leaves"]["has_lyrics"] == {"exact_match": 0.0} and result["type_errors"] == 1
+    assert result["fields"]["instruments"] == {"correct": 2, "wrong": 1, "missed": 1, "invented": 0, "absent": 0}
+    assert result["averages"]["per_leaf_type"]["choice"] == {"exact_match": 1.0}
+    assert result["recall_node"] == 12 / 13 and score.signature == (
+        "tree_eval|leaves:20d693c0|metrics:exact_match,indel_ratio|options:guide|avg:flat|parse:lenient|v:1"
+    )
+
+
+def test_a_key_may_be_called_like_a_result():
+    schema = {"f1_node": "integer", "treeval_score": {"leaves": "string"}, "signature": ["string"]}
+    tree = {"f1_node": 7, "treeval_score": {"leaves": "x"}, "signature": ["a"]}
+    result = scored(tree, tree, schema)
+    assert result["f1_node"] == 1.0 and result["leaves"]["f1_node"] == {"exact_match": 1.0}
+    assert result["leaves"]["treeval_score"] == {"leaves": {"indel_ratio": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "tree", "leaves"),
+    [
+        (["integer"], [3, 1, 2], {"exact_match": 1.0}),
+        ([{"a": "string"}], [{"a": "x"}, {"a": "y"}], {"a": {"indel_ratio": 1.0}}),
+        ("string", "x", {"indel_ratio": 1.0}),
+    ],
+)
+def test_the_root_may_be_no_dictionary(schema, tree, leaves):
+    result = tree_eval([json.dumps(tree)], [json.dumps(tree)], schema).as_dict(detailed=True)
+    assert result["leaves"] == leaves and {result[key] for key in KEYS} == {1.0}
+    assert result["items"][0]["leaves"] == leaves
+
+
+# --- each option does what it says ---
+
+
+def of(options, *trees, key="recall_node", compat=None, **more):
+    return scored(*trees, options=options, compat=compat, **more)[key]
+
+
+def test_every_option_has_a_row_in_the_documentation():
+    text = (ROOT / "docs" / "tree_eval_options.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| `(\w+)` \| (.+) \|$", text, re.MULTILINE)
+    assert [row[0] for row in rows] == list(OPTION_NAMES)
+    for name, default, treeval, words in rows:
+        assert (default, treeval) == (getattr(TreeOptions(), name), getattr(PRESETS["treeval"], name))
+        (field,) = (field for field in dataclasses.fields(TreeOptions) if field.name == name)
+        others = [choice for choice in field.metadata["choices"] if choice not in (default, treeval)]
+        assert all(f"`{other}`" in words for other in others)
+
+
+def test_types():
+    trees = [{"a": True}, {"a": 1}, {"a": "integer"}]
+    assert scored(*trees)["leaves"] == {"a": {"exact_match": 0.0}}
+    assert scored(*trees, options={"types": "loose"}, compat="treeval")["leaves"] == {"a": {"exact_match": 1.0}}
+
+
+def test_missing_nodes():
+    trees = [{"k": 1}, {"k": 1, "a": {"b": None}}, {"k": "integer", "a": {"b": "string", "c": "string"}}]
+    assert of({}, *trees) == 1 / 3
+    assert of({"missing_nodes": "schema"}, *trees) == 1 / 4
+
+
+def test_absent_in_both():
+    trees = [{"a": 1}, {"a": 1}, {"a": "integer", "b": "integer"}]
+    assert (of({}, *trees), of({"absent_in_both": "missed"}, *trees)) == (1.0, 0.5)
+
+
+def test_extra_nodes():
+    trees = [{"a": 1, "x": {"y": 1, "z": [1, {"w": 2}]}}, {"a": 1}, {"a": "integer"}]
+    assert of({}, *trees, key="precision_node") == 1 / 6
+    assert of({"extra_nodes": "one"}, *trees, key="precision_node") == 1 / 2
+
+
+def test_branch_leaves():
+    trees = [{"k": 1}, {"k": 1, "a": {"b": 1, "c": 1}}, {"k": "integer", "a": {"b": "integer", "c": "integer"}}]
+    assert of({}, *trees, key="recall_leaf") == 1.0
+    assert of({"branch_leaves": "counted"}, *trees, key="recall_leaf") == 1 / 3
+
+
+def test_list_items():
+    trees = [{"l": [1, 2, 3, 9]}, {"l": [1, 2, 3]}, {"l": ["integer"]}]
+    assert of({}, *trees, key="precision_node") == 4 / 5
+    assert of({"list_items": "surplus"}, *trees, key="precision_node") == 1 / 2
+
+
+def test_null_items():
+    trees = [{"l": [None, 1]}, {"l": [None, 2]}, {"l": ["integer"]}]
+    assert scored(*trees)["leaves"] == {"l": {"exact_match": 0.0}}
+    assert scored(*trees, options={"null_items": "value"})["leaves"] == {"l": {"exact_match": 0.5}}
+
+
+def test_alignment():
+    """The guide takes the item with both leaves right; the code the one with fewer extra keys."""
+    reference = {"l": [{"a": 1, "b": 1}]}
+    prediction = {"l": [{"a": 1, "b": 2}, {"a": 1, "b": 1, **dict.fromkeys("uvwxyz", 0)}]}
+    schema = {"l": [{"a": "integer", "b": "integer"}]}
+    assert scored(prediction, reference, schema)["leaves"]["l"]["b"] == {"exact_match": 1.0}
+    by_code = scored(prediction, reference, schema, options={"alignment": "treeval_score"})
+    assert by_code["leaves"]["l"]["b"] == {"exact_match": 0.0}
+
+
+def test_single_metric():
+    trees = [{"l": [3, 2, 1]}, {"l": [1, 2, 3]}, {"l": ["integer"]}, {"integer": "abs_err"}]
+    assert scored(*trees)["leaves"] == {"l": {"abs_err": 0.0}}
+    assert scored(*trees, options={"single_metric": "raw"})["leaves"]["l"]["abs_err"] == pytest.approx(4 / 3)
+
+
+def test_clipping():
+    trees = [{"a": 11}, {"a": 1}, {"a": "integer"}, {"integer": "mse"}]
+    assert (of({}, *trees, key="treeval_score"), of({"clipping": "not_unit"}, *trees, key="treeval_score")) == (0, -99)
+
+
+def test_unmatched_items():
+    trees = [{"l": [1]}, {"l": [1, 2, 3, 4]}, {"l": ["integer"]}]
+    assert scored(*trees)["leaves"] == {"l": {"exact_match": 1.0}}
+    assert scored(*trees, options={"unmatched_items": "worst"})["leaves"] == {"l": {"exact_match": 0.25}}
+
+
+def test_inner_lists():
+    reference = {"l": [{"k": 1, "m": [1]}, {"k": 2, "m": [1, 2, 3]}]}
+    prediction = {"l": [{"k": 1, "m": [9]}, {"k": 2, "m": [1, 2, 3]}]}
+    schema = {"l": [{"k": "integer", "m": ["integer"]}]}
+    assert scored(prediction, reference, schema)["leaves"]["l"]["m"] == {"exact_match": 0.75}
+    by_list = scored(prediction, reference, schema, options={"inner_lists": "lists"})
+    assert by_list["leaves"]["l"]["m"] == {"exact_match": 0.5}
+
+
+def test_leaf_average_and_aggregate():
+    references = [{"a": 1, "b": 1}, {"a": 1, "b": None}, {"a": 1, "b": None}]
+    predictions = [{"a": 1, "b": 2}, {"a": 1, "b": None}, {"a": 1, "b": None}]
+    schema = {"a": "integer", "b": "integer"}
+
+    def run(**options):
+        return tree_eval(predictions, references, schema, options=options)
+
+    assert run().as_dict()["averages"]["per_metric"] == {"exact_match": 0.5}
+    assert run(leaf_average="values").as_dict()["averages"]["per_metric"] == {"exact_match": 0.75}
+    macro = run(aggregate="macro")
+    own = [item["treeval_score"] for item in run().as_dict(detailed=True)["items"]]
+    assert macro.as_dict()["treeval_score"] == sum(own) / 3 == pytest.approx(2.5 / 3)
+    assert macro.results(total_of(macro.units))["treeval_score"] == macro.as_dict()["treeval_score"]
+
+
+def test_unscored_branches():
+    trees = [{"a": None}, {"a": {"b": 1}}, {"a": {"b": "integer"}}]
+    assert scored(*trees)["leaves"] == {"a": {"b": None}}
+    assert scored(*trees, options={"unscored_branches": "null"})["leaves"] == {"a": None}
+
+
+# --- orders, weights, thresholds, several answers, other people's metrics ---
+
+
+def test_ordered_lists_are_compared_by_place():
+    trees = [{"l": [2, 1], "m": [2, 1]}, {"l": [1, 2], "m": [1, 2]}, {"l": ["integer"], "m": ["integer"]}]
+    assert scored(*trees, list_order="ordered")["leaves"] == {"l": {"exact_match": 0.0}, "m": {"exact_match": 0.0}}
+    assert scored(*trees, list_order={"m": "ordered"})["leaves"]["l"] == {"exact_match": 1.0}
+
+
+def test_dictionaries_by_the_value_of_a_key():
+    reference = {"l": [{"id": 1, "t": "ink"}, {"id": 2, "t": "pen"}, {"id": None, "t": "cap"}, {"id": 2, "t": "cup"}]}
+    prediction = {"l": [{"id": 2, "t": "ink"}, {"id": True, "t": "pen"}, {"t": "cap"}, {"id": 2, "t": "x"}]}
+    schema = {"l": [{"id": "integer", "t": "string"}]}
+    result = tree_eval([prediction], [reference], schema, {"string": "exact_match"}, list_order="key:id")
+    assert result.as_dict(detailed=True)["items"][0]["alignments"] == {"l": [[1, 0], [3, 3]]}
+    assert result.as_dict()["fields"]["l.t"] == {"correct": 0, "wrong": 2, "missed": 2, "invented": 2, "absent": 0}
+
+
+def test_weights():
+    trees = [{"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 1, "c": 1}, dict.fromkeys("abc", "integer")]
+    assert of({}, *trees, key="treeval_score") == pytest.approx(1 / 3)
+    assert of({}, *trees, key="treeval_score", weights={"a": 2}) == 0.5
+    assert of({}, *trees, key="treeval_score", weights={"integer": 0, "a": 1}) == 1.0
+    with pytest.raises(InputError, match="weights: got 0 for every leaf, expected at least one leaf"):
+        of({}, *trees, key="treeval_score", weights={"integer": 0})
+
+
+def test_thresholds_and_pass_rates():
+    trees = [{"a": "baroo", "b": None, "c": "x"}, {"a": "bar", "b": None, "c": "y"}, dict.fromkeys("abc", "string")]
+    assert "pass_rates" not in scored(*trees)
+    result = scored(*trees, thresholds={"a": 0.75})
+    assert result["pass_rates"] == {"a": 1.0, "b": None, "c": 0.0}
+    assert scored(*trees, thresholds=0.76)["fields"]["a"]["wrong"] == 1
+
+
+def test_several_valid_answers():
+    schema = {"a": "string", "l": ["integer"]}
+    reference = {"a": {"$any_of": ["United States", "USA", None]}, "l": [{"$any_of": [1, 2]}, 3]}
+    result = tree_eval([{"a": "USA", "l": [3, 2]}, {"a": None, "l": []}], [reference] * 2, schema).as_dict()
+    assert result["leaves"] == {"a": {"indel_ratio": 1.0}, "l": {"exact_match": 1.0}}
+    assert result["fields"]["a"] == {"correct": 1, "wrong": 0, "missed": 0, "invented": 0, "absent": 1}
+    same = tree_eval([{"a": "USA", "l": []}], [{"a": AnyOf(["x", "USA"]), "l": []}], schema).as_dict()
+    assert same["leaves"]["a"] == {"indel_ratio": 1.0}
+
+
+def test_metrics_of_types_paths_and_others():
+    def shout(prediction, reference):
+        return float(prediction.upper() == reference.upper())
+
+    schema = {"a": "string", "b": {"c": "string"}, "day": "date", "n": "number"}
+    metrics = {"string": [shout], "b.c": ["token_f1"], "n": {"metric": "exact_match", "tolerance": 0.1}}
+    prediction, reference = {"a": "X", "b": {"c": "Y"}, "day": "25 January 2011", "n": 1.05}, {
+        "a": "x", "b": {"c": "y"}, "day": "2011-01-25", "n": 1,
+    }  # fmt: skip
+    result = scored(prediction, reference, schema, metrics)
+    assert result["leaves"] == {
+        "a": {"shout": 1.0}, "b": {"c": {"token_f1": 1.0, "shout": 1.0}},
+        "day": {"date_closeness": 1.0}, "n": {"exact_match": 1.0},
+    }  # fmt: skip
+    alone = scored(prediction, reference, schema, metrics, exclusive_metrics=True)
+    assert alone["leaves"]["b"]["c"] == {"token_f1": 1.0}
+
+
+def test_a_metric_sees_each_pair_of_a_leaf_in_one_batch():
+    calls = []
+
+    def batch(predictions, references):
+        calls.append(len(predictions))
+        return [float(one == other) for one, other in zip(predictions, references, strict=True)]
+
+    tree_eval([{"a": "x"}, {"a": "x"}, {"a": "y"}], [{"a": "x"}] * 3, {"a": "string"}, {"string": batch})
+    assert calls == [2]
+
+
+def test_a_metric_out_of_its_range_is_clipped():
+    metric = resolve_metric(lambda prediction, reference: 7.0, name="seven")
+    result = scored({"a": 1}, {"a": 1}, {"a": "integer"}, {"integer": metric}, thresholds=1.0)
+    assert (
+        result["leaves"]["a"] == {"seven": 7.0}
+        and result["treeval_score"] == 1.0
+        and result["pass_rates"] == {"a": 1.0}
+    )
+
+
+def test_intervals_are_those_of_the_sums():
+    references = [{"a": "x", "l": [1, 2]}, {"a": "y", "l": []}, {"a": "z", "l": [3]}]
+    predictions = [{"a": "x", "l": [1]}, {"a": None, "l": [4]}, {"a": "z", "l": [3]}]
+    schema = {"a": "string", "l": ["integer"]}
+    score = tree_eval(predictions, references, schema, confidence_interval=0.9, n_resamples=50, seed=7)
+    expected = bootstrap_results(score, confidence=0.9, n_resamples=50, seed=7)
+    result = score.as_dict()
+    assert all(result[f"{key}_ci"] == list(expected[key]) for key in KEYS)
+    assert result["f1_node_ci"][0] < result["f1_node"] < result["f1_node_ci"][1]
+    assert "|ci:0.9,50,seed7|" in score.signature
+
+
+def test_hierarchical_averages():
+    schema = {"n1": "integer", "n2": "integer", "n3": {"n4": "integer", "n5": "integer"}}
+    reference = {"n1": 0, "n2": 1, "n3": {"n4": 0, "n5": 1}}
+    prediction = {"n1": 1, "n2": 1, "n3": {"n4": 1, "n5": 1}}
+    assert scored(prediction, reference, schema)["averages"]["per_metric"] == {"exact_match": 0.5}
+    deep = scored(prediction, reference, schema, hierarchical_averaging=True)
+    assert deep["averages"]["per_metric"]["exact_match"] == pytest.approx((0 + 1 + 0.5) / 3)
+    assert deep["averages"]["per_leaf_type"]["integer"]["exact_match"] == pytest.approx(0.5)
+
+
+# --- what the caller does wrong ---
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        (([{}], []), {}, r"references: got 0 rows, expected 1"),
+        (([None], [{}]), {}, r"predictions\[0\]: got None"),
+        (([{}], [None]), {}, r"references\[0\]: got None"),
+        (([{}], ["no tree"]), {}, r"references\[0\]: got text that is no JSON"),
+        (([{}], [[]]), {}, r"references\[0\]: got \$: type: wanted a dictionary, got list"),
+        (([{}, {}], [{}, {"a": 5}]), {}, r"references\[1\]: got a: type: wanted string, got int.*types='loose'"),
+        (([{}], [{"a": "x", "z": 1}]), {}, r"references\[0\]: got z: unknown"),
+        (([{}], [{"l": 5}]), {}, r"references\[0\]: got l: type: wanted a list, got int"),
+        (([{}], [{"l": [{"$any_of": ["x", 5]}]}]), {}, r"references\[0\]: got l\[0\]: type"),
+        (([{}], [{}]), {"compat": "tree"}, r"compat: got 'tree', expected one of None, 'treeval'"),
+        (([{}], [{}]), {"options": {"type": "loose"}}, r"option: got 'type', expected one of 'types'"),
+        (([{}], [{}]), {"options": {"types": "lose"}}, r"types: got 'lose', expected one of 'strict', 'loose'"),
+        (([{}], [{}]), {"leaf_metrics": {"b": "exact_match"}}, r"leaf_metrics: got 'b', expected a path \(a, l\) or"),
+        (([{}], [{}]), {"leaf_metrics": {"a": "exakt"}}, r"metric: got 'exakt'"),
+        (([{}], [{}]), {"leaf_metrics": {"a": ["rouge_l", "rouge_l "]}}, r"metric: got 'rouge_l '"),
+        (([{}], [{}]), {"leaf_metrics": "exact_match"}, r"leaf_metrics: got 'exact_match', expected a dictionary"),
+        (([{}], [{}]), {"weights": {"a": -1}}, r"weights: got -1 for a, expected a number from 0"),
+        (([{}], [{}]), {"weights": {"a": float("inf")}}, r"weights: got inf for a"),
+        (([{}], [{}]), {"thresholds": 1.5}, r"thresholds: got 1.5 for a, expected a number from 0 to 1"),
+        (([{}], [{}]), {"list_order": "sorted"}, r"list_order: got 'sorted', expected one of unordered, ordered"),
+        (([{}], [{}]), {"list_order": {"l": "key:"}}, r"list_order: got 'key:'"),
+        (([{}], [{}]), {"parse_mode": "loose"}, None),
+        (([{}], [{}]), {"confidence_interval": True}, r"confidence_interval: got"),
+    ],
+)
+def test_what_the_caller_does_wrong_is_named(arguments, options, message):
+    schema = {"a": "string", "l": ["string"]}
+    if message is None:  # only where there is text to be read
+        arguments, message = (["{}"], [{}]), r"parse_mode: got 'loose'"
+    with pytest.raises((InputError, OptionError), match=message):
+        tree_eval(*arguments, schema, **options)
+
+
+def test_what_names_a_path_and_a_type_must_be_told_apart():
+    schema = {"date": "string", "day": "date", "x": "date"}
+    with pytest.raises(InputError, match=r"both a key and a type, expected \('date',\) for the key, 'type:date'"):
+        tree_eval([{}], [{}], schema, {"date": "exact_match"})
+    plan = tree_eval([{}], [{}], schema, {("date",): "token_f1", "type:date": "exact_match"}).plan
+    assert [leaf.metrics[0].name for leaf in plan.leaves] == ["token_f1", "exact_match", "exact_match"]
+
+
+def test_two_metrics_of_one_name():
+    other = resolve_metric(max, name="exact_match", score_range=(0, 9))
+    with pytest.raises(InputError, match="two metrics 'exact_match' with different ranges"):
+        tree_eval([{}], [{}], {"a": "integer", "b": "integer"}, {("a",): other, ("b",): "exact_match"})
+    with pytest.raises(InputError, match=r"a name of its own for each"):
+        tree_eval([{}], [{}], {"a": "integer"}, {"a": [other, "exact_match"]})
+
+
+# --- what models write ---
+
+HOSTILE = [
+    {"a": float("nan")}, {"a": float("inf")}, {"a": 10**400}, {"a": "\ud800"}, {"a": ()}, {"a": {1, 2}}, {"l": ({},)},
+    {"a": "x" * 100_000}, {"l": [[[[[]]]]]}, {"l": {"a": 1}}, {"b": [{"c": 1}]}, {"b": {"c": {"d": {}}}},
+    {1: 2, None: 3},
+    {"l": [None, 1, "x", [], {}, True]}, {"d": [None, 1, {"c": [None, [1]]}, {"c": "x"}]}, {"a": {"$any_of": []}},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("compat", [None, "treeval"])
+@pytest.mark.parametrize("prediction", HOSTILE, ids=range(len(HOSTILE)))
+def test_nothing_that_a_model_gives_raises(prediction, compat):
+    schema = {"a": "integer", "l": ["string"], "b": {"c": "number"}, "d": [{"c": [["integer"]]}]}
+    gold = {"a": 1, "l": ["x", "y"], "b": {"c": 1.5}, "d": [{"c": [[1], [2, 3]]}, {"c": []}]}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        score = tree_eval([prediction, gold], [gold, gold], schema, compat=compat)
+    assert all(0 <= score.as_dict()[key] <= 1 for key in KEYS) and score.as_dict()["schema_compliance"] == 0.5
+
+
+def deep(levels):
+    tree = {}
+    for _ in range(levels):
+        tree = {"x": [tree]}
+    return tree
+
+
+def test_deep_trees():
+    result = scored({"a": 1, "z": deep(5000)}, {"a": 1}, {"a": "integer"})
+    assert result["recall_node"] == 1.0 and result["precision_node"] == 1 / 5002
+    assert scored({"a": deep(5000)}, {"a": 1}, {"a": "integer"})["recall_node"] == 0.0  # too deep to be a tree
+    lines = {"l": [{"a": "x"}, {"a": "y"}]}, {"l": [{"a": "string"}]}
+    assert scored({"l": [{"a": deep(5000)}, {"a": "y"}]}, *lines)["recall_node"] == 0.0
+    assert scored({"l": [{"z": deep(5000)}, {"a": "y"}]}, *lines)["recall_node"] == 2 / 3
+
+
+# --- against the slow version, and what must hold ---
+
+TYPES = {
+    "string": ["ab", "abc", "b", "", "a b c"],
+    "integer": [0, 1, 2, 3],
+    "number": [0.5, 1.5, 2, 1.0],
+    "boolean": [True, False],
+}
+METRICS = {
+    "exact_match": (0, 1, True),
+    "indel_ratio": (0, 1, True),
+    "gap": (0, 3, False),
+}
+
+
+def gap(prediction, reference):
+    numbers = all(isinstance(one, int | float) for one in (prediction, reference))
+    return float(abs(prediction - reference)) if numbers else 10.0
+
+
+GAP = resolve_metric(gap, name="gap", score_range=(0, 3), higher_is_better=False)
+BY_TYPE = {"string": ["exact_match", "indel_ratio"], "integer": ["exact_match", GAP], "number": [GAP], "boolean": []}
+
+
+def make_schema(generator, depth=0):
+    def child():
+        leaf, kind = generator.choice(list(TYPES)), generator.random()
+        if kind < 0.45 or depth > 2:
+            return leaf
+        if kind < 0.55:
+            return ["red", "green"]
+        if kind < 0.7:
+            return [leaf]
+        return (
+            [make_schema(generator, depth + 1)]
+            if kind < 0.85
+            else [[leaf]]
+            if kind < 0.9
+            else make_schema(generator, depth + 1)
+        )
+
+    return {key: child() for key in "abcd"[: generator.randint(1, 4)]}
+
+
+ODD = [5, "x", [1], {"z": 1}, True, 1.5, ["a"], [], {}]
+
+
+def make_tree(generator, schema, noise):
+    """``noise`` 0: a whole tree, 1: with nulls and without keys, 2: with values of any type."""
+    if noise and generator.random() < 0.1:
+        return None
+    if noise == 2 and generator.random() < 0.08:
+        return generator.choice(ODD)
+    if isinstance(schema, dict):
+        return {
+            key: make_tree(generator, child, noise)
+            for key, child in schema.items()
+            if not (noise and generator.random() < 0.1)
+        }
+    if isinstance(schema, list) and len(schema) > 1:
+        return generator.choice(schema if noise < 2 else [*schema, "blue"])
+    if isinstance(schema, list):
+        return [make_tree(generator, schema[0], noise) for _ in range(generator.randint(0, 4))]
+    return generator.choice(TYPES[schema])
+
+
+def changed(generator, schema, tree):
+    """The tree with some of it changed, dropped, added, and its lists shuffled."""
+    if generator.random() < 0.25:
+        return make_tree(generator, schema, 2)
+    if isinstance(schema, dict) and isinstance(tree, dict):
+        new = {
+            key: changed(generator, schema[key], value) if generator.random() < 0.4 else value
+            for key, value in tree.items()
+            if generator.random() > 0.08
+        }
+        return (
+            {**new, "zz": generator.choice([1, {"a": 1, "b": {"c": 2}}, [1, {"a": 2}]])}
+            if generator.random() < 0.1
+            else new
+        )
+    if isinstance(schema, list) and len(schema) == 1 and isinstance(tree, list):
+        items = [changed(generator, schema[0], one) if generator.random() < 0.3 else one for one in tree]
+        items = [one for one in items if generator.random() > 0.1]
+        return generator.sample(items, len(items))
+    return tree
+
+
+@dataclasses.dataclass
+class Case:
+    schema: dict
+    references: list
+    predictions: list
+
+
+def make_case(seed):
+    generator = random.Random(seed)
+    schema = make_schema(generator)
+    noise = generator.choice([0, 1])
+    references = [make_tree(generator, schema, noise) or {} for _ in range(generator.choice([1, 1, 2, 4]))]
+    predictions = [changed(generator, schema, tree) for tree in references]
+    return Case(schema, references, [tree if isinstance(tree, dict) else {} for tree in predictions])
+
+
+CASES = st.integers(0, 10**6).map(make_case)
+SLOW_OPTIONS = [
+    field for field in dataclasses.fields(TreeOptions)
+    if field.name not in ("types", "aggregate", "leaf_average", "unscored_branches", "null_items")
+]  # fmt: skip
+OPTIONS = st.one_of(
+    st.just({}),
+    st.fixed_dictionaries(
+        {}, optional={field.name: st.sampled_from(field.metadata["choices"]) for field in SLOW_OPTIONS}
+    ),
+)
+
+
+def metrics_of(schema):
+    present = {("choice" if leaf.choices else leaf.type) for _, leaf in leaves_of(read_schema(schema))}
+    return {f"type:{label}": metrics for label, metrics in BY_TYPE.items() if label in present and metrics}
+
+
+def alone(metric):
+    return lambda expected, given: float(metric.pairs([expected], [given])[0])
+
+
+@given(CASES, OPTIONS, st.sampled_from(["unordered", "unordered", "unordered", "ordered", "key:a"]))
+def test_every_number_is_that_of_the_slow_version(case, changes, order):
+    score = tree_eval(
+        case.predictions, case.references, case.schema, metrics_of(case.schema), list_order=order, options=changes
+    )
+    functions = {leaf.path: {one.name: alone(one) for one in leaf.metrics} for leaf in score.plan.leaves}
+    options = dataclasses.replace(TreeOptions(), **changes)
+    slow = Slow(read_schema(case.schema), functions, METRICS, options, order)
+    numbers, leaves, per_metric, fields = slow.evaluate(case.predictions, case.references)
+    result = score.as_dict()
+    assert_same_tree(numbers, {key: result[key] for key in numbers})
+    assert_same_tree({name: per_metric.get(name) for name in score.plan.metrics}, result["averages"]["per_metric"])
+    for leaf in score.plan.leaves:
+        own = at(result["leaves"], leaf.path) or {}
+        assert all(near(leaves.get((leaf.path, one.name)), own.get(one.name)) for one in leaf.metrics)
+        assert {kind: fields[kind, leaf.path] for kind in FIELDS} == result["fields"][leaf.name]
+
+
+def at(tree, path):
+    for key in path:
+        tree = tree and tree[key]
+    return tree
+
+
+@given(CASES)
+def test_identity_is_one(case):
+    result = tree_eval(case.references, case.references, case.schema).as_dict()
+    assert {result[key] for key in KEYS} == {1.0} and result["type_errors"] == 0
+    assert not any(counts["wrong"] or counts["missed"] or counts["invented"] for counts in result["fields"].values())
+
+
+def shuffled(generator, tree):
+    if isinstance(tree, dict):
+        return {key: shuffled(generator, value) for key, value in tree.items()}
+    if isinstance(tree, list):
+        return generator.sample([shuffled(generator, one) for one in tree], len(tree))
+    return tree
+
+
+@given(CASES, st.randoms(use_true_random=False))
+def test_the_order_of_lists_never_matters(case, generator):
+    def result(predictions, references):
+        return without_lists(tree_eval(predictions, references, case.schema, metrics_of(case.schema)).as_dict())
+
+    other = (
+        [shuffled(generator, tree) for tree in case.predictions],
+        [shuffled(generator, one) for one in case.references],
+    )
+    assert result(*other) == result(case.predictions, case.references)
+
+
+def without_lists(result):
+    return {key: value for key, value in result.items() if key != "items"}
+
+
+@given(CASES)
+def test_node_counts_add_up(case):
+    totals = total_of(tree_eval(case.predictions, case.references, case.schema).units)
+    slow = Slow(read_schema(case.schema), {}, {}, TreeOptions())
+    of_references, of_predictions = (
+        sum(slow.size(slow.schema, tree) for tree in trees) for trees in (case.references, case.predictions)
+    )
+    assert totals["node_tp"] + totals["node_fn"] == of_references
+    assert totals["node_tp"] + totals["node_fp"] == of_predictions
+
+
+@given(CASES, st.sampled_from([None, "treeval"]))
+def test_the_sums_of_the_samples_are_the_batch(case, compat):
+    batch = tree_eval(case.predictions, case.references, case.schema, compat=compat)
+    single = [
+        tree_eval([prediction], [reference], case.schema, compat=compat).units[0]
+        for prediction, reference in zip(case.predictions, case.references, strict=True)
+    ]
+    assert batch.units == single
+    result = batch.results(total_of(single))
+    assert all(result[key] == batch.as_dict()[key] for key in KEYS)
+    for item, unit in zip(batch.as_dict(detailed=True)["items"], single, strict=True):
+        assert all(near(item[key], batch.results(unit)[key]) for key in KEYS)
+
+
+@given(CASES, OPTIONS, st.sampled_from([None, "treeval"]))
+def test_results_stay_in_their_bounds(case, changes, compat):
+    result = tree_eval(case.predictions, case.references, case.schema, compat=compat, options=changes).as_dict()
+    assert all(0.0 <= result[key] <= 1.0 for key in KEYS)
+    assert all(mean is None or 0.0 <= mean <= 1.0 for mean in result["averages"]["per_metric"].values())
+
+
+@given(CASES, st.sampled_from([None, "treeval"]))
+def test_issues_are_those_of_each_tree_whatever_is_scored(case, compat):
+    units = tree_eval(case.predictions, case.references, case.schema, compat=compat).units
+    for unit, tree in zip(units, case.predictions, strict=True):
+        kinds = [issue.kind for issue in complies(tree, read_schema(case.schema))]
+        assert [unit[f"issue|{kind}"] for kind in ISSUE_KINDS] == [kinds.count(kind) for kind in ISSUE_KINDS]
+        assert unit["schema_compliance"] == (not kinds)
+
+
+@given(CASES, st.sampled_from([None, "treeval"]))
+def test_text_and_trees_score_the_same(case, compat):
+    by_text = tree_eval(
+        [json.dumps(tree) for tree in case.predictions],
+        [json.dumps(tree) for tree in case.references],
+        case.schema,
+        compat=compat,
+    )
+    assert by_text.as_dict() == tree_eval(case.predictions, case.references, case.schema, compat=compat).as_dict()
+
+
+@given(CASES)
+def test_alignments_name_items_of_both_lists(case):
+    items = tree_eval(case.predictions, case.references, case.schema).as_dict(detailed=True)["items"]
+    for item, reference in zip(items, case.references, strict=True):
+        for path, links in item["alignments"].items():
+            found = follow(reference, path)
+            assert isinstance(found, list) and {one for one, _ in links} <= set(range(len(found)))
+            assert len({one for one, _ in links}) == len({other for _, other in links}) == len(links)
+
+
+def follow(tree, path):
+    for key, place in re.findall(r"(\w+)|\[(\d+)\]", path):
+        tree = tree[int(place)] if place else tree[key]
+    return tree
+
+
+# --- long lists, and few rows at a time ---
+
+
+def test_long_lists_are_cut_into_chunks(monkeypatch):
+    generator = random.Random(5)
+    lists = [[{"a": generator.randrange(50), "t": generator.choices("xyz", k=3)} for _ in range(60)] for _ in range(2)]
+    schema = {"l": [{"a": "integer", "t": ["string"]}]}
+    whole = tree_eval([{"l": lists[0]}], [{"l": lists[1]}], schema).as_dict()
+    monkeypatch.setattr("tls_tasks.trees.align.CHUNK", 500)
+    assert tree_eval([{"l": lists[0]}], [{"l": lists[1]}], schema).as_dict() == whole
+    monkeypatch.setattr("tls_tasks.trees.align.SHORT", 10**9)
+    many = [{"l": one[start : start + 12]} for one in lists for start in range(0, 60, 12)]
+    assert tree_eval(many, many[::-1], schema).as_dict()["treeval_score"] < 1
+
+
+def test_a_model_that_repeats_itself_costs_no_more_than_it_must():
+    gold = [{"a": f"x{place}", "n": [place]} for place in range(200)]
+    endless = gold[:3] + [{"a": "again and again", "n": [1]}] * 50_000
+    result = scored({"l": endless}, {"l": gold}, {"l": [{"a": "string", "n": ["integer"]}]})
+    assert result["fields"]["l.a"]["correct"] == 3 and result["fields"]["l.a"]["invented"] == 50_003 - 200
+
+
+def test_plans_are_kept_for_plain_settings_only():
+    schema = {"a": "string"}
+    first, second = (tree_eval([{}], [{}], dict(schema)).plan for _ in range(2))
+    assert first is second
+    assert tree_eval([{}], [{}], {"a": "integer"}).plan is not first
+    assert tree_eval([{}], [{}], schema, {"a": GAP}).plan is not tree_eval([{}], [{}], schema, {"a": GAP}).plan
+    one, other = (tree_eval([{}], [{}], {"a": [choice, 5]}).plan for choice in (1, True))
+    assert one is not other
+
+
+def test_the_score_is_a_value():
+    score = tree_eval([{"a": "x"}], [{"a": "x"}], {"a": "string"})
+    assert (
+        isinstance(score, TreeScore)
+        and score.metric == "tree_eval"
+        and isinstance(score.plan.metrics["indel_ratio"], LeafMetric)
+    )
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        score.settings = None
+    assert json.loads(json.dumps(score.as_dict(detailed=True)))["leaves"] == {"a": {"indel_ratio": 1.0}}
+
+
+def test_the_shared_folder_has_the_study_that_is_quoted():
+    if not SHARED.is_dir():
+        pytest.skip("no folder shared/ beside the checkout")
+    assert (SHARED / "studies" / "trees.md").is_file()

@@ -1,0 +1,163 @@
+"""Two trees side by side: states, alignment, what a model's text may not do to a terminal."""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tls_tasks.text.terminal import width
+from tls_tasks.trees.leaf_metrics import resolve_metric
+from tls_tasks.trees.schema import read_schema
+from tls_tasks.trees.values import AnyOf
+from tls_tasks.trees.view import LEAST_COLUMNS, MARKS, compare, legend, render, value_text
+
+NODE = read_schema(
+    {"name": "string", "n": "integer", "seller": {"city": "string", "vat": "string"}, "tags": ["string"],
+     "lines": [{"item": "string", "notes": ["string"]}]}
+)  # fmt: skip
+METRICS = {("n",): [resolve_metric("exact_match")]}
+
+
+def metrics_of(path):
+    return METRICS.get(path, [resolve_metric("indel_ratio")])
+
+
+def states(reference, prediction, alignments=None, node=NODE):
+    rows = compare(reference, prediction, node, metrics_of, alignments or {})
+    return [(row.state, row.depth, row.label) for row in rows]
+
+
+def test_states():
+    reference = {"name": "Acme", "n": 1, "seller": {"city": "Ulm", "vat": None}}
+    prediction = {"name": "Acme", "n": 2, "seller": {"city": "Ulmen", "vat": None, "fax": "1"}, "x": {"y": [1]}}
+    assert states(reference, prediction) == [
+        ("same", 0, "name"), ("wrong", 0, "n"), ("branch", 0, "seller"), ("near", 1, "city"), ("absent", 1, "vat"),
+        ("extra", 1, "fax"), ("extra", 0, "x"), ("extra", 1, "y"), ("extra", 2, "[0]"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("reference", "prediction", "expected"),
+    [
+        ({"n": 1}, {"n": "1"}, [("type", 0, "n")]),
+        ({"n": 1}, {"n": [1]}, [("type", 0, "n")]),
+        ({"seller": {"city": "x"}}, {"seller": "x"}, [("type", 0, "seller")]),
+        ({"tags": ["x"]}, {"tags": "x"}, [("type", 0, "tags")]),
+        ({"tags": ["x"]}, {"tags": {"a": 1}}, [("type", 0, "tags")]),
+        ({"n": 1}, {}, [("missing", 0, "n")]),
+        ({"n": 1}, {"n": None}, [("missing", 0, "n")]),
+        ({"n": None}, {"n": 1}, [("extra", 0, "n")]),
+        ({"n": None}, {}, [("missing", 0, "n")]),
+        ({}, {"n": 1}, [("extra", 0, "n")]),
+        ({}, {}, []),
+        ({"seller": {"city": "x"}}, {}, [("missing", 0, "seller"), ("missing", 1, "city")]),
+        ({"seller": {"city": "x"}}, {"seller": None}, [("missing", 0, "seller"), ("missing", 1, "city")]),
+        ({"seller": None}, {"seller": {"city": "x"}}, [("extra", 0, "seller"), ("extra", 1, "city")]),
+        ({"tags": []}, {"tags": []}, [("branch", 0, "tags")]),
+        ({"tags": []}, {"tags": ["x"]}, [("branch", 0, "tags"), ("extra", 1, "[0]")]),
+        ({"n": AnyOf([1, 2])}, {"n": 2}, [("same", 0, "n")]),
+        ({}, None, [("missing", 0, "(root)")]),
+        ({"n": 1}, None, [("missing", 0, "(root)"), ("missing", 1, "n")]),
+        ({"n": 1}, [], [("type", 0, "(root)")]),
+        ({"n": 1}, "x", [("type", 0, "(root)")]),
+    ],
+)
+def test_shapes(reference, prediction, expected):
+    assert states(reference, prediction) == expected
+
+
+def test_alignment():
+    reference = {"tags": ["a", "b", "c"], "lines": [{"item": "x", "notes": ["p", "q"]}, {"item": "y", "notes": []}]}
+    prediction = {
+        "tags": ["c", "a"],
+        "lines": [{"item": "z"}, {"item": "x", "notes": ["q"]}, {"item": "y", "notes": ["r"]}],
+    }
+    alignments = {
+        "tags": [(0, 1), (2, 0)],
+        "lines": [(0, 1), (1, 2)],
+        "lines[0].notes": [(1, 0)],
+    }
+    assert states(reference, prediction, alignments) == [
+        ("branch", 0, "tags"), ("same", 1, "[0] ~ [1]"), ("missing", 1, "[1]"), ("same", 1, "[2] ~ [0]"),
+        ("branch", 0, "lines"),
+        ("branch", 1, "[0] ~ [1]"), ("same", 2, "item"), ("branch", 2, "notes"), ("missing", 3, "[0]"),
+        ("same", 3, "[1] ~ [0]"),
+        ("branch", 1, "[1] ~ [2]"), ("same", 2, "item"), ("branch", 2, "notes"), ("extra", 3, "[0]"),
+        ("extra", 1, "[0]"), ("extra", 2, "item"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("a\x1b[0m", '"a\\x1b[0m"'),
+        ({"a\x1b": "\u202e"}, '{"a\\u001b": "\\u202e"}'),
+        (None, "null"),
+        (5.0, "5.0"),
+        (math.nan, "NaN"),
+        (datetime.date(2011, 1, 25), "2011-01-25"),
+        (AnyOf(["a", None]), '"a" or null'),
+        ({1: "a"}, '{"1": "a"}'),
+        ({("a", "b"): 1}, "(dict)"),
+        ("\ud800", '"\\ud800"'),
+    ],
+)
+def test_values(value, expected):
+    assert value_text(value) == expected
+
+
+def test_an_integer_of_too_many_digits():
+    assert value_text(10**5000) == "(int)"
+
+
+def test_values_are_cut_before_they_are_worked_on():
+    assert len(value_text("\x1b" * 10**6)) < 5000
+    assert len(value_text(["x" * 10**6])) <= 500
+
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.text()
+KEYS = st.sampled_from(["name", "n", "seller", "city", "tags", "lines", "\x1b[1m"])
+TREES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(KEYS, inner, max_size=4))
+
+
+@given(TREES, TREES, st.integers(1, 200), st.booleans())
+def test_any_two_trees_can_be_shown(reference, prediction, columns, color):
+    rows = compare(reference, prediction, NODE, metrics_of, {})
+    assert all(row.state in MARKS for row in rows)
+    text = render(rows, columns, color)
+    plain = re.sub(r"\x1b\[[0-9;]+m", "", text)
+    assert (plain == text) is (not color or not rows)
+    assert "\x1b" not in plain
+    lines = plain.split("\n")
+    assert len(lines) == len(rows) + 1
+    assert all(width(line) <= max(LEAST_COLUMNS, columns) for line in lines)
+
+
+def test_a_table():
+    reference = {"name": "Acme Company Limited", "n": 1, "tags": ["a"]}
+    prediction = {"name": "Acme Company", "n": "1", "tags": ["a", "b"], "x": None}
+    rows = compare(reference, prediction, NODE, metrics_of, {"tags": [(0, 0)]})
+    assert render(rows, 60).splitlines() == [
+        "  key     reference              prediction",
+        '~ name    "Acme Company Limite…  "Acme Company"         0.75',
+        '! n       1                      "1"                    0.00',
+        "  tags    1 item                 2 items",
+        '=   [0]   "a"                    "a"                    1.00',
+        '+   [1]                          "b"',
+        "+ x                              null",
+    ]
+    assert legend(rows) == ("= the best score   ~ between   ! a value of another type   + only in the prediction")
+    colored = render(rows, 60, color=True).splitlines()
+    assert colored[1].startswith("\x1b[33m~ name")
+    assert colored[1].endswith("\x1b[0m")
+
+
+def test_several_metrics_are_named():
+    metrics = [resolve_metric("indel_ratio"), resolve_metric("exact_match")]
+    rows = compare({"name": "ab"}, {"name": "a"}, NODE, lambda _: metrics, {})
+    assert "indel_ratio 0.67 exact_match 0.00" in render(rows, 200)

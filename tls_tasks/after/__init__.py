@@ -1,0 +1,1 @@
+"""After the run: logs, rescoring, comparisons, the page, submissions."""

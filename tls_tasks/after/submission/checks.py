@@ -1,0 +1,183 @@
+"""What a run must be to be submitted. Each check names what it found and what to do; none stops at the first."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tls_tasks.after.logs import Sample
+from tls_tasks.after.scored_runs import ScoredTask
+from tls_tasks.after.task_files import group_files
+
+MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
+"""``ORG/NAME``, as on the Hugging Face hub."""
+
+_AGAIN = "run lm_eval again without changing its files"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why a run can't be submitted.
+
+    Attributes:
+        check: Which check: ``limit``, ``edition``, ``version`` …
+        found: What was found, with the task and file.
+        advice: What to do.
+    """
+
+    check: str
+    found: str
+    advice: str
+
+    def __str__(self) -> str:
+        """One line."""
+        return f"{self.check}: {self.found}; {self.advice}"
+
+
+def refusals(scored: Sequence[ScoredTask], model: str, *, without_chat_template: bool = False) -> list[Refusal]:
+    """Everything that stands against submitting these tasks; empty if nothing does.
+
+    Args:
+        scored: The tasks, scored again.
+        model: The model's name as it is to be published.
+        without_chat_template: The submitter says that the model was meant to run without one.
+    """
+    found = [*_model(scored, model), *_groups(scored)]
+    for task in scored:
+        if not task.results:
+            advice = "submit the folder that lm_eval wrote, with its results_<date>.json"
+            found.append(Refusal("results", f"{task.task.name}: no results file beside {task.log.path.name}", advice))
+            continue
+        found += [*_whole(task), *_edition(task), *_version(task), *_chat(task, without_chat_template)]
+        found += [*_log(task), *_hashes(task), *_numbers(task)]
+    return found
+
+
+def _model(scored: Sequence[ScoredTask], model: str) -> Iterator[Refusal]:
+    if not MODEL_NAME.fullmatch(model):
+        advice = "run with pretrained=ORG/NAME, or give the published model's name: --model ORG/NAME"
+        yield Refusal("model", f"the model is called {model!r}, not ORG/NAME", advice)
+    names = sorted({task.model for task in scored})
+    if len(names) > 1:
+        yield Refusal("model", f"the runs are of {len(names)} models: {', '.join(names)}", "submit one model at a time")
+
+
+def _groups(scored: Sequence[ScoredTask]) -> Iterator[Refusal]:
+    """A group that was run must be whole: its average says something else without a member."""
+    present = {task.task.name for task in scored}
+    asked = {str(name) for task in scored for name in task.results.get("group_subtasks") or {}}
+    for name in sorted(asked & set(group_files())):
+        if missing := [member for member in _members(name) if member not in present]:
+            command = f"lm_eval --tasks {name}"
+            yield Refusal("group", f"{name} lacks {', '.join(missing)}", f"run the whole group: {command}")
+
+
+def _members(group: str) -> list[str]:
+    members: list[str] = []
+    for name in group_files()[group].members:
+        members += _members(name) if name in group_files() else [name]
+    return members
+
+
+def _whole(scored: ScoredTask) -> Iterator[Refusal]:
+    name, sizes = scored.task.name, scored.results.get("n-samples", {}).get(scored.task.name, {})
+    limit = (scored.results.get("config") or {}).get("limit")
+    if limit is not None:
+        yield Refusal("limit", f"{name} ran with --limit {limit:g}", "run all documents, without --limit")
+    elif sizes.get("effective") != sizes.get("original"):
+        found = f"{name} ran on {sizes.get('effective')} of {sizes.get('original')} documents"
+        yield Refusal("limit", found, "run all documents")
+    elif strange := [sample for sample in scored.log.samples if not 0 <= sample.doc_id < len(scored.log.samples)]:
+        place = f"{scored.log.path.name}:{strange[0].line}"
+        found = f"{name}: {place}: doc_id {strange[0].doc_id} among {len(scored.log.samples)} documents"
+        yield Refusal("limit", found, "run all documents, each once")
+
+
+def _edition(scored: ScoredTask) -> Iterator[Refusal]:
+    if scored.edition == "embedded":
+        advice = f"get the real data (tls-tasks list says how) and run {scored.task.name} on it"
+        yield Refusal("edition", f"{scored.task.name} ran on the embedded edition", advice)
+    elif scored.edition not in {"local", "hub"}:
+        found = f"{scored.task.name}: the results don't say on which data it ran ({scored.edition})"
+        yield Refusal("edition", found, _AGAIN)
+
+
+def _version(scored: ScoredTask) -> Iterator[Refusal]:
+    name, version = scored.task.name, scored.results.get("versions", {}).get(scored.task.name)
+    if not isinstance(version, int | float) or float(version) != scored.task.version:
+        found = f"{name} ran in version {version}, this release has {scored.task.version:g}"
+        yield Refusal("version", found, "run it again with this release, or submit with the release that ran it")
+
+
+def _chat(scored: ScoredTask, without_chat_template: bool) -> Iterator[Refusal]:
+    if "chat_template_sha" not in scored.results:
+        yield Refusal("chat template", f"{scored.task.name}: the results record none", _AGAIN)
+    elif scored.results.get("chat_template") is None and not without_chat_template:
+        advice = "run with --apply_chat_template, or say --no-chat-template if the model has none"
+        yield Refusal("chat template", f"{scored.task.name} ran without one", advice)
+
+
+def _log(scored: ScoredTask) -> Iterator[Refusal]:
+    for problem in scored.log.problems:
+        yield Refusal("samples", str(problem), _AGAIN)
+
+
+def _hashes(scored: ScoredTask) -> Iterator[Refusal]:
+    """The harness's hashes of documents, prompts, targets and of the task, computed again from what was logged."""
+    name = scored.task.name
+    for sample in scored.log.samples:
+        wrong = [key for key, value in hashes_of(sample).items() if sample.row.get(key) != value]
+        if wrong:
+            place = f"{scored.log.path.name}:{sample.line}"
+            found = f"{place}: {' and '.join(wrong)} of document {scored.score.ids[_place(scored, sample)]} differ"
+            yield Refusal("hash", f"{found} from the logged {name} document", _AGAIN)
+    if scored.results.get("task_hashes", {}).get(name) != task_hash(scored.log.samples):
+        yield Refusal("hash", f"{name}: task_hashes in the results differ from the samples'", _AGAIN)
+
+
+def _place(scored: ScoredTask, sample: Sample) -> int:
+    return scored.log.samples.index(sample)
+
+
+def _numbers(scored: ScoredTask) -> Iterator[Refusal]:
+    name = scored.task.name
+    if not scored.reported:
+        yield Refusal("scores", f"{name}: the results hold no scores (--predict_only)", "run without --predict_only")
+    values = scored.score.as_dict()
+    undefined = [m.key for m in scored.task.metrics if m.higher_is_better is not None and math.isnan(values[m.key])]
+    if scored.log.samples and undefined:
+        advice = "see the log of the run; reports need a judge (--metadata '{\"judge\": …}')"
+        yield Refusal("scores", f"{name}: {', '.join(undefined)} could not be computed (NaN)", advice)
+    for key, (reported, found) in scored.disagreements().items():
+        yield Refusal("scores", f"{name}: {key} is {reported!r} in the results, rescored {found!r}", _AGAIN)
+
+
+def hashes_of(sample: Sample) -> dict[str, str]:
+    """A sample's hashes as the harness makes them, from what the log holds of it.
+
+    Releases differ in whether a prompt that is a chat is logged as text or as a list of one text.
+    """
+    arguments = sample.row.get("arguments")
+    first: Any = arguments.get("gen_args_0", {}).get("arg_0") if isinstance(arguments, Mapping) else None
+    prompt = first[0] if isinstance(first, list) and len(first) == 1 else first
+    return {
+        "doc_hash": sha256(json.dumps(sample.doc, indent=2, ensure_ascii=False)),
+        "prompt_hash": sha256(str(prompt)),
+        "target_hash": sha256(str(sample.row.get("target"))),
+    }
+
+
+def task_hash(samples: Sequence[Sample]) -> str:
+    """The harness's hash of a task: of all its samples' hashes, in the order of the file."""
+    rows = [sample.row for sample in sorted(samples, key=lambda sample: sample.line)]
+    return sha256("".join(str(row.get(key)) for row in rows for key in ("doc_hash", "prompt_hash", "target_hash")))
+
+
+def sha256(text: str) -> str:
+    """The hex digest of a text in UTF-8; lone surrogates count as they are."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

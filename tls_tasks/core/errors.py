@@ -1,0 +1,105 @@
+"""Every exception that tls-tasks raises on purpose.
+
+::
+
+    TlsTasksError
+    ├── InputError (ValueError)         what the caller gave can't be scored: which row, which field, what was expected
+    │   └── OptionError                 an option has a value that doesn't exist; names the ones that do
+    ├── DataError                       a data set is absent, damaged or not the pinned one; says where we looked
+    ├── JudgeError                      a judge can't be used at all: its server refuses us, in the server's words
+    └── MissingExtraError (ImportError) an optional dependency isn't installed; gives the install line
+
+Trouble made by a model (no JSON, impossible dates) is never an exception: it is scored at the metric's worst value and
+counted as a parse failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+class TlsTasksError(Exception):
+    """The root of all exceptions of this package."""
+
+
+class InputError(TlsTasksError, ValueError):
+    """What the caller gave can't be scored.
+
+    Example:
+        >>> raise InputError("references", 3, "None", "one timeline or a list of them")
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.InputError: references[3]: got None, expected one timeline or a list of them
+    """
+
+    def __init__(self, field: str, index: int | None, got: str, expected: str) -> None:
+        """Name the ``field``, its row ``index`` (None: the whole field), what was ``got`` and what ``expected``."""
+        self.field, self.index, self.got, self.expected = field, index, got, expected
+        place = field if index is None else f"{field}[{index}]"
+        super().__init__(f"{place}: got {got}, expected {expected}")
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, int | None, str, str]]:
+        """Pickle by the four parts, so that the error survives a process boundary."""
+        return type(self), (self.field, self.index, self.got, self.expected)
+
+
+class OptionError(InputError):
+    """An option has a value that doesn't exist.
+
+    Example:
+        >>> raise OptionError.unknown("variant", "m:1", ["align", "align+m:1"])
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.OptionError: variant: got 'm:1', expected one of 'align', 'align+m:1'
+    """
+
+    @classmethod
+    def unknown(cls, option: str, value: object, choices: Iterable[object]) -> OptionError:
+        """Build the error for ``value`` of ``option`` that isn't among ``choices``."""
+        return cls(option, None, repr(value), "one of " + ", ".join(repr(choice) for choice in choices))
+
+
+class DataError(TlsTasksError):
+    """A data set is absent, damaged or not the pinned one."""
+
+
+class JudgeError(TlsTasksError):
+    """A judge can't be used at all: wrong key, unknown model, unknown parameter, a recording that lacks what is asked.
+
+    Trouble with single questions never raises: it is an unscored verdict.
+
+    Example:
+        >>> raise JudgeError.refused("gpt-x at https://host/v1", 404, "The model gpt-x does not exist")
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.JudgeError: judge gpt-x at https://host/v1: refused with 404: The model gpt-x does not exist
+    """  # noqa: E501
+
+    @classmethod
+    def refused(cls, judge: str, status: int, words: str) -> JudgeError:
+        """Build the error for a server that refused with an HTTP ``status`` and these ``words``."""
+        return cls(f"judge {judge}: refused with {status}: {words}")
+
+
+class MissingExtraError(TlsTasksError, ImportError):
+    """An optional dependency isn't installed.
+
+    Example:
+        >>> raise MissingExtraError("engine='tilse'", "tilse")
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.MissingExtraError: engine='tilse' needs an optional dependency: pip install 'tls-tasks[tilse]'
+    """  # noqa: E501
+
+    def __init__(self, what: str, extra: str) -> None:
+        """``what`` was asked for; ``extra`` is the name of the extra that brings it."""
+        self.what, self.extra = what, extra
+        super().__init__(f"{what} needs an optional dependency: pip install 'tls-tasks[{extra}]'")
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
+        """Pickle by the two parts."""
+        return type(self), (self.what, self.extra)
+
+
+class ParseFailureWarning(UserWarning):
+    """Predictions in which nothing could be read: they score 0."""

@@ -1,0 +1,309 @@
+"""JSON in model text, found in stages, the strictest first: see :func:`find_json`.
+
+The caller says what it can use by weighing a value, so that neither a citation ``[1]`` nor a schema that the model
+repeats is taken for its answer. json_repair is very good at guessing, which is why it comes last: of two objects on two
+lines it keeps one, it finishes objects that a token limit cut off, and it is quadratic (30 s for 900 kB).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from tls_tasks.core.json_repairing import Leash, repaired
+from tls_tasks.core.json_scan import Found, may_be_loose, scan
+from tls_tasks.core.json_values import Notes, number_of, object_of, problem
+from tls_tasks.core.parsed import Problem
+
+Stage = Literal["none", "whole", "fence", "jsonl", "scan", "truncated", "repaired"]
+
+STAGES: tuple[Stage, ...] = ("none", "whole", "fence", "jsonl", "scan", "truncated", "repaired")
+"""The stages in the order in which they are tried: the later, the further the text is from what was asked for."""
+
+JSON_PROBLEM_KINDS = (
+    "unfinished_thinking",  # a thinking block never ended; what it holds is no answer
+    "truncated",  # the text ends inside a list or an object; its last, unfinished entry is dropped
+    "broken_json",  # something inside a list or an object can't be read and was dropped
+    "repaired_json",  # not quite JSON; the detail says what was set right
+    "not_repaired",  # json_repair had to be left out or failed
+    "duplicate_key",  # an object has a key twice; the last one counts
+    "non_finite",  # NaN, Infinity, or a number that no float can hold
+)
+"""What may be wrong with JSON in a text."""
+
+Weigh = Callable[[Any], int]
+"""How many of the caller's items a value holds; 0 (or False) if the value is of no use."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundJson:
+    """The JSON of a text.
+
+    Attributes:
+        values: The usable values in the order of the text; several if there are several blocks, lines or lists. An
+            object with a key twice is a :class:`~tls_tasks.core.json_values.RepeatedKeys`.
+        stage: The last stage that was needed for them; ``none`` if there is no usable value.
+        problems: What was repaired or dropped; kinds are :data:`JSON_PROBLEM_KINDS`.
+    """
+
+    values: tuple[Any, ...]
+    stage: Stage
+    problems: tuple[Problem, ...] = ()
+
+
+class Answer(NamedTuple):
+    """A text without its thinking.
+
+    Attributes:
+        text: The answer.
+        unfinished: Whether a thinking block was still open at the end.
+    """
+
+    text: str
+    unfinished: bool
+
+
+class _Search(NamedTuple):
+    """What one search of a text goes by."""
+
+    weigh: Weigh
+    weigh_cut: Weigh
+    leash: Leash
+    deep: bool
+
+
+_THINKING = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE | re.ASCII)
+_FENCE = re.compile(r"^[ \t]{0,12}(`{3,}|~{3,})[ \t]{0,12}([\w+.-]{0,30})", re.MULTILINE | re.ASCII)
+_JSON_BEGINS = tuple('[{"-0123456789tfnNI')
+_REPAIRABLE = re.compile(r"\{|\[\s*[\[{\"']")
+
+
+def strip_thinking(text: str) -> Answer:
+    """Drop ``<think>`` and ``<thinking>`` blocks.
+
+    A closing tag without an opening one (the opening one was in the prompt) ends a block that began with the text; a
+    block that is not closed goes to the end of the text.
+
+    Example:
+        >>> strip_thinking("<think>maybe []</think> [1]")
+        Answer(text=' [1]', unfinished=False)
+        >>> strip_thinking("so it is []</think>[1]<think>or").text
+        '[1]'
+        >>> strip_thinking("<think>let me see")
+        Answer(text='', unfinished=True)
+    """
+    kept: list[str] = []
+    position, inside = 0, False
+    for tag in _THINKING.finditer(text):
+        if tag[1] and not inside:
+            kept.clear()
+        elif not inside:
+            kept.append(text[position : tag.start()])
+        inside = not tag[1]
+        position = tag.end()
+    if not inside:
+        kept.append(text[position:])
+    return Answer("".join(kept), inside)
+
+
+def fenced_blocks(text: str) -> Iterator[str]:
+    r"""The contents of the blocks between lines of three or more backticks or tildes; the last may lack its end.
+
+    Example:
+        >>> list(fenced_blocks("a\n```json\n[1]\n```\nb\n~~~\n[2]"))
+        ['\n[1]\n', '\n[2]']
+    """
+    opening: re.Match[str] | None = None
+    for fence in _FENCE.finditer(text):
+        if opening is not None:
+            yield text[opening.end() : fence.start()]
+        closes = opening is not None and fence[1].startswith(opening[1]) and not fence[2]
+        opening = None if closes else fence
+    if opening is not None:
+        yield text[opening.end() :]
+
+
+def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: bool = False) -> FoundJson:
+    r"""Find the JSON values that the caller can use.
+
+    In this order, and the first stage with a usable value wins: the whole text; the whole text without its thinking;
+    fenced blocks; JSON Lines; whole lists and objects in prose; the whole entries of a list or object that is cut off
+    or damaged; the same with loose quotes; json_repair. What is damaged in the middle goes through the last two as
+    well, which win if they find more items.
+
+    Args:
+        text: What the model wrote.
+        weigh: See :data:`Weigh`; it meets values of every shape.
+        weigh_cut: The same for values that are cut off or damaged, where it matters that an object may lack what
+            follows; like ``weigh`` if not given.
+        deep: Of an object that is cut off, whether as much as possible is wanted: the finished parts of its unfinished
+            objects, and of its lists of scalars.
+
+    Returns:
+        What was found. Never raises, whatever the text.
+
+    Example:
+        >>> found = find_json('As [1] says:\n```json\n[{"n": 1},]\n```', lambda value: isinstance(value, list))
+        >>> found.values, found.stage, found.problems
+        (([{'n': 1}],), 'fence', (Problem(kind='repaired_json', detail='trailing comma'),))
+        >>> find_json('[{"n": 1}, {"n": 2}, {"n"', len).values
+        ([{'n': 1}, {'n': 2}],)
+        >>> find_json("nothing", len)
+        FoundJson(values=(), stage='none', problems=())
+    """
+    if whole := _whole(text, weigh):
+        return whole
+    answer = strip_thinking(text)
+    before = (problem("unfinished_thinking", text),) if answer.unfinished else ()
+    if not before and answer.text != text and (whole := _whole(answer.text, weigh)):
+        return whole
+    search = _Search(weigh, weigh_cut or weigh, Leash(), deep)
+    found = _in_fences(answer.text, search) or _in_region(answer.text, search)
+    return FoundJson(found.values, found.stage, before + found.problems)
+
+
+def is_whole_json(text: str, accept: Callable[[Any], bool]) -> bool:
+    """Whether a text, or all that is fenced in it, is JSON that the caller accepts: for answers such as ``[]``.
+
+    Example:
+        >>> is_whole_json("<think>None?</think>[]", lambda value: value == [])
+        True
+        >>> is_whole_json("I found []", lambda value: value == [])
+        False
+    """
+    answer = strip_thinking(text).text
+    blocks = [block for block in fenced_blocks(answer) if block.strip()] or [answer]
+    return all(_whole(block, accept) for block in blocks)
+
+
+def _decoder(notes: Notes, strict: bool = True) -> json.JSONDecoder:
+    """The standard library's decoder, which neither refuses large numbers nor hides repeated keys."""
+    return json.JSONDecoder(
+        strict=strict,
+        object_pairs_hook=lambda pairs: object_of(pairs, notes),
+        parse_int=lambda token: number_of(token, notes),
+        parse_float=lambda token: number_of(token, notes),
+        parse_constant=lambda token: number_of(token, notes),
+    )
+
+
+def _whole(text: str, weigh: Weigh) -> FoundJson | None:
+    """The text as one JSON value; None if it is none or of no use."""
+    stripped = text.strip().lstrip("\ufeff")
+    if not stripped.startswith(_JSON_BEGINS):
+        return None
+    for strict in (True, False):
+        notes: Notes = {}
+        try:
+            value = _decoder(notes, strict).decode(stripped)
+        except RecursionError:
+            return None
+        except ValueError as error:
+            if str(error).startswith("Invalid control character"):
+                continue
+            return None
+        if not strict:
+            notes[problem("repaired_json", "control character in a string")] = None
+        return FoundJson((value,), "whole", tuple(notes)) if weigh(value) else None
+    return None
+
+
+def _in_fences(text: str, search: _Search) -> FoundJson | None:
+    """The usable values of all fenced blocks together; None if there are none."""
+    values: list[Any] = []
+    problems: list[Problem] = []
+    stage: Stage = "fence"
+    for block in fenced_blocks(text):
+        if not block.strip():
+            continue
+        found = _whole(block, search.weigh) or _in_region(block, search)
+        values += found.values
+        problems += found.problems
+        stage = found.stage if found.stage in ("truncated", "repaired") and stage != "repaired" else stage
+    return FoundJson(tuple(values), stage, tuple(problems)) if values else None
+
+
+def _in_region(text: str, search: _Search) -> FoundJson:
+    """What a piece of text holds that is not one JSON value: JSON Lines, values in prose, damaged values."""
+    weigh = search.weigh
+    if (lines := _json_lines(text, weigh)) is not None:
+        return lines
+    strict = _scanned(text, search)
+    # If the only trouble is that the text ends too early, there is nothing to guess.
+    if not _is_damaged(strict) and (strict.values or strict.problems or not _REPAIRABLE.search(text)):
+        return strict
+    loose = _scanned(text, search, loose=True) if _is_damaged(strict) or may_be_loose(text) else strict
+    best = max(strict, loose, key=lambda found: (_weight(found, weigh), not _is_damaged(found)))
+    if (best.values and not _is_damaged(best)) or not (begin := _REPAIRABLE.search(text)):
+        return best
+    guessed = _repaired(text[begin.start() :], search.leash)
+    if _weight(guessed, weigh) > _weight(best, weigh):
+        return guessed
+    return FoundJson(best.values, best.stage, best.problems + (() if guessed.values else guessed.problems))
+
+
+def _weight(found: FoundJson, weigh: Weigh) -> int:
+    """How many items there are in all."""
+    return sum(int(weigh(value)) for value in found.values)
+
+
+def _is_damaged(found: FoundJson) -> bool:
+    """Whether something in the middle could not be read."""
+    return any(noted.kind == "broken_json" for noted in found.problems)
+
+
+def _json_lines(text: str, weigh: Weigh) -> FoundJson | None:
+    """One list or object a line; None if a line is something else."""
+    notes: Notes = {}
+    decoder = _decoder(notes)
+    values: list[Any] = []
+    try:
+        for line in text.strip().lstrip("\ufeff").split("\n"):
+            if line := line.strip():
+                if line[0] not in "[{":
+                    return None
+                values.append(decoder.decode(line))
+    except (ValueError, RecursionError):
+        return None
+    usable = tuple(value for value in values if weigh(value))
+    return FoundJson(usable, "jsonl", tuple(notes)) if usable else FoundJson((), "none")
+
+
+def _scanned(text: str, search: _Search, *, loose: bool = False) -> FoundJson:
+    """The usable values in prose, whole or cut."""
+    values: list[Any] = []
+    notes: Notes = {problem("repaired_json", "quotes"): None} if loose else {}
+    stage: Stage = "none"
+    for found in scan(text, loose=loose, deep=search.deep):
+        weigh = search.weigh if found.state == "whole" else search.weigh_cut
+        value = next((cut for cut in found.cuts if weigh(cut)), None)
+        if value is not None:
+            values.append(value)
+            notes.update(found.notes)
+            stage = "repaired" if loose else "scan"
+        if found.state != "whole":
+            notes[_damage(text, found)] = None
+        if found.state == "unfinished" and stage == "scan":
+            stage = "truncated"
+    return FoundJson(tuple(values), stage, tuple(notes))
+
+
+def _damage(text: str, found: Found) -> Problem:
+    """Where a container stops being readable."""
+    kind = "truncated" if found.state == "unfinished" else "broken_json"
+    return problem(kind, text[max(found.start, found.end - 40) : found.end + 40])
+
+
+def _repaired(text: str, leash: Leash) -> FoundJson:
+    """What json_repair makes of the text up to its last closing bracket, so that it does not finish a cut-off entry."""
+    end = max(text.rfind("}"), text.rfind("]")) + 1 or len(text)
+    problems = [problem("repaired_json", "json_repair")]
+    if "{" in text[end:] or "[" in text[end:]:
+        problems.append(problem("truncated", text[end:]))
+    try:
+        return FoundJson((repaired(text[:end], leash),), "repaired", tuple(problems))
+    except Exception as error:  # of any kind, see repaired(); the model's text is at fault, and is counted
+        return FoundJson((), "none", (problem("not_repaired", str(error) or repr(error)),))

@@ -1,0 +1,1 @@
+"""Where documents are found: order of sources, hub, files."""

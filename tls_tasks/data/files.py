@@ -1,0 +1,132 @@
+"""Rows of the files that summarisation data sets come in: JSON Lines, JSON, CSV, Parquet, zip, pairs of text files.
+
+Each row comes with its place for messages. The JSON builder of ``datasets`` is not used: it guesses types.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import zipfile
+from collections.abc import Iterator, Sequence
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from tls_tasks.core.errors import DataError
+from tls_tasks.data.lines import json_lines, json_values, text_lines
+from tls_tasks.data.parquet import parquet_rows
+
+ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".csv", ".parquet")
+"""How the names of files with rows end."""
+
+_SPLITS = {"train": "train", "valid": "validation", "dev": "validation", "test": "test"}
+"""What is in the names of files -> the split."""
+
+_NEWLINE = "NEWLINE_CHAR"
+
+Rows = Iterator[tuple[str, Any]]
+
+
+def split_files(place: Path, split: str) -> list[Path]:
+    """The files to read in a folder, or the file itself.
+
+    Args:
+        place: A file, or a folder with files of :data:`ENDINGS` in it or in its folder ``data`` or ``document``, as
+            copies of hub repositories have them.
+        split: The split that is wanted. Files that are named after another one are never read; where none is named
+            after a split, all are.
+
+    Raises:
+        DataError: If there are none.
+    """
+    if place.is_file():
+        return [place]
+    # No deeper: a folder of data sets that lacks this one must not give another one's rows.
+    folders = (place, place / "data", place / "document")
+    found = sorted(file for folder in folders for file in folder.glob("*") if file.name.endswith(ENDINGS))
+    named = {file: next((_SPLITS[part] for part in _SPLITS if part in file.name.lower()), None) for file in found}
+    files = [file for file in found if named[file] == split]
+    if not files:
+        files = [file for file in found if named[file] is None]
+    if not files:
+        others = ", ".join(file.name for file in found) or "no file of rows"
+        raise DataError(f"{place}: no file of the split {split} ({', '.join(ENDINGS)}); there is {others}")
+    return files
+
+
+def file_rows(file: Path, member: str | None = None) -> Rows:
+    """The rows of one file, by the ending of its name.
+
+    Args:
+        file: The file.
+        member: The file of JSON Lines in it, if it is a zip archive.
+
+    Raises:
+        DataError: If it can't be read.
+    """
+    if member is not None:
+        return _zip_rows(file, member)
+    if file.name.endswith(".parquet"):
+        return ((f"{file}, row {number}", row) for number, row in enumerate(parquet_rows(file), start=1))
+    if file.name.endswith(".csv"):
+        return _csv_rows(file)
+    if file.name.endswith(".json"):
+        return _json_rows(file)
+    if file.name.endswith((".jsonl", ".jsonl.gz")):
+        return json_lines(file)
+    raise DataError(f"{file}: expected a file that ends in {', '.join(ENDINGS)}")
+
+
+def paired_rows(documents: Path, summaries: Path) -> Rows:
+    """The rows of two text files, a document and its summary a line, as Multi-News is published.
+
+    Newlines within a document are written out as ``NEWLINE_CHAR`` there.
+
+    Raises:
+        DataError: If the files differ in length or can't be read.
+    """
+    pairs = zip_longest(text_lines(documents), text_lines(summaries))
+    for number, (document, summary) in enumerate(pairs, start=1):
+        if document is None or summary is None:
+            raise DataError(f"{documents} and {summaries} differ in length: one ends before line {number}")
+        row = {"document": document.strip().replace(_NEWLINE, "\n"), "summary": summary.strip()}
+        yield f"{documents}, line {number}", row
+
+
+def hub_rows(files: Sequence[Path], member: str | None) -> Rows:
+    """The rows of a hub source's files: one file of rows, or a pair of text files."""
+    return paired_rows(*files) if len(files) == 2 else file_rows(files[0], member)
+
+
+def _csv_rows(file: Path) -> Rows:
+    try:
+        # newline="" leaves line ends inside quotes to the csv module, as its documentation asks.
+        with file.open(encoding="utf-8", newline="") as lines:
+            table = csv.DictReader(lines)
+            for row in table:
+                yield f"{file}, line {table.line_num}", row
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{file}: can't be read as CSV: {error}") from error
+
+
+def _json_rows(file: Path) -> Rows:
+    """A list of objects, or JSON Lines under another name (MeetingBank)."""
+    text = "".join(text_lines(file))
+    if not text.lstrip().startswith("["):
+        yield from json_values(text.split("\n"), str(file))
+        return
+    try:
+        rows = json.loads(text)
+    except ValueError as error:
+        raise DataError(f"{file}: not JSON: {error}") from error
+    yield from ((f"{file}, row {number}", row) for number, row in enumerate(rows, start=1))
+
+
+def _zip_rows(file: Path, member: str) -> Rows:
+    try:
+        with zipfile.ZipFile(file) as archive, archive.open(member) as content:
+            yield from json_values(io.TextIOWrapper(content, encoding="utf-8"), f"{file}/{member}")
+    except (KeyError, OSError, UnicodeDecodeError, zipfile.BadZipFile) as error:
+        raise DataError(f"{file}: can't read {member}: {error}") from error

@@ -1,0 +1,73 @@
+"""Files and rows of the Hugging Face hub: from the local cache first, then from the network, if it may be used."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from tls_tasks.core.errors import DataError
+
+
+def fetch(repo_id: str, revision: str, file: str) -> Path:
+    """A file of a data set repository in the local cache, downloaded if it isn't there and the network may be used.
+
+    Args:
+        repo_id: Data set repository, ``org/name``.
+        revision: Commit of the repository.
+        file: The file's path in the repository.
+
+    Raises:
+        DataError: If it is not in the cache and can't be downloaded; one line that says why.
+    """
+    from huggingface_hub import get_hf_file_metadata, hf_hub_download, hf_hub_url
+    from huggingface_hub.utils import LocalEntryNotFoundError
+
+    place = {"repo_id": repo_id, "filename": file, "repo_type": "dataset", "revision": revision}
+    with contextlib.suppress(LocalEntryNotFoundError):
+        return Path(hf_hub_download(**place, local_files_only=True))
+    if offline():
+        raise DataError(f"{repo_id}: {file} is not in the cache, and the hub is switched off (HF_HUB_OFFLINE)")
+    try:
+        # One look first: with the network down this fails at once, where the download would try again for 20 seconds.
+        get_hf_file_metadata(hf_hub_url(**place), timeout=10)
+        return Path(hf_hub_download(**place))
+    except Exception as error:
+        # Each release of huggingface_hub raises what its HTTP client does, without a common base; none may end the run.
+        raise DataError(f"{repo_id}: {file} can't be downloaded: {_one_line(error)}") from error
+
+
+def is_cached(repo_id: str, revision: str, file: str) -> bool:
+    """Whether a file of a data set repository is in the local cache."""
+    from huggingface_hub import try_to_load_from_cache
+
+    found = try_to_load_from_cache(repo_id, file, revision=revision, repo_type="dataset")
+    return isinstance(found, str)
+
+
+def split_rows(repo_id: str, revision: str | None) -> Iterable[Mapping[str, Any]]:
+    """The rows of the split ``test`` of a data set that the user named.
+
+    Raises:
+        DataError: If there is no such data set, or it can't be read.
+    """
+    import datasets
+
+    try:
+        rows: Iterable[Mapping[str, Any]] = datasets.load_dataset(repo_id, revision=revision, split="test")
+    except Exception as error:
+        # As in fetch; the user named this data set, so it is an error here.
+        raise DataError(f"data: no folder {repo_id}, and no such hub data set: {_one_line(error)}") from error
+    return rows
+
+
+def offline() -> bool:
+    """Whether the user has switched the hub off."""
+    values = [os.environ.get(variable, "") for variable in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")]
+    return any(value.upper() in {"1", "ON", "YES", "TRUE"} for value in values)
+
+
+def _one_line(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"

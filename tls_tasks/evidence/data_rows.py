@@ -1,0 +1,165 @@
+"""Rows of an extraction data set -> documents with gold objects, each checked against its schema and its text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tls_tasks.core.errors import DataError
+from tls_tasks.evidence.objects import scalar_text
+from tls_tasks.evidence.types import EvidenceSchema
+
+ID_FIELDS = ("journal_id", "id", "doc_id")
+"""Fields that hold the document's name; without one it is the number of the row."""
+
+TEXT_FIELDS = ("text", "full_text", "document")
+"""Fields that hold the text; the first that a row has is read."""
+
+OBJECT_FIELDS = ("items", "objects", "references")
+"""Fields that hold the gold objects, as a list or as JSON text of one."""
+
+ENTITY_FIELDS = ("ner_info", "entities")
+"""Fields that hold gold by character offsets instead: a list of ``{"label", "start", "end"}``."""
+
+_OFFSET_KEYS = {"label", "start", "end", "text"}
+_MOST_MISPLACED = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceDocument:
+    """One document to extract from.
+
+    Attributes:
+        id: Its name, unique in the data set.
+        text: The text, whole.
+        objects: The gold objects, none for a document with nothing to find; each quotes the text verbatim.
+    """
+
+    id: str
+    text: str
+    objects: tuple[Mapping[str, Any], ...]
+
+
+def read_rows(schema: EvidenceSchema, rows: Iterable[tuple[str, Any]]) -> tuple[EvidenceDocument, ...]:
+    """Make documents of rows, in the order of the rows.
+
+    Args:
+        schema: What the objects must look like.
+        rows: Each with its place for messages: an object with one of :data:`TEXT_FIELDS`, one of
+            :data:`OBJECT_FIELDS` or :data:`ENTITY_FIELDS`, and perhaps one of :data:`ID_FIELDS`.
+
+    Raises:
+        DataError: If there is no row, a row lacks a field, two documents have one id, or a gold object breaks the
+            schema or quotes what is not in its text: all scores would be wrong by it.
+
+    Example:
+        >>> from tls_tasks.evidence.types import EvidenceSchema
+        >>> row = {"id": 7, "text": "No fever.", "entities": [{"label": "symptom", "start": 3, "end": 8}]}
+        >>> read_rows(EvidenceSchema("s", ("symptom",)), [("line 1", row)])[0].objects
+        ({'domain': 'symptom', 'evidence_span': 'fever'},)
+    """
+    documents: dict[str, EvidenceDocument] = {}
+    for index, (where, row) in enumerate(rows):
+        document = _document(schema, where, row, index)
+        if document.id in documents:
+            raise DataError(f"{where}: a second document with the id {document.id!r}")
+        documents[document.id] = document
+    if not documents:
+        raise DataError("no row in the data")
+    return tuple(documents.values())
+
+
+def field_of(row: Any, names: Iterable[str], where: str) -> Any:
+    """The first of the fields that a row has.
+
+    Raises:
+        DataError: If the row is no object or has none of them.
+    """
+    if not isinstance(row, Mapping):
+        raise DataError(f"{where}: expected an object, got {type(row).__name__}")
+    for name in names:
+        if row.get(name) is not None:
+            return row[name]
+    raise DataError(f"{where}: no field {' or '.join(names)}; there are {', '.join(map(str, row)) or 'none'}")
+
+
+def _document(schema: EvidenceSchema, where: str, row: Any, index: int) -> EvidenceDocument:
+    text = field_of(row, TEXT_FIELDS, where)
+    if not isinstance(text, str):
+        raise DataError(f"{where}: {'/'.join(TEXT_FIELDS)} must be text, got {type(text).__name__}")
+    found = field_of(row, (*OBJECT_FIELDS, *ENTITY_FIELDS), where)
+    values = _list(found, where)
+    if any(row.get(name) is found for name in ENTITY_FIELDS):
+        values = _from_offsets(schema, values, text, where)
+    values = [_without_nulls(value) for value in values]
+    for number, value in enumerate(values, start=1):
+        _check(schema, value, text, f"{where}, object {number}")
+    name = next((row[field] for field in ID_FIELDS if row.get(field) not in (None, "")), index)
+    return EvidenceDocument(str(name), text, tuple(values))
+
+
+def _list(value: Any, where: str) -> list[Any]:
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError as error:
+            raise DataError(f"{where}: the objects are not JSON: {error}") from error
+    if not isinstance(value, list):
+        raise DataError(f"{where}: expected a list of objects, got {type(value).__name__}")
+    return value
+
+
+def _without_nulls(value: Any) -> Any:
+    """Parquet gives every object the keys of all, null where it had none."""
+    return {key: item for key, item in value.items() if item is not None} if isinstance(value, Mapping) else value
+
+
+def _from_offsets(schema: EvidenceSchema, entities: list[Any], text: str, where: str) -> list[dict[str, Any]]:
+    """Objects of the schema's domains; entities of other labels are passed over.
+
+    A quote does not say which of two equal passages it is from, so that a passage counts once a domain.
+    """
+    domains = {domain.upper(): domain for domain in schema.domains}
+    objects: dict[tuple[str, str], dict[str, Any]] = {}
+    misplaced = 0
+    for number, entity in enumerate(entities, start=1):
+        place = f"{where}, entity {number}"
+        domain = domains.get(str(field_of(entity, ("label",), place)).upper())
+        if domain is None:
+            continue
+        span = _slice(text, entity, place)
+        misplaced += " ".join(str(entity.get("text", span)).split()) != " ".join(span.split())
+        others = {key: value for key, value in entity.items() if key not in _OFFSET_KEYS}
+        objects.setdefault((domain, span), {schema.domain_field: domain, schema.span_field: span, **others})
+    # A few differ by nature, being made of two passages; many do where the offsets are those of another text.
+    if misplaced > _MOST_MISPLACED * len(entities):
+        raise DataError(f"{where}: {misplaced} of {len(entities)} entities are not where their offsets say")
+    return list(objects.values())
+
+
+def _slice(text: str, entity: Mapping[str, Any], where: str) -> str:
+    start, end = entity.get("start"), entity.get("end")
+    if type(start) is not int or type(end) is not int or not 0 <= start < end <= len(text):
+        raise DataError(f"{where}: start and end must be offsets in a text of {len(text)}, got {start!r} and {end!r}")
+    return text[start:end]
+
+
+def _check(schema: EvidenceSchema, value: Any, text: str, where: str) -> None:
+    domain = field_of(value, (schema.domain_field,), where)
+    if domain not in schema.domains:
+        raise DataError(f"{where}: {schema.domain_field} {domain!r} is none of {', '.join(schema.domains)}")
+    span = field_of(value, (schema.span_field,), where)
+    if not isinstance(span, str) or not span.strip() or span not in text:
+        raise DataError(f"{where}: {schema.span_field} {span!r} is not verbatim in the text")
+    for attribute in schema.attributes:
+        key = attribute.field_of(domain)
+        if key is None:
+            continue
+        others = [name for name in attribute.fields.values() if name != key and name in value]
+        if key not in value and others:
+            raise DataError(f"{where}: the {attribute.name} of {domain} stands in {key}, not in {others[0]}")
+        given = value.get(key, attribute.default)
+        if scalar_text(given) not in attribute.values:
+            raise DataError(f"{where}: {key} {given!r} is none of {', '.join(attribute.values)}")

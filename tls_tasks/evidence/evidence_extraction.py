@@ -1,0 +1,204 @@
+"""evidence_extraction: objects without canonical labels, matched by domain and by the span that they quote.
+
+Original: the scorer described in the user's document on evidence-grounded extraction (section 3) and the code that
+belongs to it. A match needs the same domain and a Jaccard overlap of the words of 1/2; attributes are judged on matches
+only; evidence coverage says how many quotes stand in the text at all.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.signature import signature
+from tls_tasks.core.text_rows import describe
+from tls_tasks.evidence.matching import MATCHINGS, Matcher
+from tls_tasks.evidence.overlap import resolve_overlap
+from tls_tasks.evidence.postprocess import Change, check_ungrounded
+from tls_tasks.evidence.postprocess import postprocess as postprocessed
+from tls_tasks.evidence.rows import EvidenceRow, read_rows
+from tls_tasks.evidence.schema import read_schema
+from tls_tasks.evidence.score import EvidenceScore
+from tls_tasks.evidence.scored_documents import Document, Names, sums_of
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceSchema
+from tls_tasks.text.quotes import Source
+from tls_tasks.text.rouge155 import Tokenizer
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceConfig:
+    """The settings of :func:`evidence_extraction`, as they stand in its signature."""
+
+    schema: str
+    overlap: str = "jaccard"
+    tokenizer: str | Tokenizer = field(default="whitespace", metadata={"sign": "tok"})
+    threshold: float = 0.5
+    matching: str = "greedy"
+    require_grounding: bool = field(default=False, metadata={"sign": "grounding", "quiet": False})
+    postprocess: str | None = field(default=None, metadata={"sign": "post", "quiet": None})
+    aggregate: str = field(default="micro", metadata={"sign": "agg"})
+    interval: str = field(default="", metadata={"sign": "ci", "quiet": ""})
+
+
+def evidence_extraction(
+    predictions: Sequence[Any],
+    references: Sequence[Any],
+    sources: Sequence[str | None] | None = None,
+    *,
+    schema: EvidenceSchema | str | Mapping[str, Any] = JOURNAL_SCHEMA,
+    threshold: float | Fraction | str = 0.5,
+    overlap: str = "jaccard",
+    tokenizer: str | Tokenizer = "whitespace",
+    matching: str = "greedy",
+    require_grounding: bool = False,
+    postprocess: str | None = None,
+    macro: bool = False,
+    confidence_interval: float | None = None,
+    n_resamples: int = 1000,
+    seed: int = 12345,
+) -> EvidenceScore:
+    """Score extracted objects by domain, quoted span and attributes.
+
+    Args:
+        predictions: One row a document: model text, a JSON string, or a list of objects.
+        references: One row a document: a JSON string or a list of objects. A row has one reference.
+        sources: The documents' texts; None for one that is not known. Without any, coverage is None.
+        schema: Domains, attributes and keys: a schema, its name, or a mapping, see
+            :func:`~tls_tasks.evidence.schema.read_schema`.
+        threshold: Overlap that a match needs, from 0 to 1; also ``"3/10"``.
+        overlap: ``jaccard`` (words as sets), ``token_f1`` (words with repetitions), ``substring`` or ``exact``, which
+            are 0 or 1 and need no threshold; see :func:`~tls_tasks.evidence.overlap.resolve_overlap`.
+        tokenizer: ``whitespace`` (lower case, punctuation stays on words), ``strip_punct``, ``unicode``, or a function:
+            text -> words.
+        matching: ``greedy``: the greatest overlap first, of equal ones the lowest reference, then prediction position.
+            ``optimal``: as many matches as possible, then the greatest sum of overlaps.
+        require_grounding: Whether an object whose quote does not stand verbatim in the source matches nothing.
+        postprocess: Run :func:`~tls_tasks.evidence.postprocess.postprocess` first: ``keep``, ``drop`` or
+            ``uncertain`` says what is done with ungrounded objects. ``schema_invalid`` counts what was there before.
+        macro: Whether to give the means over documents too; a document with nothing on both sides scores 0 there.
+        confidence_interval: Coverage of a bootstrap interval over documents, for example 0.95.
+        n_resamples: Resamples of the interval.
+        seed: Seed of the interval.
+
+    Returns:
+        ``tp``, ``fp``, ``fn`` over all documents; ``precision``, ``recall``, ``f1`` of their sums; ``NAME_accuracy`` of
+        each attribute and ``bucket_accuracy`` (all buckets right), over matches; ``evidence_coverage`` and
+        ``evidence_coverage_normalised``, the part of the predicted objects whose quote stands in its source;
+        ``domains``; ``parse_failures`` and ``schema_invalid``. See
+        :class:`~tls_tasks.evidence.score.EvidenceScore`.
+
+    Raises:
+        InputError: Rows that can't be scored, naming index and field.
+        OptionError: An option that doesn't exist.
+
+    Example:
+        >>> gold = {"domain": "food", "evidence_span": "had tea", "polarity": "present", "time_bucket": "today"}
+        >>> told = [{**gold, "evidence_span": "Had tea twice"}, {**gold, "domain": "mind", "evidence_span": "sleepy"}]
+        >>> result = evidence_extraction([told], [[gold]], ["Had tea twice."]).as_dict()
+        >>> result["f1"], result["polarity_accuracy"], result["evidence_coverage"]
+        (0.6666666666666666, 1.0, 0.5)
+        >>> result["signature"]
+        'evidence_extraction|schema:journal|overlap:jaccard|tok:whitespace|threshold:0.5|matching:greedy|agg:micro|v:1'
+    """
+    read = read_schema(schema)
+    limit = _read_threshold(threshold)
+    if matching not in MATCHINGS:
+        raise OptionError.unknown("matching", matching, MATCHINGS)
+    _check_switches(require_grounding=require_grounding, macro=macro)
+    _check_postprocess(postprocess, read)
+    _check_interval(confidence_interval)
+    matcher = Matcher(read, resolve_overlap(overlap, tokenizer), limit, matching)
+    with _no_garbage():
+        rows = read_rows(predictions, references, sources, read)
+        documents = tuple(
+            _document(index, row, matcher, require_grounding, postprocess) for index, row in enumerate(rows)
+        )
+        names = Names(read)
+        units = tuple(sums_of(document, names) for document in documents)
+    interval = "" if confidence_interval is None else f"{confidence_interval},{n_resamples},seed{seed}"
+    config = EvidenceConfig(
+        read.label, overlap, tokenizer, limit, matching, require_grounding, postprocess, interval=interval
+    )
+    return EvidenceScore(
+        metric="evidence_extraction",
+        signature=signature("evidence_extraction", config, VERSION),
+        matcher=matcher,
+        documents=documents,
+        units=units,
+        macro=macro,
+        confidence=None
+        if confidence_interval is None
+        else {"confidence": confidence_interval, "n_resamples": n_resamples, "seed": seed},
+    )
+
+
+@contextmanager
+def _no_garbage() -> Iterator[None]:
+    """Without the search for cycles: what is made here has none and stays, and looking for some takes a fifth more."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _read_threshold(value: Any) -> float:
+    form = "a number from 0 to 1, also as text such as '3/10'"
+    if isinstance(value, bool) or not isinstance(value, float | int | Fraction | str):
+        raise InputError("threshold", None, describe(value), form)
+    try:
+        limit = float(Fraction(value))
+    except (ValueError, OverflowError, ZeroDivisionError):
+        raise InputError("threshold", None, describe(value), form) from None
+    if not 0 <= limit <= 1:
+        raise InputError("threshold", None, describe(value), form)
+    return limit
+
+
+def _check_switches(**switches: Any) -> None:
+    for name, value in switches.items():
+        if not isinstance(value, bool):
+            raise InputError(name, None, describe(value), "True or False")
+
+
+def _check_postprocess(value: Any, schema: EvidenceSchema) -> None:
+    if value is not None:
+        try:
+            check_ungrounded(value, schema)
+        except InputError as error:
+            raise InputError("postprocess", None, error.got, f"None, or {error.expected}") from None
+
+
+def _check_interval(value: Any) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+        raise InputError("confidence_interval", None, describe(value), "a coverage such as 0.95")
+
+
+def _document(
+    index: int, row: EvidenceRow, matcher: Matcher, require_grounding: bool, ungrounded: str | None
+) -> Document:
+    if row.source is None and (require_grounding or ungrounded is not None):
+        option = "require_grounding" if require_grounding else "postprocess"
+        raise InputError("sources", index, "None", f"the document's text: {option} checks quotes in it")
+    predicted = row.predicted
+    changes: tuple[Change, ...] = ()
+    if ungrounded is not None and row.source is not None:
+        done = postprocessed(predicted, row.source, matcher.schema, ungrounded)
+        predicted, changes = done.objects, done.changes
+    source = None if row.source is None else Source(row.source)
+    grounded = () if source is None else tuple(one.span is not None and source.holds(one.span) for one in predicted)
+    matchable = [
+        one if not require_grounding or stands else None
+        for one, stands in zip(predicted, grounded or [True] * len(predicted), strict=True)
+    ]
+    matches = tuple(matcher.match(row.wanted, matchable))
+    return Document(index, row.wanted, predicted, matches, source, grounded, row.parsed, changes)

@@ -1,0 +1,177 @@
+"""The files that extraction data come in: texts with their gold in one file, or journals and gold in two."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tls_tasks.core.errors import DataError
+from tls_tasks.data.files import file_rows, split_files
+from tls_tasks.data.lines import json_lines, text_lines
+from tls_tasks.evidence.data_rows import ID_FIELDS, OBJECT_FIELDS, TEXT_FIELDS, field_of
+from tls_tasks.evidence.schema import read_schema
+from tls_tasks.evidence.types import EvidenceSchema
+
+JOURNALS, GOLD = "journals.jsonl", "gold.jsonl"
+"""The two files of a folder: ``{"journal_id", "text"}`` and ``{"journal_id", "items"}`` a line."""
+
+Rows = Iterator[tuple[str, Any]]
+
+
+def rows_at(place: Path) -> Rows:
+    """The rows of a file, or of a folder: of its two files, or of its files of rows.
+
+    Args:
+        place: A file of JSON Lines, JSON (a list, or an object with the list ``data``), CSV or Parquet; a folder with
+            :data:`JOURNALS` and :data:`GOLD`; any other folder as :func:`.summary_files.split_files` reads it.
+
+    Raises:
+        DataError: If there is no such file, or it can't be read.
+    """
+    if (place / JOURNALS).is_file():
+        yield from paired_rows(place / JOURNALS, place / GOLD)
+        return
+    for file in split_files(place, "test"):
+        yield from _data_rows(file) if file.suffix == ".json" else file_rows(file)
+
+
+def paired_rows(journals: Path, gold: Path) -> Rows:
+    """The rows of journals, each with its gold objects; the place is that of the gold.
+
+    Raises:
+        DataError: If a file can't be read, an id stands twice in one, or is in one of the two only.
+    """
+    texts, items = rows_by_id(journals), rows_by_id(gold)
+    for name, (where, _) in items.items():
+        if name not in texts:
+            raise DataError(f"{where}: no journal has the id {name!r}; the journals are in {journals}")
+    for name, (where, row) in texts.items():
+        if name not in items:
+            raise DataError(f'{where}: {gold} has no line for {name!r}; "items": [] says that there is nothing to find')
+        place, gold_row = items[name]
+        yield (
+            place,
+            {
+                "id": name,
+                "text": field_of(row, TEXT_FIELDS, where),
+                "items": field_of(gold_row, OBJECT_FIELDS, place),
+            },
+        )
+
+
+class Scorable(NamedTuple):
+    """Journals, gold and predictions, row by row in the order of the journals.
+
+    Attributes:
+        ids: The journals' names.
+        texts: The journals.
+        gold: The gold objects of each.
+        predictions: What was predicted for each, as text: model text, or JSON of what the file has.
+        unpredicted: How many journals have no line in the file of predictions; theirs is ``[]``.
+        misquoted: Places of gold objects whose quote is not verbatim in its journal.
+    """
+
+    ids: tuple[str, ...]
+    texts: tuple[str, ...]
+    gold: tuple[list[Any], ...]
+    predictions: tuple[str, ...]
+    unpredicted: int
+    misquoted: tuple[str, ...]
+
+
+def read_three(journals: Path, gold: Path, predictions: Path, schema: EvidenceSchema) -> Scorable:
+    """Read the three files of a scoring: what comes from a model is kept as it is, what is gold must have its keys.
+
+    Args:
+        journals: JSON Lines with one of :data:`ID_FIELDS` and one of :data:`TEXT_FIELDS`.
+        gold: JSON Lines with an id and one of :data:`OBJECT_FIELDS`, one line a journal.
+        predictions: The same, with objects or a model's text; journals may lack, and have then no predictions.
+        schema: Which keys hold domain and span.
+
+    Raises:
+        DataError: If a file can't be read, there is no journal, a line lacks a field, an id stands twice or is of no
+            journal, a journal has no gold, or a gold object no domain or no span; names file and line.
+    """
+    rows = [(where, row) for where, row in paired_rows(journals, gold)]
+    ids = [row["id"] for _, row in rows]
+    if not ids:
+        raise DataError(f"{journals}: no journal in it")
+    found = rows_by_id(predictions)
+    known = set(ids)
+    for name, (where, _) in found.items():
+        if name not in known:
+            raise DataError(f"{where}: no journal has the id {name!r}; the journals are in {journals}")
+    told = {name: field_of(row, OBJECT_FIELDS, where) for name, (where, row) in found.items()}
+    return Scorable(
+        tuple(ids),
+        tuple(_text(row["text"], where) for where, row in rows),
+        tuple(_gold_objects(row["items"], where, schema) for where, row in rows),
+        # Told as text, all is read as what a model wrote, which never raises.
+        tuple(one if isinstance(one := told.get(name, []), str) else json.dumps(one) for name in ids),
+        len(ids) - len(told),
+        tuple(place for where, row in rows for place in _misquoted(row, where, schema)),
+    )
+
+
+def _text(value: Any, where: str) -> str:
+    if not isinstance(value, str):
+        raise DataError(f"{where}: the journal must be text, got {type(value).__name__}")
+    return value
+
+
+def _gold_objects(value: Any, where: str, schema: EvidenceSchema) -> list[Any]:
+    if not isinstance(value, list):
+        raise DataError(f"{where}: expected a list of objects, got {type(value).__name__}")
+    for number, one in enumerate(value, start=1):
+        for key in (schema.domain_field, schema.span_field):
+            if not isinstance(field_of(one, (key,), f"{where}, object {number}"), str):
+                raise DataError(f"{where}, object {number}: {key} must be text, got {type(one[key]).__name__}")
+    return value
+
+
+def _misquoted(row: Mapping[str, Any], where: str, schema: EvidenceSchema) -> Iterator[str]:
+    for number, one in enumerate(row["items"], start=1):
+        if one[schema.span_field] not in row["text"]:
+            yield f"{where}, object {number}"
+
+
+def rows_by_id(file: Path) -> Mapping[str, tuple[str, Any]]:
+    """The rows of a JSON Lines file by id, each with its place.
+
+    Raises:
+        DataError: If the file can't be read, a row has no id or one that another row has.
+    """
+    rows: dict[str, tuple[str, Any]] = {}
+    for where, row in json_lines(file):
+        name = str(field_of(row, ID_FIELDS, where))
+        if name in rows:
+            raise DataError(f"{where}: the id {name!r} stands already at {rows[name][0]}")
+        rows[name] = (where, row)
+    return rows
+
+
+def schema_at(file: Path) -> EvidenceSchema:
+    """The schema in a JSON file, in the form of :func:`~tls_tasks.evidence.schema.read_schema`.
+
+    Raises:
+        DataError: If the file can't be read or is no JSON; InputError if it is no schema.
+    """
+    return read_schema(_json(file))
+
+
+def _json(file: Path) -> Any:
+    try:
+        return json.loads("".join(text_lines(file)))
+    except ValueError as error:
+        raise DataError(f"{file}: not JSON: {error}") from error
+
+
+def _data_rows(file: Path) -> Rows:
+    """A list of objects, or an object that holds it as ``data`` (MACCROBAT)."""
+    value = _json(file)
+    rows = value.get("data") if isinstance(value, dict) else value
+    if not isinstance(rows, list):
+        raise DataError(f'{file}: expected a list of objects, or an object with such a list as "data"')
+    yield from ((f"{file}, row {number}", row) for number, row in enumerate(rows, start=1))

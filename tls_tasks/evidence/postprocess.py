@@ -1,0 +1,186 @@
+"""The step between a model and its score: quotes checked, the schema enforced, the level put where it belongs.
+
+Source: the user's document on evidence-grounded extraction, section 2. A pure function; every change is listed.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.evidence.objects import ObjectReader, scalar_text
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceObject, EvidenceSchema
+from tls_tasks.text.quotes import Source
+
+UNGROUNDED = ("keep", "drop", "uncertain")
+"""What may be done with an object whose quote does not stand in the text."""
+
+UNCERTAIN = "uncertain"
+
+
+class Change(NamedTuple):
+    """One thing that was done to an object.
+
+    Attributes:
+        position: The object's position before the step.
+        kind: ``moved_NAME`` (an attribute stood under the key of another domain), ``removed_NAME`` (it stood there
+            too), ``corrected_NAME`` and ``corrected_domain`` (case, blanks and hyphens of a known value),
+            ``defaulted_NAME`` (missing or no known value), ``kept_ungrounded``, ``dropped_ungrounded``,
+            ``marked_ungrounded``, ``dropped_invalid`` (no known domain, no quote, or an attribute that has no default).
+        before, after: The value concerned, None where there was or is none.
+    """
+
+    position: int
+    kind: str
+    before: Any = None
+    after: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Postprocessed:
+    """Objects after the step, and what was done.
+
+    Attributes:
+        objects: Those that are left, in their order.
+        positions: Where each of them stood before.
+        changes: In the order in which they were made.
+    """
+
+    objects: tuple[EvidenceObject, ...]
+    positions: tuple[int, ...]
+    changes: tuple[Change, ...]
+
+    def counts(self) -> dict[str, int]:
+        """How often each kind of change was made."""
+        return dict(Counter(change.kind for change in self.changes))
+
+
+def postprocess(
+    objects: Iterable[EvidenceObject], source: str, schema: EvidenceSchema = JOURNAL_SCHEMA, ungrounded: str = "keep"
+) -> Postprocessed:
+    """Make objects fit their schema and check their quotes.
+
+    An attribute is taken from the key of another domain if its own is empty, and what stands under other domains' keys
+    is removed. Values are corrected in case, blanks and hyphens (``Last night`` is ``last_night``); what is missing or
+    unknown gets the attribute's default. An object that still breaks the schema is dropped.
+
+    Args:
+        objects: What a model gave, as :func:`~tls_tasks.evidence.read.parse_evidence` reads it.
+        source: The text that they quote.
+        schema: What they may hold.
+        ungrounded: An object whose quote does not stand verbatim in the text is kept (``keep``), dropped (``drop``), or
+            kept with the value ``uncertain`` in the first attribute that has it (``uncertain``).
+
+    Raises:
+        OptionError: ``ungrounded`` is none of these.
+        InputError: ``uncertain``, and no attribute has that value; or the source is no text.
+
+    Example:
+        >>> from tls_tasks.evidence.read import parse_evidence
+        >>> answer = '''[{"domain": "Emotion", "evidence_span": "felt calm", "polarity": "present",
+        ...     "intensity_bucket": "low", "time_bucket": "today"}, {"domain": "food", "evidence_span": "tea"}]'''
+        >>> done = postprocess(parse_evidence(answer).value, "I felt calm.", ungrounded="drop")
+        >>> done.objects[0].fields["arousal_bucket"], done.counts()
+        ('low', {'corrected_domain': 1, 'moved_level': 1, 'defaulted_level': 1, 'dropped_ungrounded': 1})
+    """
+    check_ungrounded(ungrounded, schema)
+    if not isinstance(source, str):
+        raise InputError("source", None, type(source).__name__, "the text that the objects quote, a str")
+    text, reader = Source(source), ObjectReader(schema)
+    kept, positions = [], []
+    changes: list[Change] = []
+    for position, one in enumerate(objects):
+        fields = dict(one.fields)
+        changes += _fit(fields, position, schema)
+        span = fields.get(schema.span_field)
+        if isinstance(span, str) and not text.holds(span):
+            changes.append(_mark_ungrounded(fields, position, schema, ungrounded))
+            if ungrounded == "drop":
+                continue
+        fitted = reader.read(fields)
+        if fitted.issues:
+            changes.append(Change(position, "dropped_invalid", ", ".join(fitted.issues)))
+            continue
+        kept.append(fitted)
+        positions.append(position)
+    return Postprocessed(tuple(kept), tuple(positions), tuple(changes))
+
+
+def check_ungrounded(ungrounded: object, schema: EvidenceSchema) -> None:
+    """Refuse what can't be done with ungrounded objects of a schema."""
+    if ungrounded not in UNGROUNDED:
+        raise OptionError.unknown("ungrounded", ungrounded, UNGROUNDED)
+    if ungrounded == UNCERTAIN:
+        for domain in schema.domains:
+            if _uncertain_attribute(schema, domain) is None:
+                place = f"schema {schema.name!r}, in which no attribute of domain {domain!r} may be {UNCERTAIN!r}"
+                raise InputError("ungrounded", None, f"{UNCERTAIN!r} with {place}", "'keep' or 'drop'")
+
+
+def _uncertain_attribute(schema: EvidenceSchema, domain: str) -> tuple[Attribute, str] | None:
+    return next((pair for pair in schema.fields_of(domain) if UNCERTAIN in pair[0].values), None)
+
+
+def _mark_ungrounded(fields: dict[str, Any], position: int, schema: EvidenceSchema, ungrounded: str) -> Change:
+    span = fields[schema.span_field]
+    if ungrounded == "drop":
+        return Change(position, "dropped_ungrounded", span)
+    domain = fields.get(schema.domain_field)
+    found = _uncertain_attribute(schema, domain if isinstance(domain, str) else "")
+    if ungrounded == "keep" or found is None:  # of an unknown domain: it will be dropped as invalid
+        return Change(position, "kept_ungrounded", span, span)
+    key = found[1]
+    before, fields[key] = fields.get(key), UNCERTAIN
+    return Change(position, "marked_ungrounded", before, UNCERTAIN)
+
+
+def _fit(fields: dict[str, Any], position: int, schema: EvidenceSchema) -> list[Change]:
+    """Change an object's fields so that they fit the schema, as far as can be."""
+    changes: list[Change] = []
+    domain = fields.get(schema.domain_field)
+    if not isinstance(domain, str):
+        return changes
+    known = _known(domain, schema.domains)
+    if known is not None and known != domain:
+        changes.append(Change(position, "corrected_domain", domain, known))
+        domain = fields[schema.domain_field] = known
+    for attribute, key in schema.fields_of(domain):
+        others = [other for other in dict.fromkeys(attribute.fields.values()) if other != key and other in fields]
+        for other in others:
+            value = fields.pop(other)
+            if value is not None and fields.get(key) is None:
+                fields[key] = value
+                changes.append(Change(position, f"moved_{attribute.name}", other, key))
+            elif value is not None:
+                changes.append(Change(position, f"removed_{attribute.name}", value))
+        changes += _fit_value(fields, position, attribute, key)
+    return changes
+
+
+def _fit_value(fields: dict[str, Any], position: int, attribute: Attribute, key: str) -> list[Change]:
+    value = fields.get(key)
+    text = scalar_text(value)
+    known = None if text is None else _known(text, attribute.values)
+    if known is not None:
+        fields[key] = known
+        return [] if known == text else [Change(position, f"corrected_{attribute.name}", value, known)]
+    if attribute.default is None:
+        return []
+    fields[key] = attribute.default
+    return [Change(position, f"defaulted_{attribute.name}", value, attribute.default)]
+
+
+def _known(text: str, values: Iterable[str]) -> str | None:
+    """The value that a text stands for: itself, or the only one that differs in case, blanks and hyphens alone."""
+    values = tuple(values)
+    if text in values:
+        return text
+    folded = [value for value in values if _folded(value) == _folded(text)]
+    return folded[0] if len(folded) == 1 else None
+
+
+def _folded(text: str) -> str:
+    return "_".join(text.replace("-", " ").replace("_", " ").casefold().split())

@@ -1,0 +1,133 @@
+"""Evidence-grounded objects in model text: :func:`parse_evidence`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from tls_tasks.core.json_scan import scan
+from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json, strip_thinking
+from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.evidence.objects import ObjectReader
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
+
+PROBLEM_KINDS = ("bad_entry", *JSON_PROBLEM_KINDS)
+"""Every kind of problem that :func:`parse_evidence` reports; a ``bad_entry`` is no object, and is dropped."""
+
+Status = Literal["json", "fence", "scan", "repaired", "failed"]
+"""How far a text is from the JSON that was asked for: it is JSON (or JSON Lines); JSON in code fences; JSON in prose or
+cut off; JSON that had to be guessed; nothing that can be read."""
+
+STATUSES: dict[Stage, Status] = {
+    "none": "failed",
+    "whole": "json",
+    "jsonl": "json",
+    "fence": "fence",
+    "scan": "scan",
+    "truncated": "scan",
+    "repaired": "repaired",
+}
+"""The status of each stage of :func:`~tls_tasks.core.json_text.find_json`."""
+
+BETWEEN_OBJECTS = ("comment", "trailing comma", "missing comma")
+"""What may be wrong between objects that are JSON themselves; any other repair concerns what an object says."""
+
+_EMPTY_LIST = re.compile(r"\[\s*\]")
+_SAME = 100  # so many objects of one span are compared, lest a model that repeats itself take quadratic time
+_FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedEvidence(Parsed[tuple[EvidenceObject, ...]]):
+    """The objects of a text, what was wrong on the way, and how far the text was from JSON.
+
+    Attributes:
+        status: See :data:`Status`.
+    """
+
+    status: Status = "failed"
+
+
+def parse_evidence(text: str, schema: EvidenceSchema = JOURNAL_SCHEMA) -> ParsedEvidence:
+    """Read the objects that a model wrote.
+
+    Args:
+        text: The model's text. Thinking, prose and code fences around the JSON don't matter; several lists or objects
+            are read one after the other; what a token limit cut off is dropped, and what stood before it is kept.
+        schema: Which keys hold domain and span, and what an object must have.
+
+    Returns:
+        The objects in the order of the text, those that break the schema too (see ``issues``). An empty tuple if the
+        model says that there are none (``[]``); None, a parse failure, if no object can be read: prose, no text, a list
+        of strings. Never raises on text.
+
+    Example:
+        >>> parsed = parse_evidence('Sure: [{"domain": "food", "evidence_span": "Had tea"}, {"domain": "mi')
+        >>> [(one.domain, one.span) for one in parsed.value], parsed.status, parsed.counts()
+        ([('food', 'Had tea')], 'scan', {'truncated': 1})
+        >>> parse_evidence("[]").value, parse_evidence("There are none.").value
+        ((), None)
+    """
+    return parse_objects(text, ObjectReader(schema))
+
+
+def parse_objects(text: str, reader: ObjectReader) -> ParsedEvidence:
+    """:func:`parse_evidence` by a reader that serves many texts."""
+    found = find_json(text, reader.count, reader.count_listed)
+    if not found.values:
+        found = _without_keys(text, reader) or found
+    raw = [one for value in found.values for one in reader.raw(value)]
+    given = [one for one in raw if not isinstance(one, Problem)]
+    if given and (found.stage == "repaired" or any(noted.kind == "broken_json" for noted in found.problems)):
+        given += _lost(given, text, reader)
+    if given:
+        bad = tuple(one for one in raw if isinstance(one, Problem))
+        return ParsedEvidence(tuple(map(reader.read, given)), found.problems + bad, _status(found))
+    status = _abstention(text, reader, found)
+    return ParsedEvidence(None if status == "failed" else (), found.problems, status)
+
+
+def _lost(given: Sequence[Mapping[str, Any]], text: str, reader: ObjectReader) -> list[Mapping[str, Any]]:
+    """Objects that stand whole in a damaged text and have been lost: the damage before them has swallowed their start.
+
+    A quote that is never closed goes on to the next object's first one.
+    """
+    by_span: dict[str, list[Mapping[str, Any]]] = {}
+    for one in given:
+        by_span.setdefault(repr(one.get(reader.schema.span_field)), []).append(one)
+    lost = []
+    for piece in _FLAT_OBJECT.finditer(strip_thinking(text).text):
+        for found in scan(piece[0]):
+            value = found.cuts[0]
+            if found.state != "whole" or not reader.count(value):
+                continue
+            same = by_span.get(repr(value.get(reader.schema.span_field)), [])[:_SAME]
+            if not any(all(one.get(key) == inner for key, inner in value.items()) for one in same):
+                lost.append(value)
+    return lost
+
+
+def _without_keys(text: str, reader: ObjectReader) -> FoundJson | None:
+    """A text that is JSON, but whose objects have neither domain nor span: they are objects that break the schema."""
+    found = find_json(text, lambda value: sum(not isinstance(one, Problem) for one in reader.raw(value)))
+    return found if found.stage in ("whole", "fence", "jsonl") else None
+
+
+def _status(found: FoundJson) -> Status:
+    guessed = any(noted.kind == "repaired_json" and noted.detail not in BETWEEN_OBJECTS for noted in found.problems)
+    return "repaired" if guessed else STATUSES[found.stage]
+
+
+def _abstention(text: str, reader: ObjectReader, found: FoundJson) -> Status:
+    """The status of an answer that says that there is nothing; ``failed`` if it does not say so."""
+    answer = strip_thinking(text).text
+    if is_whole_json(text, reader.says_nothing):
+        return "json" if _is_plain(answer) else "fence"
+    damaged = any(noted.kind in ("truncated", "broken_json") for noted in found.problems)
+    return "scan" if not damaged and _EMPTY_LIST.search(answer) else "failed"
+
+
+def _is_plain(answer: str) -> bool:
+    return answer.lstrip().lstrip("\ufeff").startswith(("[", "{"))

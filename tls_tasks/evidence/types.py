@@ -1,0 +1,167 @@
+"""Evidence-grounded objects and the schema that says what they may hold."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+RESERVED_NAMES = ("bucket", "bucket_field")
+"""Names that no attribute may have: ``bucket_accuracy`` is the accuracy of several attributes together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute:
+    """One constrained attribute of an object.
+
+    Attributes:
+        name: Name in results: ``polarity`` gives ``polarity_accuracy``.
+        fields: Domain -> the key that holds it in an object of that domain; ``""`` stands for every other domain.
+        values: The values it may have, as text; numbers of a scale are compared as text too.
+        default: The value that a missing key (or null) stands for. None: an object must have the key; one that lacks it
+            matches no reference object that has it.
+        bucket: Whether it is part of ``bucket_accuracy``, which asks that all such attributes are right together.
+
+    Raises:
+        ValueError: A name that no attribute may have, no field, no value, a value twice, a default that is no value.
+
+    Example:
+        >>> level = Attribute("level", {"emotion": "arousal_bucket", "": "intensity_bucket"}, ("low", "high"))
+        >>> level.field_of("emotion"), level.field_of("food")
+        ('arousal_bucket', 'intensity_bucket')
+    """
+
+    name: str
+    fields: Mapping[str, str]
+    values: tuple[str, ...]
+    default: str | None = None
+    bucket: bool = False
+
+    def __post_init__(self) -> None:
+        """Check the parts once."""
+        if not self.name or self.name in RESERVED_NAMES:
+            raise ValueError(f"an attribute can't have the name {self.name!r}")
+        if not self.fields or not all(self.fields.values()):
+            raise ValueError(f"attribute {self.name!r}: each of its fields needs a key, got {dict(self.fields)!r}")
+        if not self.values or len(set(self.values)) < len(self.values):
+            raise ValueError(f"attribute {self.name!r}: values must be one or more, all different, got {self.values!r}")
+        if self.default is not None and self.default not in self.values:
+            raise ValueError(f"attribute {self.name!r}: default {self.default!r} is none of {self.values!r}")
+
+    def field_of(self, domain: str) -> str | None:
+        """The key that holds the attribute in an object of this domain; None if such objects don't have it."""
+        return self.fields.get(domain, self.fields.get(""))
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceSchema:
+    """What the objects of a task look like: a value, so that users score fields of their own.
+
+    Attributes:
+        name: Stands in the signature.
+        domains: The domains; objects are matched within one.
+        attributes: What is compared on matched objects.
+        domain_field, span_field: The keys of the domain and of the quoted span.
+
+    Raises:
+        ValueError: No domain, something twice, a key for two things, or an attribute of a domain that there is not.
+
+    Example:
+        >>> EvidenceSchema("names", ("person", "place"), span_field="quote").label
+        'names#386aadcd'
+        >>> EvidenceSchema("names", ("person",), (Attribute("age", {"place": "age"}, ("young", "old")),))
+        Traceback (most recent call last):
+        ...
+        ValueError: attribute 'age': 'place' is no domain of the schema (person)
+    """
+
+    name: str
+    domains: tuple[str, ...]
+    attributes: tuple[Attribute, ...] = ()
+    domain_field: str = "domain"
+    span_field: str = "evidence_span"
+
+    def __post_init__(self) -> None:
+        """Check that the parts fit together."""
+        if not self.name:
+            raise ValueError("a schema needs a name: it stands in the signature")
+        if not self.domains or not all(self.domains) or len(set(self.domains)) < len(self.domains):
+            raise ValueError(f"domains must be one or more, all different and none empty, got {self.domains!r}")
+        names = [attribute.name for attribute in self.attributes]
+        if len(set(names)) < len(names):
+            raise ValueError(f"attributes must have different names, got {names!r}")
+        for attribute in self.attributes:
+            for domain in attribute.fields:
+                if domain and domain not in self.domains:
+                    known = ", ".join(self.domains)
+                    raise ValueError(f"attribute {attribute.name!r}: {domain!r} is no domain of the schema ({known})")
+        for domain in self.domains:
+            keys = [self.domain_field, self.span_field, *(key for _, key in self.fields_of(domain))]
+            if not all(keys) or len(set(keys)) < len(keys):
+                raise ValueError(f"an object of domain {domain!r} would have two things under one key: {keys!r}")
+
+    def fields_of(self, domain: str) -> list[tuple[Attribute, str]]:
+        """The attributes of objects of this domain, each with its key."""
+        pairs = [(attribute, attribute.field_of(domain)) for attribute in self.attributes]
+        return [(attribute, key) for attribute, key in pairs if key is not None]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The schema as plain values, as :func:`~tls_tasks.evidence.schema.read_schema` takes it."""
+        return {
+            "name": self.name,
+            "domains": list(self.domains),
+            "domain_field": self.domain_field,
+            "span_field": self.span_field,
+            "attributes": [
+                {
+                    "name": attribute.name,
+                    "fields": dict(attribute.fields),
+                    "values": list(attribute.values),
+                    "default": attribute.default,
+                    "bucket": attribute.bucket,
+                }
+                for attribute in self.attributes
+            ],
+        }
+
+    @property
+    def label(self) -> str:
+        """How the schema stands in a signature: its name and, unless it is the journals', a digest of what it says."""
+        if self == JOURNAL_SCHEMA:
+            return self.name
+        text = json.dumps(self.as_dict(), sort_keys=True)
+        return f"{self.name}#{hashlib.sha256(text.encode()).hexdigest()[:8]}"
+
+
+class EvidenceObject(NamedTuple):
+    """One extracted object; a tuple, since a corpus has hundreds of thousands.
+
+    Attributes:
+        domain: As written, in the schema or not; None if it is missing or no text.
+        span: The quoted evidence; None if it is missing or no text.
+        fields: All keys of the object as they were given, the domain's and the span's included.
+        issues: What breaks the schema, e.g. ``unknown_domain``, ``missing_polarity``; see
+            :func:`~tls_tasks.evidence.objects.read_object`.
+    """
+
+    domain: str | None
+    span: str | None
+    fields: Mapping[str, Any] = MappingProxyType({})
+    issues: tuple[str, ...] = ()
+
+
+_LEVELS = ("low", "medium", "high", "unknown")
+
+JOURNAL_SCHEMA = EvidenceSchema(
+    name="journal",
+    domains=("symptom", "food", "emotion", "mind"),
+    attributes=(
+        Attribute("polarity", {"": "polarity"}, ("present", "absent", "uncertain")),
+        Attribute("level", {"emotion": "arousal_bucket", "": "intensity_bucket"}, _LEVELS, "unknown", bucket=True),
+        Attribute("time", {"": "time_bucket"}, ("today", "last_night", "past_week", "unknown"), bucket=True),
+    ),
+)
+"""The schema of journal entries, after the user's text: domains, polarity, intensity or arousal, and time."""

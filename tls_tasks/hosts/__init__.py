@@ -1,0 +1,1 @@
+"""The frameworks that run our tasks and metrics."""

@@ -1,1 +1,0 @@
-"""Model text -> ``Parsed(value, problems)``. Nothing here raises on model text, and nothing here runs it."""

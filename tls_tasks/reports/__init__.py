@@ -1,0 +1,1 @@
+"""Cited reports, and the judges that read them."""

@@ -1,0 +1,58 @@
+"""The lead baseline for reports: the first sentence of each of the first documents, cited by its number.
+
+What it writes is supported word for word, so that it shows what a report gets that is all support and no search. It
+reads the prompt and nothing else, as a model would, and the same prompt always gives the same answer.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import islice
+
+from tls_tasks.text.sentences import sentences
+
+_OPEN = re.compile(r"^<documents>\n", re.MULTILINE)
+_CLOSE = "\n</documents>"
+_NUMBER = re.compile(r"^\[([0-9]+)\] ?(.*)$", re.MULTILINE)
+
+
+def answer(prompt: str, k: int = 10) -> str:
+    r"""Answer a report prompt with the first sentences of its first documents.
+
+    Args:
+        prompt: What :func:`tls_tasks.reports.data.prompt` makes: numbered documents between the lines
+            ``<documents>`` and ``</documents>``. If there are more than one such list (few-shot), the last is the one
+            that is asked about.
+        k: How many documents.
+
+    Returns:
+        A sentence a document with its mark; empty if there is no document in the prompt.
+
+    Example:
+        >>> documents = "[1] Rain\nIt rained. It stopped.\n\n[2] Snow\nIt snowed."
+        >>> answer(f"<documents>\n{documents}\n</documents>\n\nReport:")
+        'It rained. [1] It snowed. [2]'
+    """
+    cited = []
+    for number, text in islice(enumerate(_documents(prompt), start=1), k):
+        first = next(sentences(text), "")
+        if first:
+            cited.append(f"{first} [{number}]")
+    return " ".join(cited)
+
+
+def _documents(prompt: str) -> list[str]:
+    """The texts of the documents, without their titles, in the order of their numbers."""
+    closing = prompt.rfind(_CLOSE)
+    openings = [match.end() for match in _OPEN.finditer(prompt) if match.end() <= closing + 1]
+    shown = prompt[openings[-1] : closing] if openings else ""
+    starts: list[re.Match[str]] = []
+    for match in _NUMBER.finditer(shown):
+        # A line of a document may begin with a number in brackets too; only the next number begins a document.
+        if match[1] == str(len(starts) + 1):
+            starts.append(match)
+    if not starts:
+        return []
+    ends = [match.start() for match in starts[1:]] + [len(shown)]
+    texts = [shown[match.end() : end].strip() for match, end in zip(starts, ends, strict=True)]
+    return [text or match[2] for text, match in zip(texts, starts, strict=True)]

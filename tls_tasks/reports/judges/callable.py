@@ -1,0 +1,130 @@
+"""Judges made of what is at hand: a plain function, and other judges by kind of question."""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.text_rows import describe
+from tls_tasks.reports.judges.keys import distinct
+from tls_tasks.reports.judges.verdicts import read_verdict, shorten
+from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
+
+_log = logging.getLogger(__name__)
+
+Answer = bool | float | str | None
+"""What a function may answer: yes or no, the probability of yes, the words of a model, or None for no verdict."""
+
+
+class CallableJudge:
+    """A judge that asks a function; see :func:`from_callable`."""
+
+    def __init__(self, function: Callable[[Query], Answer], name: str) -> None:
+        self._function, self._name = function, name
+
+    @property
+    def name(self) -> str:
+        """Stands in the signature."""
+        return self._name
+
+    def ask(self, queries: Sequence[Query]) -> list[Verdict]:
+        """One verdict a query, in order; the function is called once for each different question."""
+        kept, positions = distinct(queries)
+        verdicts = [self._ask(query) for query in kept]
+        return [verdicts[position] for position in positions]
+
+    def _ask(self, query: Query) -> Verdict:
+        try:
+            answer = self._function(query)
+        except Exception as error:  # the instrument's fault, whatever it is: unscored and counted, as with any judge
+            _log.warning("judge %s failed on a question of kind %s: %r", self._name, query.kind, error)
+            return Verdict(None, "failed", shorten(repr(error)))
+        return _verdict(answer, self._name)
+
+
+def from_callable(function: Callable[[Query], Answer], name: str = "callable") -> CallableJudge:
+    """A judge that asks a function.
+
+    Args:
+        function: Takes a :class:`~tls_tasks.reports.types.Query`; returns True or False, a probability of yes in [0, 1]
+            (0.5 and more is yes), the words of a model (read as those of any model), or None for no verdict. An
+            exception is an unscored verdict.
+        name: Stands in the signature.
+
+    Example:
+        >>> judge = from_callable(lambda query: "not" in query.fields["sentence"].split(), name="word")
+        >>> judge.ask([Query("negative", {"sentence": "It was not so."})])[0].value
+        True
+    """
+    if not callable(function):
+        raise InputError("function", None, describe(function), "a function that takes a Query")
+    return CallableJudge(function, name)
+
+
+class ByKind:
+    """A judge that passes each kind of question to a judge of its own, such as an NLI model for citation support.
+
+    Args:
+        judges: Kind of question -> judge.
+        other: The judge for all other kinds.
+
+    Raises:
+        OptionError: A kind that doesn't exist.
+
+    Example:
+        >>> no = from_callable(lambda query: False, "no")
+        >>> yes = from_callable(lambda query: True, "yes")
+        >>> judge = ByKind({"citation_support": yes}, no)
+        >>> judge.name, judge.ask([Query("negative", {"sentence": "s"})])[0].value
+        ('no,citation_support=yes', False)
+    """
+
+    def __init__(self, judges: Mapping[str, Judge], other: Judge) -> None:
+        for kind in judges:
+            if kind not in QUERY_KINDS:
+                raise OptionError.unknown("judges", kind, QUERY_KINDS)
+        self._judges, self._other = dict(judges), other
+
+    @property
+    def name(self) -> str:
+        """The names of all judges."""
+        return ",".join([self._other.name, *(f"{kind}={judge.name}" for kind, judge in self._judges.items())])
+
+    def ask(self, queries: Sequence[Query]) -> list[Verdict]:
+        """One verdict a query, in order."""
+        positions: dict[str, list[int]] = {}
+        for position, query in enumerate(queries):
+            positions.setdefault(query.kind if query.kind in self._judges else "", []).append(position)
+        verdicts: dict[int, Verdict] = {}
+        for kind, members in positions.items():
+            judge = self._judges.get(kind, self._other)
+            verdicts |= zip(members, judge.ask([queries[position] for position in members]), strict=True)
+        return [verdicts[position] for position in range(len(queries))]
+
+
+def from_probability(probability: float) -> Verdict:
+    """The verdict of a judge that knows how probable yes is: yes from 0.5 on; NaN is no verdict.
+
+    Example:
+        >>> from_probability(0.5).value, from_probability(float("nan"))[:2]
+        (True, (None, 'unreadable'))
+    """
+    if math.isnan(probability):
+        return Verdict(None, "unreadable", "NaN")
+    return Verdict(probability >= 0.5, probability=probability)
+
+
+def _verdict(answer: Any, name: str) -> Verdict:
+    if hasattr(answer, "item") and not isinstance(answer, str):
+        answer = answer.item()  # a number of numpy or torch
+    if answer is None or isinstance(answer, bool):
+        return Verdict(answer, "missing" if answer is None else "")
+    if isinstance(answer, int | float) and (math.isnan(answer) or 0 <= answer <= 1):
+        return from_probability(float(answer))
+    if isinstance(answer, str):
+        value = read_verdict(answer)
+        return Verdict(value, "unreadable" if value is None else "", shorten(answer))
+    raise InputError(f"answer of judge {name}", None, describe(answer), "a bool, a number in [0, 1], a str or None")

@@ -1,0 +1,196 @@
+"""Rows of nuggets, in the forms that programs write them -> :class:`~tls_tasks.reports.types.ReportRequest`.
+
+The form of NeuCLIR 2024 and report_gen_eval: ``query_id``, ``query_text``, ``test_collection`` and ``items`` with
+``question_id``, ``question_text``, ``gold_answers`` and ``info.importance``. The form of Auto-ARGUE: ``query_id``,
+``title_query`` and ``nugget_bank``, a map with ``question``, ``question_id``, ``aggregator_type`` (OR, AND),
+``importance`` and ``answers``, a map with ``answer`` and ``references``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from tls_tasks.core.json_values import problem
+from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.reports.files import BadRow, Rows, read_rows
+from tls_tasks.reports.read import ID_FIELDS, id_text, shown
+from tls_tasks.reports.types import Nugget, NuggetAnswer, ReportRequest
+
+NUGGET_PROBLEMS = (
+    "no_request",  # nothing that could be a request with nuggets; what follows says what is missing
+    "bad_item",  # an item that is no nugget, or without a question; left out
+    "no_answers",  # an item without a list of answers (an empty list says that nobody knows); left out
+    "bad_answer",  # an answer that is no text; left out
+    "bad_aggregator",  # neither OR nor AND; OR is taken
+)
+"""What may be wrong with a row."""
+
+AGGREGATORS = ("OR", "AND")
+LIST_FIELDS = ("items", "nugget_bank", "nuggets")
+_TEXT_FIELDS = ("query_text", "problem_statement", "title_query", "title", "text")
+_COLLECTION_FIELDS = ("test_collection", "collection_id", "collection")
+_ANSWER_FIELDS = ("gold_answers", "answers")
+REQUEST_FORMS = "a ReportRequest, JSON text, a dict with 'items' or 'nugget_bank', or a list of such dicts"
+
+
+class ReadRequests(NamedTuple):
+    """The requests of a file, and what could not be taken as it stood."""
+
+    requests: tuple[ReportRequest, ...]
+    bad: tuple[BadRow, ...]
+
+
+def read_requests(lines: Iterable[str], name: str) -> ReadRequests:
+    """Read requests with their nuggets from JSON Lines, or from one JSON value over several lines.
+
+    Args:
+        lines: The lines.
+        name: The file's name, for messages.
+
+    Returns:
+        The requests in the order of the lines, and the bad rows. Of two rows of one request the first counts, whatever
+        their collections, as in report_gen_eval. Items that had to be left out are listed with ``lost=False``.
+
+    Example:
+        >>> line = '{"query_id": 7, "items": [{"question_text": "q", "gold_answers": ["a"]}, {"question_text": "r"}]}'
+        >>> requests, bad = read_requests([line], "nuggets.jsonl")
+        >>> [(nugget.question, nugget.answers) for nugget in requests[0].nuggets]
+        [('q', (NuggetAnswer(text='a', references=()),))]
+        >>> print(bad[0])
+        nuggets.jsonl, line 1: items[1]: no_answers
+    """
+
+    def parse(row: Any) -> Parsed[ReportRequest]:
+        return parse_request(row, needs_id=True)
+
+    rows: Rows[ReportRequest] = read_rows(lines, name, parse, lambda request: request.request_id, _said)
+    return ReadRequests(rows.values, rows.bad)
+
+
+def parse_request(row: Any, *, needs_id: bool = False) -> Parsed[ReportRequest]:
+    """One request with its nuggets.
+
+    Args:
+        row: The row, as JSON gives it. Never raises, whatever it is.
+        needs_id: Whether a row must name its request.
+
+    Returns:
+        The request, None if the row is none, and the problems, whose kinds are :data:`NUGGET_PROBLEMS`.
+
+    Example:
+        >>> bank = {"q": {"question": "q", "aggregator_type": "AND", "importance": "vital",
+        ...               "answers": {"a": {"answer": "a", "references": [{"doc_id": "d1"}]}}}}
+        >>> parse_request({"query_id": "7", "nugget_bank": bank}).value.nuggets[0].answers
+        (NuggetAnswer(text='a', references=('d1',)),)
+    """
+    if not isinstance(row, Mapping):
+        return Parsed(None, (problem("no_request", f"{shown(row)}, no object"),))
+    request_id = next((text for field in ("query_id", *ID_FIELDS) if (text := id_text(row.get(field)))), "")
+    if needs_id and not request_id:
+        return Parsed(None, (problem("no_request", "no query_id"),))
+    field = next((field for field in LIST_FIELDS if field in row), None)
+    if field is None or not isinstance(row[field], list | tuple | Mapping | type(None)):
+        got = f"no {LIST_FIELDS[0]}" if field is None else f"{field}: {shown(row[field])}, no list or map"
+        return Parsed(None, (problem("no_request", got),))
+    problems: list[Problem] = []
+    entries = row[field].items() if isinstance(row[field], Mapping) else enumerate(row[field] or ())
+    nuggets = [_nugget(key, entry, f"{field}[{key if isinstance(key, int) else repr(key)}]", problems)
+               for key, entry in entries]  # fmt: skip
+    return Parsed(
+        ReportRequest(
+            request_id, _first_text(row, _TEXT_FIELDS), _first_text(row, _COLLECTION_FIELDS),
+            tuple(nugget for nugget in nuggets if nugget),
+        ),
+        tuple(problems),
+    )  # fmt: skip
+
+
+def request_row(request: ReportRequest) -> dict[str, Any]:
+    """A request as a row, from which :func:`parse_request` makes the same request.
+
+    Example:
+        >>> nugget = Nugget("q", "q", (NuggetAnswer("a"),))
+        >>> parse_request(request_row(ReportRequest("7", nuggets=(nugget,)))).value.nuggets == (nugget,)
+        True
+    """
+    return {
+        "query_id": request.request_id,
+        "test_collection": request.collection_id,
+        "query_text": request.text,
+        "items": [
+            {
+                "question_id": nugget.question_id,
+                "question_text": nugget.question,
+                "info": {"importance": nugget.importance, "aggregator_type": nugget.aggregator},
+                "gold_answers": [
+                    {"answer": one.text, "references": list(one.references)} if one.references else one.text
+                    for one in nugget.answers
+                ],
+            }
+            for nugget in request.nuggets
+        ],
+    }
+
+
+def _said(noted: Problem) -> str:
+    return noted.detail if noted.kind == "no_request" else f"{noted.detail}: {noted.kind}"
+
+
+def _first_text(row: Mapping[str, Any], fields: Iterable[str]) -> str:
+    return next((row[field] for field in fields if isinstance(row.get(field), str)), "")
+
+
+def _nugget(key: Any, entry: Any, place: str, problems: list[Problem]) -> Nugget | None:
+    """The nugget of an entry; None, and a problem, if it is none."""
+    if not isinstance(entry, Mapping):
+        problems.append(problem("bad_item", place))
+        return None
+    info = entry["info"] if isinstance(entry.get("info"), Mapping) else {}
+    question = _first_text({**entry, "key": key}, ("question_text", "question", "key"))
+    if not question.strip():
+        problems.append(problem("bad_item", place))
+        return None
+    given = next((entry[field] for field in _ANSWER_FIELDS if entry.get(field) is not None), None)
+    if given is None:
+        problems.append(problem("no_answers", place))
+        return None
+    aggregator = str({**entry, **info}.get("aggregator_type") or AGGREGATORS[0]).rpartition(".")[2].upper()
+    if aggregator not in AGGREGATORS:
+        problems.append(problem("bad_aggregator", place))
+        aggregator = AGGREGATORS[0]
+    importance = {**entry, **info}.get("importance")
+    return Nugget(
+        question_id=id_text(entry.get("question_id")) or question,
+        question=question,
+        answers=tuple(_answers(given, place, problems)),
+        aggregator=aggregator,
+        importance=importance.strip().lower() if isinstance(importance, str) else "",
+    )
+
+
+def _answers(given: Any, place: str, problems: list[Problem]) -> Iterable[NuggetAnswer]:
+    if isinstance(given, Mapping):
+        listed = [{"answer": text, **(more if isinstance(more, Mapping) else {})} for text, more in given.items()]
+    else:
+        listed = list(given) if isinstance(given, list | tuple) else [given]
+    for one in listed:
+        more: Mapping[str, Any] = one if isinstance(one, Mapping) else {"answer": one}
+        text = next((text for field in ("answer", "text") if (text := _plain(more.get(field)))), "")
+        if text:
+            yield NuggetAnswer(text, tuple(_documents(more.get("references") or more.get("citations"))))
+        else:
+            problems.append(problem("bad_answer", f"{place}: {shown(one)}"))
+
+
+def _plain(value: Any) -> str:
+    """Text of an answer; a number is one as well (7, 3.7), a blank text is none."""
+    if isinstance(value, float):
+        return repr(value)
+    return value if isinstance(value, str) and value.strip() else id_text(value)
+
+
+def _documents(given: Any) -> Iterable[str]:
+    for one in given if isinstance(given, list | tuple) else [given]:
+        if text := id_text(one.get("doc_id") if isinstance(one, Mapping) else one):
+            yield text

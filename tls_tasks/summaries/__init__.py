@@ -1,0 +1,1 @@
+"""Summaries: ROUGE-L."""

@@ -1,0 +1,74 @@
+"""ROUGE-L of one pair of texts, by the names that context-bench gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.text_rows import describe, read_text
+from tls_tasks.summaries import rouge_l as scorer
+
+
+def rouge_l(prediction: str, reference: str) -> dict[str, float]:
+    """ROUGE-L of one prediction, words between blanks in lower case; a side without words scores 0.
+
+    Args:
+        prediction: The generated summary.
+        reference: The reference summary.
+
+    Returns:
+        ``rouge_l_precision``, ``rouge_l_recall`` and ``rouge_l_f1`` in [0, 1], not rounded.
+
+    Raises:
+        InputError: A side isn't text.
+
+    Example:
+        >>> rouge_l("the cat sat", "the cat sat on the mat")
+        {'rouge_l_precision': 1.0, 'rouge_l_recall': 0.5, 'rouge_l_f1': 0.6666666666666666}
+    """
+    return _one_pair(read_text(prediction, "prediction", None), read_text(reference, "reference", None), "zero")
+
+
+class SummarizationQuality:
+    """ROUGE-L of a response against an answer. An empty answer scores 1, whatever the response; an empty response 0.
+
+    Example:
+        >>> quality = SummarizationQuality()
+        >>> quality.score(
+        ...     {"answer": "The committee approved the budget."},
+        ...     {"response": "The budget was approved by the committee."},
+        ... )
+        {'rouge_l_precision': 0.42857142857142855, 'rouge_l_recall': 0.6, 'rouge_l_f1': 0.5}
+    """
+
+    name = "summarization_quality"
+
+    def score(self, original: Mapping[str, Any], processed: Mapping[str, Any]) -> dict[str, float]:
+        """Score one response.
+
+        Args:
+            original: The example, with the reference summary as ``answer``.
+            processed: What the system gave, with the generated summary as ``response``.
+
+        Returns:
+            ``rouge_l_precision``, ``rouge_l_recall`` and ``rouge_l_f1`` in [0, 1], not rounded.
+
+        Raises:
+            InputError: A key is absent or holds no text.
+        """
+        answer = _text_of(original, "original", "answer")
+        return _one_pair(_text_of(processed, "processed", "response"), answer, "one")
+
+
+def _text_of(row: Mapping[str, Any], name: str, key: str) -> str:
+    if not isinstance(row, Mapping):
+        raise InputError(name, None, describe(row), f"a dict with the key {key!r}")
+    if key not in row:
+        raise InputError(name, None, "a dict without it", f"the key {key!r}")
+    return read_text(row[key], f"{name}[{key!r}]", None)
+
+
+def _one_pair(prediction: str, reference: str, empty_reference: str) -> dict[str, float]:
+    score = scorer.rouge_l([prediction], [reference], empty_reference=empty_reference)
+    return {key: value for key, value in score.as_dict().items() if key != "signature"}

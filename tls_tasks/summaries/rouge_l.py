@@ -1,0 +1,244 @@
+"""rouge_l: ROUGE-L of summaries, the longest common subsequence of words, with the tokeniser of your choice.
+
+Originals: context-bench's ``rouge_l`` (words between blanks; the defaults here) and rouge_score 0.1.2 (``tokenizer``
+``rouge``, with or without stemming, rougeLsum with its clipped union). Source: Lin, ROUGE: A Package for Automatic
+Evaluation of Summaries, 2004, section 3. F is 2PR / (P + R), as both compute it.
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.scores import Counts, Item, Score
+from tls_tasks.core.signature import signature
+from tls_tasks.core.text_rows import describe, read_columns
+from tls_tasks.text.lcs import lcs_length, union_lcs
+from tls_tasks.text.rouge155 import Tokenizer
+from tls_tasks.text.sentences import Splitter, resolve_splitter
+from tls_tasks.text.tokenizers import summary_tokenizer
+
+VERSION = 1
+
+PREFIXES = {"rougeL": "rouge_l", "rougeLsum": "rouge_lsum"}
+"""ROUGE type -> prefix of its result keys. rougeL takes a text as one sequence, rougeLsum sentence by sentence."""
+
+EMPTY_REFERENCE = ("one", "zero")
+"""What a reference without any character scores: 1, as in context-bench's evaluator, or 0, as in its function."""
+
+Sentences = Sequence[Sequence[str]]
+
+
+class NoBoundaryWarning(UserWarning):
+    """rougeLsum was asked for, and no text has a second sentence: it equals rougeL."""
+
+
+@dataclass(frozen=True, slots=True)
+class RougeLConfig:
+    """The settings of :func:`rouge_l`, as they stand in its signature."""
+
+    rouge_types: str = field(default="rougeL", metadata={"sign": "types"})
+    tokenizer: str | Tokenizer = field(default="whitespace", metadata={"sign": "tok"})
+    use_stemmer: bool = field(default=False, metadata={"sign": "stem"})
+    split_summaries: str | Splitter | None = field(default=None, metadata={"sign": "split", "quiet": None})
+    empty_reference: str = field(default="one", metadata={"sign": "empty"})
+    references: str = field(default="best", metadata={"sign": "refs"})
+    aggregate: str = field(default="mean_f", metadata={"sign": "agg"})
+    interval: str = field(default="", metadata={"sign": "ci", "quiet": ""})
+
+
+def rouge_l(
+    predictions: Sequence[str],
+    references: Sequence[str | Sequence[str]],
+    *,
+    tokenizer: str | Tokenizer = "whitespace",
+    use_stemmer: bool = False,
+    rouge_types: Sequence[str] = ("rougeL",),
+    split_summaries: str | re.Pattern[str] | Splitter = "newline",
+    empty_reference: str = "one",
+    use_aggregator: bool = True,
+    confidence_interval: float | None = None,
+    n_resamples: int = 1000,
+    seed: int = 12345,
+) -> Score:
+    r"""Score summaries by their longest common subsequence of words with a reference.
+
+    Args:
+        predictions: One text a row.
+        references: One text a row, or a list of them: the one of greatest F counts, the first of equal ones.
+        tokenizer: ``whitespace`` (lower case, punctuation stays on words), ``rouge`` (rouge_score's a-z and 0-9),
+            ``unicode`` (words of any script, Chinese and Japanese by character), or a function: text -> words.
+        use_stemmer: Whether words of more than three letters are stemmed by nltk's Porter stemmer.
+        rouge_types: ``rougeL``, ``rougeLsum`` or both.
+        split_summaries: Where rougeLsum's sentences end: ``newline``, ``regex`` (also after . ! ? 。), a compiled
+            pattern to split at, or a function: text -> sentences.
+        empty_reference: What a reference of no characters scores, ``one`` or ``zero``. A reference that has characters
+            but no words scores 0.
+        use_aggregator: False gives lists with one value a row instead of means.
+        confidence_interval: Coverage of a bootstrap interval of each mean, for example 0.95.
+        n_resamples: Resamples of the interval.
+        seed: Seed of the interval.
+
+    Returns:
+        ``rouge_l_precision``, ``rouge_l_recall``, ``rouge_l_f1`` in [0, 1], each the mean over the rows; for rougeLsum
+        the same as ``rouge_lsum_…``; ``<key>_ci`` ([low, high]) where asked for. See
+        :class:`~tls_tasks.core.scores.Score`.
+
+    Raises:
+        InputError: Rows that can't be scored, naming index and field.
+        OptionError: An option that doesn't exist.
+
+    Warns:
+        NoBoundaryWarning: rougeLsum is asked for and no text has more than one sentence.
+
+    Example:
+        >>> score = rouge_l(["the cat sat"], ["the cat sat on the mat"])
+        >>> score.as_dict()["rouge_l_recall"], score.as_dict()["rouge_l_f1"]
+        (0.5, 0.6666666666666666)
+        >>> score.signature
+        'rouge_l|types:rougeL|tok:whitespace|stem:no|empty:one|refs:best|agg:mean_f|v:1'
+        >>> rouge_l(["a b\nc d"], ["c d\na b"], rouge_types=["rougeLsum"]).as_dict()["rouge_lsum_f1"]
+        1.0
+    """
+    types = _check_options(rouge_types, empty_reference, use_aggregator, confidence_interval)
+    words = summary_tokenizer(tokenizer, use_stemmer)
+    readers_of = {
+        "rougeL": partial(_whole, words),
+        "rougeLsum": partial(_sentences, words, resolve_splitter(split_summaries)),
+    }
+    readers = {PREFIXES[name]: readers_of[name] for name in types}
+    items = tuple(
+        _item(row, prediction, texts, readers, empty_reference)
+        for row, (prediction, texts) in enumerate(read_columns(predictions, references))
+    )
+    if "rougeLsum" in types:
+        _warn_without_boundaries(items)
+    config = RougeLConfig(
+        ",".join(types),
+        tokenizer,
+        use_stemmer,
+        _split_name(split_summaries) if "rougeLsum" in types else None,
+        empty_reference,
+        aggregate="mean_f" if use_aggregator else "none",
+        interval="" if confidence_interval is None else f"{confidence_interval},{n_resamples},seed{seed}",
+    )
+    return Score(
+        metric="rouge_l",
+        signature=signature("rouge_l", config, VERSION),
+        prefixes=tuple(readers),
+        items=items,
+        how="mean_f",
+        per_item=not use_aggregator,
+        confidence=None
+        if confidence_interval is None
+        else {"confidence": confidence_interval, "n_resamples": n_resamples, "seed": seed},
+    )
+
+
+def _check_options(
+    rouge_types: Sequence[str], empty_reference: str, use_aggregator: bool, confidence_interval: float | None
+) -> tuple[str, ...]:
+    if isinstance(rouge_types, str) or not isinstance(rouge_types, Sequence) or not rouge_types:
+        raise InputError("rouge_types", None, repr(rouge_types), "a list of ROUGE types, such as ('rougeL',)")
+    for name in rouge_types:
+        if name not in PREFIXES:
+            raise OptionError.unknown("rouge_types", name, PREFIXES)
+    if empty_reference not in EMPTY_REFERENCE:
+        raise OptionError.unknown("empty_reference", empty_reference, EMPTY_REFERENCE)
+    if confidence_interval is not None:
+        if isinstance(confidence_interval, bool) or not isinstance(confidence_interval, int | float):
+            raise InputError("confidence_interval", None, describe(confidence_interval), "a coverage such as 0.95")
+        if not use_aggregator:
+            raise InputError("confidence_interval", None, "use_aggregator=False", "a mean to give an interval of")
+    return tuple(dict.fromkeys(rouge_types))
+
+
+def _split_name(split: str | re.Pattern[str] | Splitter) -> str | Splitter:
+    return f"regex({split.pattern})" if isinstance(split, re.Pattern) else split
+
+
+def _whole(words: Tokenizer, text: str) -> Sentences:
+    return [words(text)]
+
+
+def _sentences(words: Tokenizer, split: Splitter, text: str) -> Sentences:
+    return [words(sentence) for sentence in split(text)]
+
+
+def _item(
+    row: int,
+    prediction: str,
+    texts: Sequence[str],
+    readers: Mapping[str, Callable[[str], Sentences]],
+    empty_reference: str,
+) -> Item:
+    counts: dict[str, Counts] = {}
+    best: dict[str, int] = {}
+    flags: set[str] = set()
+    for prefix, read in readers.items():
+        predicted, wanted = read(prediction), [read(text) for text in texts]
+        scored = [
+            lcs_counts(predicted, sentences) if text or empty_reference == "zero" else _EMPTY_IS_ONE
+            for text, sentences in zip(texts, wanted, strict=True)
+        ]
+        position = _best(scored)
+        best[prefix], counts[prefix] = position, scored[position]
+        if not any(predicted):
+            flags.add("empty_prediction")
+        if not any(wanted[position]):
+            flags.add("empty_reference")
+        if prefix == PREFIXES["rougeLsum"] and max(map(len, [predicted, *wanted])) < 2:
+            flags.add("no_boundary")
+    return Item(row, None, counts, None, tuple(sorted(flags)), partial(_details, best))
+
+
+_EMPTY_IS_ONE = Counts(1, 1, 1, 1)
+
+
+def _best(scored: Sequence[Counts]) -> int:
+    """The position of the greatest F, the first of equal ones."""
+    if len(scored) == 1:
+        return 0
+    f1 = [counts.prf().f1 for counts in scored]
+    return f1.index(max(f1))
+
+
+def lcs_counts(prediction: Sentences, reference: Sentences) -> Counts:
+    """Words in common order, of those predicted and of those in the reference, over all sentences.
+
+    One sentence on either side is rougeL: the length of the longest common subsequence. With more, a reference sentence
+    is met by the union of its longest common subsequences with each predicted sentence, and no word counts more often
+    than it was predicted (ROUGE-1.5.5's clipping, as in rouge_score).
+
+    Example:
+        >>> lcs_counts([["a", "b"], ["c"]], [["c", "d"], ["a", "b"]])
+        Counts(precision_hits=3, predicted=3, recall_hits=3, reference=4)
+    """
+    if len(prediction) == len(reference) == 1:
+        hits = lcs_length(prediction[0], reference[0])
+    else:
+        met: Counter[str] = Counter()
+        for sentence in reference:
+            met.update(sentence[position] for position in union_lcs(sentence, prediction))
+        hits = (met & Counter(word for sentence in prediction for word in sentence)).total()
+    return Counts(hits, sum(map(len, prediction)), hits, sum(map(len, reference)))
+
+
+def _details(best: dict[str, int]) -> dict[str, Any]:
+    return {"best_reference": best}
+
+
+def _warn_without_boundaries(items: Sequence[Item]) -> None:
+    if items and all("no_boundary" in item.flags for item in items):
+        warnings.warn(
+            f"rougeLsum: no text of the {len(items)} rows has more than one sentence, so that it equals rougeL; put "
+            "line ends between sentences, or give split_summaries='regex' or a function",
+            NoBoundaryWarning,
+            stacklevel=3,
+        )

@@ -1,0 +1,1 @@
+"""Timelines: alignment ROUGE and date F1."""

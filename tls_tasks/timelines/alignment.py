@@ -1,0 +1,152 @@
+"""Which predicted date meets which reference date, in the five variants of Martschat & Markert (EACL 2017).
+
+| variant | which dates meet | weight of their overlap |
+|---|---|---|
+| ``concat`` | none: the two timelines are compared as running texts | |
+| ``agreement`` | equal dates | 1 |
+| ``align`` | one to one, least sum of date costs | 1 / (days apart + 1) |
+| ``align+`` | one to one, least sum of date cost times content cost | 1 / (days apart + 1) |
+| ``align+m:1`` | each date with its cheapest on the other side, date cost times content cost | 1 / (days apart + 1) |
+
+The date cost is 1 - 1 / (days apart + 1), the content cost 1 - F1 of a rough ROUGE-1. Precision and recall are aligned
+apart, predicted dates to reference dates and the other way round. Of several cheapest dates ``align+m:1`` takes the
+earliest, so that one text on two dates makes a perfect prediction score below 1: both costs are 0 for the wrong pair as
+well.
+"""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from tls_tasks.core.scores import Counts
+from tls_tasks.timelines.overlap import Floats, Ints, Overlap
+
+VARIANTS = ("concat", "agreement", "align", "align+", "align+m:1")
+"""The variants by the names of the paper; tilse calls the last three ``align_date_costs``, ``align_date_content_costs``
+and ``align_date_content_costs_many_to_one``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """Aligned dates, one array position a pair.
+
+    Attributes:
+        predicted: Positions of the predicted dates.
+        reference: Positions of the reference dates.
+        weight: What an overlap of the pair counts, in (0, 1].
+    """
+
+    predicted: Ints
+    reference: Ints
+    weight: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Alignment:
+    """Both directions of an alignment.
+
+    Attributes:
+        precision: Each predicted date with the reference date that it meets.
+        recall: Each reference date with the predicted date that it meets.
+    """
+
+    precision: Pairs
+    recall: Pairs
+
+
+def align_all(words: Overlap) -> dict[str, Alignment | None]:
+    """Align the dates in every variant; None for ``concat``, which knows no dates."""
+    apart = np.abs(words.predicted_ordinals[:, np.newaxis] - words.reference_ordinals[np.newaxis, :])
+    weights: Floats = 1 / (apart + 1)
+    same = _pairs(*np.nonzero(apart == 0), weights=weights)
+    if apart.size == 0:  # one side has no dates: nothing meets
+        return {"concat": None} | dict.fromkeys(VARIANTS[1:], Alignment(same, same))
+    date_costs = 1 - weights
+    costs = date_costs * (1 - words.content_f1)
+    return {
+        "concat": None,
+        "agreement": Alignment(same, same),
+        "align": _one_to_one(date_costs, weights),
+        "align+": _one_to_one(costs, weights),
+        "align+m:1": _many_to_one(costs, weights),
+    }
+
+
+def _one_to_one(costs: Floats, weights: Floats) -> Alignment:
+    """Least sum of costs, solved from each side: where several assignments cost the same, tilse's two may differ."""
+    rows, columns = linear_sum_assignment(costs)
+    back_rows, back_columns = linear_sum_assignment(np.ascontiguousarray(costs.T))
+    return Alignment(_pairs(rows, columns, weights=weights), _pairs(back_columns, back_rows, weights=weights))
+
+
+def _many_to_one(costs: Floats, weights: Floats) -> Alignment:
+    """Each date with its cheapest, the earliest of several."""
+    rows, columns = map(np.arange, costs.shape)
+    return Alignment(
+        _pairs(rows, costs.argmin(axis=1), weights=weights), _pairs(costs.argmin(axis=0), columns, weights=weights)
+    )
+
+
+def _pairs(predicted: Ints, reference: Ints, *, weights: Floats) -> Pairs:
+    return Pairs(predicted, reference, weights[predicted, reference])
+
+
+def weighted_counts(words: Overlap, alignment: Alignment | None, gram: int) -> Counts:
+    """The counts of ROUGE-1 (``gram`` 0) or ROUGE-2 (1) under an alignment; dates that meet none count in the totals.
+
+    Sums run in the order of dates over plain floats, as tilse's do, so that the last bit is the same.
+    """
+    if alignment is None:
+        return words.concat[gram]
+    hits = words.hits[gram]
+    forward, backward = alignment.precision, alignment.recall
+    return Counts(
+        precision_hits=sum((forward.weight * hits[forward.predicted, forward.reference]).tolist()),
+        predicted=int(words.predicted[gram].sum()),
+        recall_hits=sum((backward.weight * hits[backward.predicted, backward.reference]).tolist()),
+        reference=int(words.reference[gram].sum()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class AlignedDates:
+    """Aligned pairs with what people want to see of them; rows are made when they are asked for.
+
+    Attributes:
+        predicted: Day numbers of the predicted dates.
+        reference: Day numbers of the reference dates.
+        weight: What an overlap of the pair counts.
+        hits: ROUGE-1 hits of the pair, unweighted.
+    """
+
+    predicted: Ints
+    reference: Ints
+    weight: Floats
+    hits: Floats
+
+    def as_rows(self) -> list[dict[str, object]]:
+        """One row a pair, ready for JSON."""
+        columns = (self.predicted.tolist(), self.reference.tolist(), self.weight.tolist(), self.hits.tolist())
+        return [
+            {
+                "predicted": datetime.date.fromordinal(predicted).isoformat(),
+                "reference": datetime.date.fromordinal(reference).isoformat(),
+                "weight": weight,
+                "hits": hits,
+            }
+            for predicted, reference, weight, hits in zip(*columns, strict=True)
+        ]
+
+
+def aligned_dates(pairs: Pairs, words: Overlap) -> AlignedDates:
+    """The pairs by their dates, without the matrices that they were found in."""
+    return AlignedDates(
+        words.predicted_ordinals[pairs.predicted],
+        words.reference_ordinals[pairs.reference],
+        pairs.weight,
+        words.hits[0][pairs.predicted, pairs.reference],
+    )

@@ -1,0 +1,239 @@
+"""alignment_rouge: ROUGE-1 and ROUGE-2 of two timelines whose dates are aligned first (AR-1, AR-2).
+
+Original: tilse 0.2.1 (Martschat & Markert, EACL 2017) with ROUGE-1.5.5, whose numbers are reproduced: five variants,
+references one at a time or jointly. The defaults are what news-tls and LLM-TLS report as AR-1 and AR-2: ``align+m:1``,
+references one at a time, F from the mean precision and the mean recall over all (row, reference) pairs.
+
+Where tilse stops with an error, a value is 0.0 and the item carries a flag of :data:`FLAGS`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tls_tasks.core.errors import OptionError
+from tls_tasks.core.scores import Counts, Item, Score, mean
+from tls_tasks.core.signature import signature
+from tls_tasks.text.rouge155 import NonAsciiWarning, Tokenizer, is_mostly_unseen
+from tls_tasks.text.tokenizers import resolve_tokenizer
+from tls_tasks.timelines.alignment import VARIANTS, AlignedDates, Alignment, align_all, aligned_dates, weighted_counts
+from tls_tasks.timelines.date_f1 import check_aggregate
+from tls_tasks.timelines.exact_date_mean import exact_date_mean
+from tls_tasks.timelines.items import TimelineRow, empty_flags, problems_of, read_rows
+from tls_tasks.timelines.overlap import Encoder, Overlap, content_words, overlap
+from tls_tasks.timelines.read import TimelinePolicy
+from tls_tasks.timelines.tilse_engine import tilse_counts
+from tls_tasks.timelines.types import Timeline
+
+VERSION = 1
+
+ENGINES = ("rouge155", "tilse")
+"""``rouge155``: ours, exact, in Python; ``tilse``: tilse itself with its Perl script (extra ``tilse``), thousands of
+times slower."""
+
+PREFIXES = ("ar1", "ar2")
+
+FLAGS: Mapping[str, str] = {
+    "empty_prediction": "the prediction has no dates",
+    "empty_reference": "the reference has no dates",
+    "no_predicted_words": "no word of the prediction is counted: ROUGE-1 precision is 0/0",
+    "no_reference_words": "no word of the reference is counted: ROUGE-1 recall is 0/0",
+    "no_predicted_bigrams": "no two words of the prediction stand together: ROUGE-2 precision is 0/0",
+    "no_reference_bigrams": "no two words of the reference stand together: ROUGE-2 recall is 0/0",
+}
+"""Why a value is 0.0 by definition."""
+
+
+@dataclass(frozen=True, slots=True)
+class AlignmentRougeConfig:
+    """The settings of :func:`alignment_rouge`, as they stand in its signature."""
+
+    variant: str = "align+m:1"
+    engine: str = "rouge155"
+    reference_mode: str = field(default="separate", metadata={"sign": "refs"})
+    aggregate: str = field(default="f_of_means", metadata={"sign": "agg"})
+    by_topic: bool = field(default=False, metadata={"quiet": False})
+    beta: float = field(default=1.0, metadata={"quiet": 1.0})
+    tokenizer: str | Tokenizer = field(default="rouge155", metadata={"sign": "tok", "quiet": "rouge155"})
+    remove_stopwords: bool = field(default=True, metadata={"sign": "stop", "quiet": True})
+    use_stemmer: bool = field(default=True, metadata={"sign": "stem", "quiet": True})
+
+    def __post_init__(self) -> None:
+        """Refuse options that don't exist."""
+        check_aggregate(self.aggregate, self.beta)
+        if self.variant not in VARIANTS:
+            raise OptionError.unknown("variant", self.variant, VARIANTS)
+        if self.engine not in ENGINES:
+            raise OptionError.unknown("engine", self.engine, ENGINES)
+        plain = self.tokenizer == "rouge155" and self.remove_stopwords and self.use_stemmer
+        if self.engine == "tilse" and not plain:
+            raise OptionError(
+                "engine", None, "'tilse' with another tokeniser, stop words or stemming", "its own settings"
+            )
+
+
+def alignment_rouge(
+    predictions: Sequence[Any],
+    references: Sequence[Any],
+    *,
+    variant: str = "align+m:1",
+    reference_mode: str = "separate",
+    aggregate: str = "f_of_means",
+    beta: float = 1.0,
+    topics: Sequence[str] | None = None,
+    engine: str = "rouge155",
+    tokenizer: str | Tokenizer = "rouge155",
+    remove_stopwords: bool = True,
+    use_stemmer: bool = True,
+    exact_date_mean: bool = False,
+    policy: TimelinePolicy | None = None,
+) -> Score:
+    """Score timelines by alignment ROUGE.
+
+    Args:
+        predictions: One timeline a row: model text, JSON, ``[{"date": …, "text": …}]`` or ``{date: [sentence, …]}``.
+        references: One timeline a row, or a list of them.
+        variant: Which dates are compared, one of :data:`~tls_tasks.timelines.alignment.VARIANTS`.
+        reference_mode: ``separate`` scores each reference on its own (news-tls), ``joint`` all at once (CHRONOS).
+        aggregate: ``f_of_means`` (F of mean P and mean R) or ``mean_f`` (mean of the items' F).
+        beta: Weight of recall in F.
+        topics: The topic of each row; topics then have one vote each.
+        engine: Who counts, one of :data:`ENGINES`.
+        tokenizer: ``rouge155`` (ASCII letters and digits only), ``unicode``, or a function sentence -> words, which
+            then also weighs the alignment.
+        remove_stopwords: Whether ``rouge155`` drops its stop words.
+        use_stemmer: Whether ``rouge155`` stems.
+        exact_date_mean: Also give ``exact_date_mean_1`` and ``_2``, the mean over reference sentences of their F
+            against the text predicted for the same date. Some papers' pseudocode; never AR.
+        policy: How dates and texts are read out of model text.
+
+    Returns:
+        ``ar1_*`` and ``ar2_*`` in [0, 1]; a perfect prediction can score below 1 under ``align+m:1``, where one text
+        stands on two dates. ``as_dict(detailed=True)`` adds all five variants and the items with their alignment.
+
+    Raises:
+        InputError: Rows that can't be scored, naming index and field.
+        OptionError: An option that doesn't exist.
+        MissingExtraError: ``engine="tilse"`` without tilse.
+
+    Warns:
+        NonAsciiWarning: Rows in which ``rouge155`` doesn't see most letters.
+        ParseFailureWarning: Predictions that could not be read.
+
+    Example:
+        >>> score = alignment_rouge(
+        ...     predictions=["2011-01-25: Mass protests erupt in Cairo."],
+        ...     references=[{"2011-01-25": ["Protests erupt across Egypt."], "2011-02-11": ["Mubarak resigns."]}],
+        ... )
+        >>> round(score.as_dict()["ar1_precision"], 3), round(score.as_dict()["ar1_recall"], 3)
+        (0.5, 0.4)
+        >>> score.signature
+        'alignment_rouge|variant:align+m:1|engine:rouge155|refs:separate|agg:f_of_means|v:1'
+    """
+    config = AlignmentRougeConfig(
+        variant, engine, reference_mode, aggregate, topics is not None, beta, tokenizer, remove_stopwords, use_stemmer
+    )
+    rows = read_rows(predictions, references, topics, reference_mode, policy)
+    if tokenizer == "rouge155":
+        _warn_of_unseen(rows)
+    scored = [pair for row in rows for pair in _score_row(row, config)]
+    return Score(
+        metric="alignment_rouge",
+        signature=signature("alignment_rouge", config, VERSION),
+        prefixes=PREFIXES,
+        items=tuple(item for item, _ in scored),
+        how=aggregate,
+        beta=beta,
+        by_topic=topics is not None,
+        variants={name: [variants[name] for _, variants in scored] for name in VARIANTS},
+        extra=_exact_date_means(rows, reference_mode) if exact_date_mean else {},
+        parse_failures=sum(row.parsed.failed for row in rows),
+        problems=problems_of(rows),
+    )
+
+
+def _encoder(config: AlignmentRougeConfig) -> Encoder:
+    counted = resolve_tokenizer(
+        config.tokenizer, remove_stopwords=config.remove_stopwords, use_stemmer=config.use_stemmer
+    )
+    return Encoder(counted, content_words if config.tokenizer == "rouge155" else counted)
+
+
+def _score_row(row: TimelineRow, config: AlignmentRougeConfig) -> Iterator[tuple[Item, dict[str, dict[str, Counts]]]]:
+    """The row's items, each with its counts under all variants."""
+    encoder = _encoder(config)
+    prediction = encoder.encode(row.prediction)
+    for position, group in row.groups(config.reference_mode):
+        words = overlap(prediction, [encoder.encode(reference) for reference in group])
+        alignments = align_all(words)
+        variants = {name: _counts(words, alignment) for name, alignment in alignments.items()}
+        if config.engine == "tilse":
+            variants = {name: tilse_counts(row.prediction, group, name) for name in VARIANTS}
+        counts = variants[config.variant]
+        flags = (*empty_flags(row.prediction, group), *_zero_flags(_counts(words, alignments[config.variant])))
+        details = _details(words, alignments[config.variant])
+        yield Item(row.index, position, counts, row.topic, flags, details), variants
+
+
+def _counts(words: Overlap, alignment: Alignment | None) -> dict[str, Counts]:
+    return {prefix: weighted_counts(words, alignment, gram) for gram, prefix in enumerate(PREFIXES)}
+
+
+def _zero_flags(counts: Mapping[str, Counts]) -> Iterator[str]:
+    for prefix, unit in zip(PREFIXES, ("words", "bigrams"), strict=True):
+        if not counts[prefix].predicted:
+            yield f"no_predicted_{unit}"
+        if not counts[prefix].reference:
+            yield f"no_reference_{unit}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Details:
+    """What explains an item; a callable that survives pickling, so that rows are made only when somebody looks."""
+
+    precision: AlignedDates | None
+    recall: AlignedDates | None
+
+    def __call__(self) -> dict[str, Any]:
+        if self.precision is None or self.recall is None:
+            return {"alignment": None}
+        return {"alignment": {"precision": self.precision.as_rows(), "recall": self.recall.as_rows()}}
+
+
+def _details(words: Overlap, alignment: Alignment | None) -> _Details:
+    if alignment is None:
+        return _Details(None, None)
+    return _Details(aligned_dates(alignment.precision, words), aligned_dates(alignment.recall, words))
+
+
+def _exact_date_means(rows: Sequence[TimelineRow], reference_mode: str) -> dict[str, float]:
+    return {
+        f"exact_date_mean_{n}": mean(
+            [
+                exact_date_mean(row.prediction, reference, n)
+                for row in rows
+                for _, group in row.groups(reference_mode)
+                for reference in group
+            ]
+        )
+        for n in (1, 2)
+    }
+
+
+def _warn_of_unseen(rows: Sequence[TimelineRow]) -> None:
+    """Warn once, with the number of rows in which the exact engine sees less than half of the letters."""
+    unseen = [row.index for row in rows if any(map(_is_unseen, (row.prediction, *row.references)))]
+    if unseen:
+        warnings.warn(
+            f"in {len(unseen)} of {len(rows)} rows most letters are not ASCII, and the rouge155 engine sees ASCII "
+            f"letters and digits only (rows {unseen[:10]}{' …' if len(unseen) > 10 else ''}): use tokenizer='unicode'",
+            NonAsciiWarning,
+            stacklevel=3,
+        )
+
+
+def _is_unseen(timeline: Timeline) -> bool:
+    return is_mostly_unseen(" ".join(sentence for entry in timeline for sentence in entry.sentences))

@@ -1,0 +1,199 @@
+"""The datewise baseline: rank dates, then summarise each by its most central sentences.
+
+After the datewise approach of Ghalandari and Ifrim (Examining the State-of-the-Art in News Timeline Summarization, ACL
+2020), without its learnt parts: a date's rank is how often it is mentioned and how much was published on it. It reads
+the prompt and nothing else, as a model would, and the same prompt always gives the same answer.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from tls_tasks.text.rouge155 import tokenize
+
+MENTION_WEIGHT = 2.0
+"""What a mention of a date is worth, an average day's publications being 1: who names a date means that day."""
+
+_SENTENCE = re.compile(r"^(\d{4}-\d{2}-\d{2}): (.+)$", re.MULTILINE)
+_N_DATES = re.compile(r"exactly (\d{1,6})")
+_N_SENTENCES = re.compile(r"at most (\d{1,6})")
+_SPAN = re.compile(r"from (\d{4}-\d{2}-\d{2}) to (\d{4}-\d{2}-\d{2})")
+_QUERY = re.compile(r"(?:timeline of|news about): (.{1,200})")
+
+_MONTHS = {name: number for number, name in enumerate(
+    ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+     "december"), start=1)}  # fmt: skip
+_MONTHS |= {name[:3]: number for name, number in _MONTHS.items()} | {"sept": 9}
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTH_NAMES = "|".join(sorted(_MONTHS, key=len, reverse=True))
+_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)? ({_MONTH_NAMES})\b\.?(?:,? (\d{{4}}))?", re.IGNORECASE)
+_MONTH_DAY = re.compile(rf"\b({_MONTH_NAMES})\b\.? (\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (\d{{4}}))?", re.IGNORECASE)
+_ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
+_WEEKDAY = re.compile(rf"\b({'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
+
+
+class Sentence(NamedTuple):
+    """A sentence of the prompt: when it was published, its text, the dates that it mentions."""
+
+    published: datetime.date
+    text: str
+    mentioned: frozenset[datetime.date]
+
+
+class Request(NamedTuple):
+    """What the prompt asks for."""
+
+    n_dates: int
+    n_sentences: int
+    start: datetime.date
+    end: datetime.date
+    query: str
+
+
+def answer(prompt: str) -> str:
+    r"""Answer a timeline prompt.
+
+    Args:
+        prompt: Article lines ``2011-01-25: sentence`` and the instruction of
+            :func:`tls_tasks.timelines.documents.prompt`. Without article lines (closed book) the dates are spread
+            evenly and the topic is all that is said of them.
+
+    Returns:
+        Lines ``YYYY-MM-DD: summary`` in order of date; empty if the prompt asks for no timeline.
+
+    Example:
+        >>> print(answer("2011-01-26: Police clashed with crowds on January 25.\n2011-01-26: It rained.\n"
+        ...              "It covers the time from 2011-01-25 to 2011-02-11. Dates: exactly 1. Sentences: at most 1."))
+        2011-01-25: Police clashed with crowds on January 25.
+    """
+    request = _read_request(prompt)
+    if request is None:
+        return ""
+    sentences = _read_sentences(prompt, request)
+    if not sentences:
+        return "\n".join(f"{day.isoformat()}: {request.query}" for day in _even_days(request))
+    days = _best_days(sentences, request)
+    return "\n".join(
+        f"{day.isoformat()}: {' '.join(_central_sentences(_about(sentences, day), request.n_sentences))}"
+        for day in days
+    )
+
+
+def mentioned_dates(text: str, published: datetime.date) -> frozenset[datetime.date]:
+    """The days that a sentence names; a date without a year is the nearest one to the day of publication.
+
+    A weekday is the last such day before publication, which is how news writes of what has happened.
+
+    Example:
+        >>> sorted(day.isoformat() for day in mentioned_dates("Since Friday and Jan. 25", datetime.date(2011, 1, 31)))
+        ['2011-01-25', '2011-01-28']
+    """
+    days = [_day(year, month, day) for year, month, day in _ISO.findall(text)]
+    days += [_near(year, month, day, published) for day, month, year in _DAY_MONTH.findall(text)]
+    days += [_near(year, month, day, published) for month, day, year in _MONTH_DAY.findall(text)]
+    for name in _WEEKDAY.findall(text):
+        back = (published.weekday() - _WEEKDAYS.index(name.lower())) % 7
+        days.append(_shift(published, -(back or 7)))
+    return frozenset(day for day in days if day is not None)
+
+
+def _day(year: str | int, month: str | int, day: str | int) -> datetime.date | None:
+    try:
+        return datetime.date(int(year), int(month), int(day))
+    except ValueError:
+        return None
+
+
+def _near(year: str, month: str, day: str, published: datetime.date) -> datetime.date | None:
+    number = _MONTHS[month.lower()]
+    if year:
+        return _day(year, number, day)
+    around = [_day(published.year + offset, number, day) for offset in (-1, 0, 1)]
+    return min((one for one in around if one), key=lambda one: abs((one - published).days), default=None)
+
+
+def _shift(day: datetime.date, days: int) -> datetime.date | None:
+    try:
+        return day + datetime.timedelta(days=days)
+    except OverflowError:
+        return None
+
+
+def _read_request(prompt: str) -> Request | None:
+    """The instruction stands last, so the last match counts: articles may say "exactly 12" too."""
+    spans, n_dates, n_sentences = (_last(form.findall(prompt)) for form in (_SPAN, _N_DATES, _N_SENTENCES))
+    if not spans or not n_dates:
+        return None
+    start, end = (_day(*text.split("-")) for text in spans)
+    if start is None or end is None or end < start:
+        return None
+    return Request(int(n_dates), int(n_sentences or 1), start, end, _last(_QUERY.findall(prompt)) or "")
+
+
+def _last(matches: Sequence[str]) -> str:
+    return matches[-1] if matches else ""
+
+
+def _read_sentences(prompt: str, request: Request) -> list[Sentence]:
+    sentences = []
+    for date, text in _SENTENCE.findall(prompt):
+        published = _day(*date.split("-"))
+        if published is not None:
+            mentioned = mentioned_dates(text, published)
+            inside = frozenset(day for day in mentioned if request.start <= day <= request.end)
+            sentences.append(Sentence(published, text.strip(), inside))
+    return sentences
+
+
+def _even_days(request: Request) -> list[datetime.date]:
+    span = (request.end - request.start).days
+    steps = min(request.n_dates, span + 1)
+    offsets = sorted({round(step * span / max(1, steps - 1)) for step in range(steps)})
+    return [request.start + datetime.timedelta(days=offset) for offset in offsets]
+
+
+def _best_days(sentences: Sequence[Sentence], request: Request) -> list[datetime.date]:
+    published = Counter(sentence.published for sentence in sentences)
+    mentioned = Counter(day for sentence in sentences for day in sentence.mentioned)
+    average = sum(published.values()) / len(published)
+    ranks = {day: published[day] / average + MENTION_WEIGHT * mentioned[day] for day in published | mentioned}
+    return sorted(sorted(ranks, key=lambda day: (-ranks[day], day))[: request.n_dates])
+
+
+def _about(sentences: Iterable[Sentence], day: datetime.date) -> list[str]:
+    """Sentences that name the day; where none does, those published on it or on the next day."""
+    sentences = list(sentences)
+    naming = [sentence.text for sentence in sentences if day in sentence.mentioned]
+    return naming or [sentence.text for sentence in sentences if 0 <= (sentence.published - day).days <= 1]
+
+
+def _central_sentences(texts: Sequence[str], n: int) -> list[str]:
+    """The ``n`` sentences nearest to the centre of all (TF-IDF, cosine), in their own order, none twice."""
+    texts = list(dict.fromkeys(texts))
+    vectors = _tf_idf([tokenize(text) for text in texts])
+    centre: Counter[str] = Counter()
+    for vector in vectors:
+        centre.update(vector)
+    order = sorted(range(len(texts)), key=lambda position: (-_dot(vectors[position], centre), position))
+    return [texts[position] for position in sorted(order[:n])]
+
+
+def _tf_idf(documents: Sequence[Sequence[str]]) -> list[dict[str, float]]:
+    frequency = Counter(word for words in documents for word in set(words))
+    vectors = []
+    for words in documents:
+        weights = {
+            word: count * math.log(1 + len(documents) / frequency[word]) for word, count in Counter(words).items()
+        }
+        length = math.sqrt(math.fsum(weight**2 for weight in weights.values())) or 1.0
+        vectors.append({word: weight / length for word, weight in weights.items()})
+    return vectors
+
+
+def _dot(left: Mapping[str, float], right: Mapping[str, float]) -> float:
+    return math.fsum(weight * right[word] for word, weight in left.items())

@@ -1,0 +1,142 @@
+"""Which dated article sentences a prompt shows when its budget doesn't hold all of them."""
+
+from __future__ import annotations
+
+import datetime
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tls_tasks.core.errors import InputError, MissingExtraError
+from tls_tasks.timelines.topics import Article
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much article text a prompt may show.
+
+    Attributes:
+        size: The most that the context may cost in all.
+        cost: What one line of it costs, its newline included: characters or tokens.
+    """
+
+    size: int
+    cost: Callable[[str], int]
+
+
+class Context(NamedTuple):
+    """The article text of a prompt.
+
+    Attributes:
+        text: Lines ``2011-01-25: sentence``, in order of day, each ending in a newline.
+        n_left_out: How many sentences the budget left out.
+    """
+
+    text: str
+    n_left_out: int
+
+
+def character_budget(size: int) -> Budget:
+    """A budget of ``size`` characters."""
+    return Budget(size, len)
+
+
+def token_budget(size: int, tokenizer: str) -> Budget:
+    """A budget of ``size`` tokens.
+
+    A line is counted by itself, so that the whole may come out a few tokens shorter; hardly ever longer.
+
+    Args:
+        size: Tokens.
+        tokenizer: Name or folder of a Hugging Face tokenizer.
+
+    Raises:
+        MissingExtraError: If transformers isn't installed.
+        InputError: If there is no such tokenizer.
+    """
+    try:
+        from transformers import AutoTokenizer
+    except ImportError as error:
+        raise MissingExtraError("context_tokens", "hf") from error
+    try:
+        encode = AutoTokenizer.from_pretrained(tokenizer).encode
+    except (OSError, ValueError) as error:
+        raise InputError("tokenizer", None, repr(tokenizer), f"a Hugging Face tokenizer ({error})") from error
+    return Budget(size, lambda line: len(encode(line, add_special_tokens=False)))
+
+
+def build_context(articles: Sequence[Article], keywords: Iterable[str], budget: Budget) -> Context:
+    r"""Choose sentences until the budget is used and print them in order of day.
+
+    Sentences with a keyword come first, then the others. Among either, the days take turns: each gives its first
+    sentence, then its second, and so on, where an article's first sentences come before its later ones. Days that take
+    turns are visited spread over the whole time, so that a budget for fewer sentences than days shows days from all of
+    it and not the first weeks. A sentence that doesn't fit any more is left out and a shorter one may still come.
+
+    Args:
+        articles: In any order.
+        keywords: Words of the query; case and inflection don't matter ("protest" finds "Protesters").
+        budget: What the text may cost.
+
+    Returns:
+        The text and how many sentences were left out. The same arguments always give the same text.
+
+    Example:
+        >>> day = datetime.date
+        >>> articles = [Article("a", day(2011, 1, 25), "", ("Protests in Cairo.", "It rains.")),
+        ...             Article("b", day(2011, 1, 28), "", ("The army is in Cairo.",))]
+        >>> print(build_context(articles, ["Cairo"], character_budget(70)))
+        Context(text='2011-01-25: Protests in Cairo.\n2011-01-28: The army is in Cairo.\n', n_left_out=1)
+    """
+    candidates = _candidates(articles, [word.lower() for word in keywords])
+    chosen, left = [], budget.size
+    for candidate in sorted(candidates, key=lambda candidate: candidate.turn):
+        price = budget.cost(candidate.line)
+        if price <= left:
+            left -= price
+            chosen.append(candidate)
+    chosen.sort(key=lambda candidate: (candidate.day, candidate.place))
+    return Context("".join(candidate.line for candidate in chosen), len(candidates) - len(chosen))
+
+
+class _Candidate(NamedTuple):
+    """A sentence that may be shown: its day, its place (article, sentence), its turn in the choice and its line."""
+
+    day: datetime.date
+    place: tuple[int, int]
+    turn: tuple[bool, int, int]
+    line: str
+
+
+def _candidates(articles: Sequence[Article], keywords: Sequence[str]) -> list[_Candidate]:
+    queues: dict[tuple[datetime.date, bool], list[tuple[int, int, str]]] = defaultdict(list)
+    for number, article in enumerate(articles):
+        for position, sentence in enumerate(article.sentences):
+            text = " ".join(sentence.split())  # a line break inside a sentence would end its line
+            off_topic = not any(word in text.lower() for word in keywords)
+            queues[article.date, off_topic].append((position, number, text))
+    days = sorted({day for day, _ in queues})
+    visit = dict(zip(days, spread_order(len(days)), strict=True))
+    return [
+        _Candidate(day, (number, position), (off_topic, turn, visit[day]), f"{day.isoformat()}: {text}\n")
+        for (day, off_topic), queue in queues.items()
+        for turn, (position, number, text) in enumerate(sorted(queue))
+    ]
+
+
+def spread_order(n: int) -> list[int]:
+    """When each of ``n`` days is visited, so that the first visits, however many, are spread evenly over all days.
+
+    The order is that of the van der Corput sequence: day ``i`` comes at the rank of ``i``'s binary digits reversed.
+
+    Example:
+        >>> spread_order(8)  # days 0 and 4 come first, then 2 and 6, then the odd ones
+        [0, 4, 2, 6, 1, 5, 3, 7]
+        >>> spread_order(3)
+        [0, 2, 1]
+    """
+    width = max(n - 1, 1).bit_length()
+    reversed_digits = [int(f"{index:0{width}b}"[::-1], 2) for index in range(n)]
+    rank = {value: place for place, value in enumerate(sorted(reversed_digits))}
+    return [rank[value] for value in reversed_digits]

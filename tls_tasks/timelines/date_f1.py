@@ -1,0 +1,147 @@
+"""date_f1: precision, recall and F1 of the dates that a timeline selects.
+
+Original: ``evaluate_dates`` of tilse 0.2.1 (sets of dates; with several references jointly, the union of theirs). tilse
+divides by zero where a side has no dates; here that is 0.0 and a flag.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.scores import Counts, Item, Score
+from tls_tasks.core.signature import signature
+from tls_tasks.timelines.items import empty_flags, problems_of, read_rows
+from tls_tasks.timelines.read import TimelinePolicy
+from tls_tasks.timelines.types import Timeline
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class DateF1Config:
+    """The settings of :func:`date_f1`, as they stand in its signature."""
+
+    tolerance: int = field(default=0, metadata={"sign": "days"})
+    reference_mode: str = field(default="separate", metadata={"sign": "refs"})
+    aggregate: str = field(default="f_of_means", metadata={"sign": "agg"})
+    by_topic: bool = field(default=False, metadata={"quiet": False})
+    beta: float = field(default=1.0, metadata={"quiet": 1.0})
+
+
+def date_f1(
+    predictions: Sequence[Any],
+    references: Sequence[Any],
+    *,
+    tolerance: int = 0,
+    reference_mode: str = "separate",
+    aggregate: str = "f_of_means",
+    beta: float = 1.0,
+    topics: Sequence[str] | None = None,
+    policy: TimelinePolicy | None = None,
+) -> Score:
+    """Score the dates of timelines.
+
+    Args:
+        predictions: One timeline a row: model text, JSON, ``[{"date": …, "text": …}]`` or ``{date: [sentence, …]}``.
+        references: One timeline a row, or a list of them.
+        tolerance: How many days apart two dates may be and still match, 0 or more. Dates are matched one to one, as
+            many as possible.
+        reference_mode: ``separate`` scores each reference on its own, ``joint`` the union of their dates.
+        aggregate: ``f_of_means`` (what news-tls and LLM-TLS report) or ``mean_f``.
+        beta: Weight of recall in F.
+        topics: The topic of each row; topics then have one vote each.
+        policy: How dates and texts are read out of model text.
+
+    Returns:
+        ``date_precision``, ``date_recall``, ``date_f1`` in [0, 1]; see :class:`~tls_tasks.core.scores.Score`.
+
+    Raises:
+        InputError: Rows that can't be scored, naming index and field.
+        OptionError: An option that doesn't exist.
+
+    Example:
+        >>> score = date_f1([{"2011-01-25": "a", "2011-01-27": "b"}], [{"2011-01-25": "a", "2011-01-28": "b"}])
+        >>> score.as_dict()["date_f1"], score.signature
+        (0.5, 'date_f1|days:0|refs:separate|agg:f_of_means|v:1')
+        >>> date_f1([{"2011-01-27": "b"}], [{"2011-01-28": "b"}], tolerance=1).as_dict()["date_f1"]
+        1.0
+    """
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int) or tolerance < 0:
+        raise InputError("tolerance", None, repr(tolerance), "a whole number of days, 0 or more")
+    check_aggregate(aggregate, beta)
+    config = DateF1Config(tolerance, reference_mode, aggregate, topics is not None, beta)
+    rows = read_rows(predictions, references, topics, reference_mode, policy)
+    items = tuple(
+        _item(row.index, position, row.topic, row.prediction, group, tolerance)
+        for row in rows
+        for position, group in row.groups(reference_mode)
+    )
+    return Score(
+        metric="date_f1",
+        signature=signature("date_f1", config, VERSION),
+        prefixes=("date",),
+        items=items,
+        how=aggregate,
+        beta=beta,
+        by_topic=topics is not None,
+        parse_failures=sum(row.parsed.failed for row in rows),
+        problems=problems_of(rows),
+    )
+
+
+def check_aggregate(aggregate: str, beta: float) -> None:
+    """Refuse an aggregate or beta that timeline metrics don't have."""
+    if aggregate not in ("f_of_means", "mean_f"):
+        raise OptionError.unknown("aggregate", aggregate, ("f_of_means", "mean_f"))
+    if not isinstance(beta, int | float) or not 0 < beta < float("inf"):
+        raise InputError("beta", None, repr(beta), "a positive number")
+
+
+def _item(
+    row: int, position: int | None, topic: str | None, prediction: Timeline, group: Sequence[Timeline], tolerance: int
+) -> Item:
+    wanted = sorted({day for reference in group for day in reference.dates})
+    matches = match_dates(prediction.dates, wanted, tolerance)
+    counts = Counts(len(matches), len(prediction), len(matches), len(wanted))
+    details = partial(_details, prediction.dates, wanted, matches)
+    return Item(row, position, {"date": counts}, topic, empty_flags(prediction, group), details)
+
+
+def _details(
+    predicted: Sequence[datetime.date],
+    wanted: Sequence[datetime.date],
+    matches: Sequence[tuple[datetime.date, datetime.date]],
+) -> dict[str, Any]:
+    right, found = {left for left, _ in matches}, {day for _, day in matches}
+    return {
+        "matches": [{"predicted": left.isoformat(), "reference": day.isoformat()} for left, day in matches],
+        "missed": [day.isoformat() for day in wanted if day not in found],
+        "spurious": [day.isoformat() for day in predicted if day not in right],
+    }
+
+
+def match_dates(
+    predicted: Sequence[datetime.date], wanted: Sequence[datetime.date], tolerance: int
+) -> list[tuple[datetime.date, datetime.date]]:
+    """Match rising dates one to one, at most ``tolerance`` days apart, as many as can be.
+
+    Taking the two earliest dates that fit is best: windows of equal width on a line never gain from crossing.
+
+    Example:
+        >>> days = [datetime.date(2011, 1, day) for day in (25, 26, 30)]
+        >>> [(left.day, right.day) for left, right in match_dates(days, days[1:], 1)]
+        [(25, 26), (30, 30)]
+    """
+    matches, left, right = [], 0, 0
+    while left < len(predicted) and right < len(wanted):
+        apart = predicted[left].toordinal() - wanted[right].toordinal()
+        if abs(apart) <= tolerance:
+            matches.append((predicted[left], wanted[right]))
+        left += apart <= tolerance
+        right += apart >= -tolerance
+    return matches

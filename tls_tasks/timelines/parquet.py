@@ -1,0 +1,119 @@
+"""Topics as Parquet: one row a topic, every date a string.
+
+Written with pyarrow and without the features note that ``datasets`` adds, so that every release of ``datasets`` reads
+it: a note written by one major release is not understood by the one before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tls_tasks.core.errors import DataError
+from tls_tasks.core.parsed import Problem
+from tls_tasks.data.parquet import parquet_rows
+from tls_tasks.timelines.topics import Article, Topic, read_day
+from tls_tasks.timelines.types import Timeline
+
+COLUMNS = ("data_set", "topic", "keywords", "articles", "timelines", "problems")
+"""The columns: see :func:`topic_row`."""
+
+
+def topic_row(name: str, topic: Topic) -> dict[str, Any]:
+    """The row of one topic of the data set ``name``.
+
+    Example:
+        >>> sorted(topic_row("tls_crisis", Topic("egypt", ("egypt",), (), ()))) == sorted(COLUMNS)
+        True
+    """
+    return {
+        "data_set": name,
+        "topic": topic.name,
+        "keywords": list(topic.keywords),
+        "articles": [
+            {
+                "id": article.id,
+                "date": article.date.isoformat(),
+                "title": article.title,
+                "sentences": list(article.sentences),
+            }
+            for article in topic.articles
+        ],
+        "timelines": [timeline.as_rows() for timeline in topic.timelines],
+        "problems": [{"kind": problem.kind, "detail": problem.detail} for problem in topic.problems],
+    }
+
+
+def row_topic(name: str, row: Mapping[str, Any], where: str) -> Topic:
+    """The topic of one row; the inverse of :func:`topic_row`.
+
+    Args:
+        name: The data set that is wanted.
+        row: One row.
+        where: File or repository, for messages.
+
+    Raises:
+        DataError: If the row is of another data set, lacks a column or holds no date where there must be one.
+    """
+    missing = [column for column in COLUMNS if column not in row]
+    if missing:
+        raise DataError(f"{where}: no column {', '.join(missing)}; expected a file made by tls-tasks prepare")
+    if row["data_set"] != name:
+        raise DataError(f"{where}: holds {row['data_set']}, not {name}")
+    articles = tuple(
+        Article(article["id"], read_day(article["date"], where)[0], article["title"], tuple(article["sentences"]))
+        for article in row["articles"]
+    )
+    timelines = tuple(
+        Timeline.of([(read_day(day["date"], where)[0], day["text"]) for day in timeline])
+        for timeline in row["timelines"]
+    )
+    problems = tuple(Problem(problem["kind"], problem["detail"]) for problem in row["problems"])
+    return Topic(row["topic"], tuple(row["keywords"]), articles, timelines, problems)
+
+
+def write_parquet(name: str, topics: Iterable[Topic], path: Path) -> None:
+    """Write topics, one row group a topic: a large set is never held in memory twice, and the hub's viewer can page."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    day = pa.struct([("date", pa.string()), ("text", pa.list_(pa.string()))])
+    article = pa.struct(
+        [("id", pa.string()), ("date", pa.string()), ("title", pa.string()), ("sentences", pa.list_(pa.string()))]
+    )
+    problem = pa.struct([("kind", pa.string()), ("detail", pa.string())])
+    schema = pa.schema(
+        [
+            ("data_set", pa.string()),
+            ("topic", pa.string()),
+            ("keywords", pa.list_(pa.string())),
+            ("articles", pa.list_(article)),
+            ("timelines", pa.list_(pa.list_(day))),
+            ("problems", pa.list_(problem)),
+        ]
+    )
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for topic in topics:
+            writer.write_table(pa.Table.from_pylist([topic_row(name, topic)], schema=schema))
+
+
+def read_parquet(name: str, files: Sequence[Path], *, articles: bool = True) -> tuple[Topic, ...]:
+    """Read topics from Parquet files, in the order of files and rows.
+
+    Args:
+        name: The data set that is wanted.
+        files: One or more files.
+        articles: Whether to read the articles.
+
+    Raises:
+        DataError: If a file is broken or not one of ours, or there is no topic in it.
+    """
+    columns = None if articles else [column for column in COLUMNS if column != "articles"]
+    topics = []
+    for file in files:
+        rows = parquet_rows(file, columns)
+        topics += [row_topic(name, row if articles else {**row, "articles": []}, str(file)) for row in rows]
+    if not topics:
+        raise DataError(f"{', '.join(map(str, files))}: no topic in it")
+    return tuple(topics)

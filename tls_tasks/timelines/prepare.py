@@ -1,0 +1,121 @@
+"""``tls-tasks prepare``: a news-tls folder -> Parquet with a data set card, ready for ``--metadata`` or the hub."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from tls_tasks.core.errors import DataError
+from tls_tasks.data.cards import PARQUET_FILE, front_matter, refuse_used
+from tls_tasks.timelines.catalogue import DataSet, data_set
+from tls_tasks.timelines.parquet import write_parquet
+from tls_tasks.timelines.sources import read_local
+from tls_tasks.timelines.topics import Topic
+
+
+def prepare(
+    name: str, source: Path, out: Path, *, licence: str | None = None, force: bool = False
+) -> tuple[Topic, ...]:
+    """Write a data set as Parquet with a card.
+
+    Args:
+        name: The data set.
+        source: A news-tls folder of it, or a folder with such a folder in it.
+        out: The folder to write: ``data/test-00000-of-00001.parquet`` and ``README.md``.
+        licence: Licence for the card; None says what is known of the original's.
+        force: Write into ``out`` although there is something in it; other files in it are left alone.
+
+    Returns:
+        The topics that were written.
+
+    Raises:
+        DataError: If the source can't be read or is the embedded edition, or ``out`` is neither new nor an empty folder
+            and ``force`` isn't set.
+        OptionError: If there is no such data set.
+    """
+    wanted = data_set(name)
+    if not source.is_dir():
+        raise DataError(f"{source}: no such folder")
+    refuse_used(out, force)
+    found = read_local(wanted, source)
+    if found.edition == "embedded":
+        raise DataError(f"{found.origin}: the embedded edition stays where it says what it is; prepare the real data")
+    topics = found.documents
+    (out / PARQUET_FILE).parent.mkdir(parents=True, exist_ok=True)
+    write_parquet(name, topics, out / PARQUET_FILE)
+    (out / "README.md").write_text(card(wanted, topics, licence), encoding="utf-8")
+    return topics
+
+
+def task_for(name: str, topics: tuple[Topic, ...]) -> str:
+    """The task that runs on these topics: without articles it is the closed-book form.
+
+    Example:
+        >>> task_for("tls_open", (Topic("Apple", (), (), ()),))
+        'tls_open_closed_book'
+    """
+    return name if all(topic.articles for topic in topics) else f"{name}_closed_book"
+
+
+def card(wanted: DataSet, topics: tuple[Topic, ...], licence: str | None) -> str:
+    """The data set card, in the hub's form: YAML front matter, then Markdown.
+
+    Args:
+        wanted: The data set.
+        topics: What is in it.
+        licence: A licence identifier of the hub (``cc-by-4.0``), any other text, or None for what is known.
+    """
+    return "\n".join(
+        [
+            *front_matter(wanted.title, ["summarization"], "timeline-summarization", len(topics), licence),
+            "",
+            f"# {wanted.title}, prepared for tls-tasks",
+            "",
+            f"Source: {wanted.homepage}. Paper: {wanted.citation} Licence: {licence or wanted.licence}.",
+            "Made by `tls-tasks prepare`. One row a topic, every date a string. Columns: `data_set`, `topic`,",
+            "`keywords`, `articles` (`id`, `date`, `title`, `sentences`), `timelines` (the references, each a list of",
+            "`date` and `text`), `problems` (what was repaired while reading).",
+            "",
+            *_topic_table(topics),
+            "",
+            *_problem_list(topics),
+            "",
+            "## Use",
+            "",
+            "```",
+            f'lm_eval --tasks {task_for(wanted.name, topics)} --metadata \'{{"data": "FOLDER or ORG/NAME"}}\' …',
+            "hf upload ORG/NAME FOLDER . --repo-type dataset --private",
+            "```",
+            "",
+            "The second line puts this folder on the hub. Make it public only if the licence above allows it.",
+            "",
+        ]
+    )
+
+
+def _topic_table(topics: tuple[Topic, ...]) -> list[str]:
+    lines = [
+        "| topic | timelines | dates | sentences | articles | article sentences | first article | last article |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for topic in topics:
+        days = [article.date for article in topic.articles]
+        cells = [
+            topic.name.replace("|", "\\|"),
+            len(topic.timelines),
+            sum(len(timeline) for timeline in topic.timelines),
+            sum(timeline.n_sentences for timeline in topic.timelines),
+            len(topic.articles),
+            sum(len(article.sentences) for article in topic.articles),
+            min(days) if days else "",
+            max(days) if days else "",
+        ]
+        lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+    return lines
+
+
+def _problem_list(topics: tuple[Topic, ...]) -> list[str]:
+    counts = Counter(problem.kind for topic in topics for problem in topic.problems)
+    if not counts:
+        return ["Nothing had to be repaired while reading."]
+    return ["Repaired while reading:", "", *(f"- {kind}: {count}" for kind, count in sorted(counts.items()))]

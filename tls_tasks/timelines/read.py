@@ -1,0 +1,167 @@
+"""Timelines in model text: :func:`parse_timeline`.
+
+JSON first (:mod:`~tls_tasks.core.json_text`), and if there is none of use, lines and tables
+(:mod:`~tls_tasks.timelines.read_lines`). What can be read in two ways is decided by a :class:`TimelinePolicy`, and
+whatever was dropped, merged or repaired is a problem of one of :data:`PROBLEM_KINDS`.
+"""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from tls_tasks.core.errors import OptionError
+from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, find_json, is_whole_json, strip_thinking
+from tls_tasks.core.json_values import problem
+from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.timelines.read_entries import RawEntry
+from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries
+from tls_tasks.timelines.read_lines import read_lines
+from tls_tasks.timelines.types import Timeline
+
+PROBLEM_KINDS = (
+    "invalid_date",  # an entry's date can't be read, does not exist, or can be read in two ways; the entry is dropped
+    "partial_date",  # month or year only; see TimelinePolicy.partial
+    "date_range",  # two dates; see TimelinePolicy.range
+    "repeated_date",  # a date that was there before; see TimelinePolicy.repeated
+    "undated_text",  # text without a date, dropped; see TimelinePolicy.undated
+    "empty_entry",  # a date without text; the date is kept (a month or year on a line of its own is not)
+    "bad_entry",  # something in JSON that is neither an entry nor a text; dropped
+    *JSON_PROBLEM_KINDS,
+)
+"""Every kind of problem that :func:`parse_timeline` reports."""
+
+OPTIONS = {
+    "partial": ("first_day", "drop"),
+    "range": ("start", "end", "drop"),
+    "repeated": ("merge", "first", "last"),
+    "undated": ("continue", "drop"),
+}
+"""The values of a policy's options, the default first."""
+
+
+@dataclass(frozen=True, slots=True)
+class TimelinePolicy:
+    """What happens to dates and texts that do not fit "one day, its text". All of it is counted, whatever the policy.
+
+    Attributes:
+        partial: A month or a year is its ``first_day`` (as CHRONOS' loader has it), or its entry is dropped.
+        range: A range is its ``start``, its ``end``, or its entry is dropped.
+        repeated: Entries of one date are merged, or the ``first`` or the ``last`` is kept.
+        undated: A line without a date goes on with the day before it (``continue``), or is dropped. The lines below a
+            date that stands alone are that date's in both cases. An entry without a date in JSON is always dropped.
+
+    Raises:
+        OptionError: An unknown value.
+
+    Example:
+        >>> TimelinePolicy(partial="last_day")
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.OptionError: partial: got 'last_day', expected one of 'first_day', 'drop'
+    """
+
+    partial: Literal["first_day", "drop"] = "first_day"
+    range: Literal["start", "end", "drop"] = "start"
+    repeated: Literal["merge", "first", "last"] = "merge"
+    undated: Literal["continue", "drop"] = "continue"
+
+    def __post_init__(self) -> None:
+        """Check the options once."""
+        for option, choices in OPTIONS.items():
+            value = getattr(self, option)
+            if value not in choices:
+                raise OptionError.unknown(option, value, choices)
+
+
+DEFAULT_POLICY = TimelinePolicy()
+
+
+def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed[Timeline]:
+    r"""Read the timeline that a model wrote.
+
+    Args:
+        text: The model's text: JSON in any of the forms of :func:`~tls_tasks.timelines.read_json.json_entries`, or
+            lines and tables as :func:`~tls_tasks.timelines.read_lines.read_lines` reads them; prose, code fences and
+            thinking around it don't matter. Several lists or blocks are read as one timeline.
+        policy: What is done where the text leaves a choice.
+
+    Returns:
+        The timeline, and what was dropped, merged or repaired. The value is None if no date can be used; it is an empty
+        timeline if the answer is an empty list or object. Never raises on text.
+
+    Example:
+        >>> parsed = parse_timeline('[{"start": "2011-01-25", "summary": "Protests."}, {"start": "soon", "text": ""}]')
+        >>> parsed.value.as_rows(), parsed.counts()
+        ([{'date': '2011-01-25', 'text': ['Protests.']}], {'invalid_date': 1})
+        >>> parse_timeline("- 25 January 2011: Protests.\n- Feb 2011: Talks.", TimelinePolicy(partial="drop")).counts()
+        {'partial_date': 1}
+        >>> parse_timeline("No dates here.").failed, parse_timeline("[]").failed
+        (True, False)
+    """
+    found = find_json(text, count_entries)
+    items = [item for value in found.values for item in json_entries(value)]
+    from_json = _assembled([*found.problems, *items], policy)
+    if not from_json.failed and found.stage != "repaired":
+        return from_json
+    answer = strip_thinking(text)
+    thinking = [noted for noted in found.problems if noted.kind == "unfinished_thinking"]
+    from_lines = _assembled([*thinking, *read_lines(answer.text, policy.undated == "continue")], policy)
+    if from_json.value is not None or from_lines.value is not None:
+        # What json_repair made of dated lines with a bracket somewhere must not win over the lines.
+        return from_lines if _n_sentences(from_lines) > _n_sentences(from_json) else from_json
+    if not found.values and is_whole_json(text, is_empty_answer):
+        return Parsed(Timeline(), tuple(thinking))
+    return from_json if from_json.problems else from_lines
+
+
+def _n_sentences(parsed: Parsed[Timeline]) -> int:
+    """How many sentences were read, -1 if nothing was."""
+    return -1 if parsed.value is None else parsed.value.n_sentences
+
+
+def _assembled(items: Iterable[RawEntry | Problem], policy: TimelinePolicy) -> Parsed[Timeline]:
+    """Make a timeline of entries under a policy; its value is None if there is no date to use."""
+    days: dict[datetime.date, list[str]] = {}
+    problems: list[Problem] = []
+    for item in items:
+        if isinstance(item, Problem):
+            problems.append(item)
+            continue
+        problems += _troubles(item)
+        day = _day(item, policy)
+        if day is None:
+            continue
+        if day in days:
+            problems.append(problem("repeated_date", item.written))
+        if day not in days or policy.repeated == "last":
+            days[day] = list(item.sentences)
+        elif policy.repeated == "merge":
+            days[day] += item.sentences
+    return Parsed(Timeline.of(days) if days else None, tuple(problems))
+
+
+def _troubles(entry: RawEntry) -> list[Problem]:
+    """What is wrong with an entry by itself."""
+    expression = entry.expression
+    if expression is None:
+        kind = "invalid_date" if entry.written.strip() else "undated_text"
+        return [problem(kind, entry.written or " ".join(entry.sentences))]
+    kinds = {
+        "partial_date": expression.precision != "day",
+        "date_range": expression.is_range,
+        "empty_entry": not any(sentence.strip() for sentence in entry.sentences),
+    }
+    return [problem(kind, entry.written) for kind, is_so in kinds.items() if is_so]
+
+
+def _day(entry: RawEntry, policy: TimelinePolicy) -> datetime.date | None:
+    """The day that an entry stands for; None if it is dropped."""
+    expression = entry.expression
+    if expression is None or (expression.precision != "day" and policy.partial == "drop"):
+        return None
+    if expression.end is None or policy.range == "start":
+        return expression.date
+    return expression.end if policy.range == "end" else None

@@ -1,0 +1,218 @@
+"""Timelines in JSON: lists of objects, maps date -> text, pairs, lists of dated strings, and wrappers around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tls_tasks.core.json_values import RepeatedKeys, problem
+from tls_tasks.core.parsed import Problem
+from tls_tasks.text.dates import MAX_LENGTH, DateExpression, may_hold_date, read_date
+from tls_tasks.timelines.read_entries import DATE_KEYS, END_KEYS, TEXT_KEYS, TITLE_KEYS, RawEntry
+from tls_tasks.timelines.read_lines import read_lines
+
+MAX_DEPTH = 6
+"""Levels of wrappers and lists that are looked into."""
+
+Pairs = Sequence[tuple[str, Any]]
+Item = RawEntry | Problem
+
+
+def json_entries(value: object) -> list[Item]:
+    """The entries of a timeline in JSON, and what in it is none.
+
+    Forms, each also within lists and objects such as ``{"timeline": …}``: an object with one of
+    :data:`~tls_tasks.timelines.read_entries.DATE_KEYS` and text under any of
+    :data:`~tls_tasks.timelines.read_entries.TEXT_KEYS`; an object whose keys are dates; a list of a date and its
+    text; a str of dated lines. A text is a str, a list of them, or an object with text; strings are kept as they are.
+
+    Args:
+        value: What JSON holds, of any shape.
+
+    Returns:
+        In the order of the text; no :class:`RawEntry` if the value is no timeline.
+
+    Example:
+        >>> json_entries({"timeline": [{"start": "2011-01-25", "summary": "Protests."}]})[0].sentences
+        ('Protests.',)
+        >>> json_entries([["2011-01-25T00:00:00", ["Protests.", "Police."]]])[0].sentences
+        ('Protests.', 'Police.')
+        >>> json_entries([1, 2])
+        [Problem(kind='bad_entry', detail='1'), Problem(kind='bad_entry', detail='2')]
+    """
+    return list(_read(value, 0))
+
+
+def count_entries(value: object) -> int:
+    """How many entries of a timeline a JSON value holds, whether or not their dates can be read."""
+    return sum(isinstance(item, RawEntry) for item in json_entries(value))
+
+
+def is_empty_answer(value: object) -> bool:
+    """Whether a JSON value says that there is nothing: an empty list or object, or a wrapper with such things only.
+
+    Example:
+        >>> is_empty_answer([]), is_empty_answer({"timeline": []}), is_empty_answer([{}]), is_empty_answer(None)
+        (True, True, False, False)
+    """
+    if isinstance(value, dict):
+        return all(inner in ([], {}) for inner in value.values())
+    return value == []
+
+
+def _read(value: Any, depth: int) -> Iterator[Item]:
+    if depth > MAX_DEPTH:
+        yield problem("bad_entry", "nested too deeply")
+    elif isinstance(value, dict):
+        yield from _object(value, depth)
+    elif isinstance(value, list):
+        yield from _list(value, depth)
+    else:
+        lines = list(read_lines(value)) if isinstance(value, str) and may_hold_date(value) else []
+        yield from lines if _has_entry(lines) else [problem("bad_entry", _written(value))]
+
+
+def _has_entry(items: list[Item]) -> bool:
+    return any(isinstance(item, RawEntry) for item in items)
+
+
+def _list(value: list[Any], depth: int) -> Iterator[Item]:
+    if len(value) > 1 and isinstance(value[0], str) and (expression := read_date(value[0])):
+        texts = value[1:]
+        if not any(isinstance(text, str) and read_date(text) for text in texts):
+            yield from _entry(expression, value[0], texts)
+            return
+    for item in value:
+        yield from _read(item, depth + 1)
+
+
+def _object(value: dict[str, Any], depth: int) -> Iterator[Item]:
+    pairs = _pairs(value)
+    named = {_key(key): inner for key, inner in pairs}
+    dated, texts = _dated(named), _texts(pairs)
+    if dated is None and any(read_date(key) for key, _ in pairs):
+        yield from _map(pairs, depth)
+    elif any(_holds_dated_objects(inner) for _, inner in pairs):
+        yield from _wrapped(pairs, depth)
+    elif dated is not None and (texts or (dated[0] and depth)):
+        # A single object with a date only may be what is left of an entry that was cut off.
+        yield from _entry(dated[0], dated[1], texts)
+    elif wrapped := list(_wrapped(pairs, depth)):
+        yield from wrapped
+    elif depth and (texts or dated or not pairs):
+        yield problem("undated_text" if texts else "bad_entry", " ".join(_strings(texts) or named))
+
+
+def _pairs(value: dict[str, Any]) -> Pairs:
+    """Keys and values, repeated keys too."""
+    return value.pairs if isinstance(value, RepeatedKeys) else list(value.items())
+
+
+def _key(key: str) -> str:
+    """A key in the spelling of our tables: ``Start Date`` is ``start_date``."""
+    return key.strip().lower().replace(" ", "_").replace("-", "_")
+
+
+def _texts(pairs: Pairs) -> list[Any]:
+    """The values that hold an entry's text."""
+    for names in (TEXT_KEYS, TITLE_KEYS):
+        if texts := [inner for key, inner in pairs if _key(key) in names]:
+            return texts
+    # event_description, key events
+    return [inner for key, inner in pairs if _key(key) not in DATE_KEYS and set(_key(key).split("_")) & set(TEXT_KEYS)]
+
+
+def _dated(named: dict[str, Any]) -> tuple[DateExpression | None, str] | None:
+    """An object's date and how it was written: the first that can be read, or else the first; None if it has none."""
+    present = [named[key] for key in DATE_KEYS if key in named]
+    if not present:
+        return None
+    for value in present:
+        if expression := _date(value):
+            return _with_end(expression, named), _written(value)
+    return None, _written(next((value for value in present if value is not None), None))
+
+
+def _date(value: Any) -> DateExpression | None:
+    """The date in a value: a str, or digits written as a number, ``2011`` or ``20110125``."""
+    if isinstance(value, int) and not isinstance(value, bool) and 1000 <= value <= 99991231:
+        value = str(value)
+    return read_date(value) if isinstance(value, str) else None
+
+
+def _with_end(expression: DateExpression, named: dict[str, Any]) -> DateExpression:
+    """The date as a range, if the object has a later end."""
+    for key in END_KEYS:
+        last = _date(named.get(key))
+        if last and last.precision == expression.precision and last.date > expression.date and not expression.is_range:
+            return replace(expression, end=last.date)
+    return expression
+
+
+def _holds_dated_objects(value: Any) -> bool:
+    """Whether a value is a list with entries in it, or a map date -> text: what holds it is a wrapper."""
+    if isinstance(value, dict):
+        return any(read_date(key) for key in value)
+    return isinstance(value, list) and any(isinstance(item, dict) and _has_date(item) for item in value)
+
+
+def _has_date(value: dict[str, Any]) -> bool:
+    return any(_key(key) in DATE_KEYS and _date(inner) for key, inner in value.items())
+
+
+def _map(pairs: Pairs, depth: int) -> Iterator[Item]:
+    """An object date -> text; what stands under a key without a digit was not meant to be an entry."""
+    for key, inner in pairs:
+        if _holds_dated_objects(inner):
+            yield from _read(inner, depth + 1)
+        elif not any(char.isdigit() for char in key[:MAX_LENGTH]):
+            yield problem("bad_entry", key)
+        else:
+            yield from _entry(read_date(key), key, [inner])
+
+
+def _wrapped(pairs: Pairs, depth: int) -> Iterator[Item]:
+    """What stands in an object's lists and objects; or, if it has only scalars, a timeline as text in one of them."""
+    inners = [inner for _, inner in pairs if isinstance(inner, (list, dict))]
+    for inner in inners:
+        items = list(_read(inner, depth + 1))
+        if _has_entry(items):
+            yield from items
+    for _, text in () if inners else pairs:
+        lines = list(read_lines(text)) if isinstance(text, str) and may_hold_date(text) else []
+        if any(isinstance(item, RawEntry) and item.sentences for item in lines):
+            yield from lines
+
+
+def _entry(expression: DateExpression | None, written: str, texts: list[Any]) -> Iterator[Item]:
+    sentences = list(_sentences(texts, 0))
+    yield RawEntry(expression, written, tuple(item for item in sentences if isinstance(item, str)))
+    yield from (item for item in sentences if isinstance(item, Problem))
+
+
+def _sentences(value: Any, depth: int) -> Iterator[str | Problem]:
+    """The strings of a text, as they stand; numbers as strings."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list) and depth <= MAX_DEPTH:
+        for item in value:
+            yield from _sentences(item, depth + 1)
+    elif isinstance(value, dict) and depth <= MAX_DEPTH and (texts := _texts(_pairs(value))):
+        yield from _sentences(texts, depth + 1)
+    elif isinstance(value, (int, float)):
+        if value == value:  # NaN is no text, and is noted where it is read
+            yield str(value)
+    elif value is not None:
+        yield problem("bad_entry", _written(value))
+
+
+def _strings(texts: list[Any]) -> list[str]:
+    return [item for item in _sentences(texts, 0) if isinstance(item, str)]
+
+
+def _written(value: Any) -> str:
+    """A scalar as text, a container by its kind; empty for null."""
+    if isinstance(value, (list, dict)):
+        return "list" if isinstance(value, list) else f"object with {', '.join(list(value)[:5])}"
+    return "" if value is None else str(value)

@@ -1,0 +1,206 @@
+"""Whether a value has the type of its leaf, and what in a tree does not comply with its schema."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tls_tasks.trees.types import Branch, Leaf, ListOf, SchemaNode
+from tls_tasks.trees.values import AnyOf, Path, path_name
+
+ISSUE_KINDS = (
+    "missing",  # a required key is absent
+    "unknown",  # a key that the schema doesn't have
+    "type",  # a value of another type: text for a number, a list for a dictionary
+    "choice",  # a value that is not among the choices
+    "format",  # text that is no ISO date where the leaf is a date
+)
+"""What may not comply."""
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One thing in which a tree does not comply with its schema.
+
+    Attributes:
+        path: Where: keys and positions.
+        kind: One of :data:`ISSUE_KINDS`.
+        detail: For people: what was wanted, what was there.
+
+    Example:
+        >>> str(Issue(("lines", 0, "price"), "type", "wanted number, got str"))
+        'lines[0].price: type: wanted number, got str'
+    """
+
+    path: Path
+    kind: str
+    detail: str
+
+    def __str__(self) -> str:
+        return f"{path_name(self.path)}: {self.kind}: {self.detail}"
+
+
+def _is_integer(value: Any) -> bool:
+    """As in JSON Schema, 1.0 is an integer; True is none."""
+    if isinstance(value, bool):
+        return False
+    return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_TYPES: Mapping[Hashable, Callable[[Any], bool]] = {
+    "string": lambda value: isinstance(value, str),
+    "integer": _is_integer,
+    "number": _is_number,
+    "boolean": lambda value: isinstance(value, bool),
+    "date": lambda value: isinstance(value, str | datetime.date),
+    "datetime": lambda value: isinstance(value, str | datetime.date),
+    "object": lambda value: isinstance(value, Mapping),
+    "null": lambda value: value is None,
+}
+_OTHER_NAMES = {
+    "str": "string", "text": "string", str: "string",
+    "int": "integer", int: "integer",
+    "float": "number", float: "number",
+    "bool": "boolean", bool: "boolean",
+    datetime.date: "date", datetime.datetime: "datetime",
+}  # fmt: skip
+
+
+def base_type(label: Hashable) -> Hashable:
+    """The type that a label stands for: ``string`` for ``str`` and the class :class:`str`; a custom label stays.
+
+    Example:
+        >>> base_type("bool"), base_type(int), base_type("isbn")
+        ('boolean', 'integer', 'isbn')
+    """
+    return _OTHER_NAMES.get(label, label)
+
+
+def fits(value: Any, leaf: Leaf) -> bool:
+    """Whether a value that is not null has the type of its leaf.
+
+    Numbers and booleans differ (``True`` is no integer), text is never a number, ``1.0`` is an integer. A choice fits
+    if its type is that of a choice, whether or not it is one of them. Custom labels and ``any`` take every value; a
+    class as label takes its instances. Of an :class:`~tls_tasks.trees.values.AnyOf` each answer must fit.
+
+    Example:
+        >>> fits("5", Leaf("integer")), fits(True, Leaf("integer")), fits(5, Leaf("number")), fits([], Leaf("isbn"))
+        (False, False, True, True)
+        >>> fits("purple", Leaf("choice", ("red", "green"))), fits(7, Leaf("choice", ("red", "green")))
+        (True, False)
+    """
+    if isinstance(value, AnyOf):
+        return all(fits(one, leaf) for one in value.present)
+    if leaf.choices:
+        return any(_same_type(value, one) for one in leaf.choices)
+    test = _TYPES.get(base_type(leaf.type))
+    if test is not None:
+        return test(value)
+    if isinstance(leaf.type, type):
+        return isinstance(value, leaf.type)
+    if isinstance(leaf.type, str) and "|" in leaf.type:
+        return any(fits(value, Leaf(name)) for name in leaf.type.split("|"))
+    return True
+
+
+def _same_type(value: Any, choice: Hashable) -> bool:
+    if isinstance(choice, str):
+        return isinstance(value, str)
+    return isinstance(value, bool) if isinstance(choice, bool) else _is_number(value)
+
+
+def complies(tree: Any, node: SchemaNode) -> list[Issue]:
+    """What in a tree does not comply with its schema; nothing if it does.
+
+    Null complies everywhere but as the root: it is how a tree says that there is no value. Dates are to be ISO dates.
+
+    Args:
+        tree: A tree of plain values.
+        node: Its schema.
+
+    Returns:
+        The issues in the order of the schema. What is below a value of the wrong type is not looked at.
+
+    Example:
+        >>> node = Branch({"n": Leaf("integer"), "tags": ListOf(Leaf("string"))}, frozenset({"n"}))
+        >>> [str(issue) for issue in complies({"n": "5", "tags": ["a", 7], "x": 1}, node)]
+        ['n: type: wanted integer, got str', 'tags[1]: type: wanted string, got int', 'x: unknown: not in the schema']
+        >>> complies({"n": None}, node)
+        []
+    """
+    if tree is None:
+        return [_wrong_type((), _wanted(node), None)]
+    return list(_issues(tree, node, ()))
+
+
+def _issues(value: Any, node: SchemaNode, path: Path) -> Iterator[Issue]:
+    if value is None:
+        return
+    if isinstance(node, Branch):
+        yield from _branch_issues(value, node, path)
+    elif isinstance(node, ListOf):
+        if not isinstance(value, list | tuple):
+            yield _wrong_type(path, "a list", value)
+            return
+        for position, item in enumerate(value):
+            yield from _issues(item, node.item, (*path, position))
+    else:
+        yield from _leaf_issues(value, node, path)
+
+
+def _branch_issues(value: Any, node: Branch, path: Path) -> Iterator[Issue]:
+    if not isinstance(value, Mapping):
+        yield _wrong_type(path, "a dictionary", value)
+        return
+    for key, child in node.children.items():
+        if key in value:
+            yield from _issues(value[key], child, (*path, key))
+        elif key in node.required:
+            yield Issue((*path, key), "missing", "required by the schema")
+    yield from (Issue((*path, key), "unknown", "not in the schema") for key in value if key not in node.children)
+
+
+def _leaf_issues(value: Any, leaf: Leaf, path: Path) -> Iterator[Issue]:
+    if not fits(value, leaf):
+        yield _wrong_type(path, _wanted(leaf), value)
+    elif leaf.choices and not any(_same_type(value, one) and value == one for one in leaf.choices):
+        yield Issue(path, "choice", f"none of the {len(leaf.choices)} choices")
+    elif isinstance(value, str) and not _is_well_formed(value, base_type(leaf.type)):
+        yield Issue(path, "format", f"no ISO {leaf.type}")
+
+
+def _wanted(node: SchemaNode) -> str:
+    if isinstance(node, Branch):
+        return "a dictionary"
+    return "a list" if isinstance(node, ListOf) else str(node.type)
+
+
+def _wrong_type(path: Path, wanted: str, value: Any) -> Issue:
+    return Issue(path, "type", f"wanted {wanted}, got {'null' if value is None else type(value).__name__}")
+
+
+_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_ISO_TIME = re.compile(r"[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?", re.ASCII | re.IGNORECASE)
+
+
+def _is_well_formed(text: str, kind: Hashable) -> bool:
+    """Whether text is an ISO date or date and time where the leaf is one."""
+    if kind not in ("date", "datetime"):
+        return True
+    try:
+        datetime.date.fromisoformat(text[:10])
+    except ValueError:
+        return False
+    if not _ISO_DATE.fullmatch(text[:10]):
+        return False
+    if kind == "date":
+        return len(text) == 10
+    time = _ISO_TIME.fullmatch(text, 10)
+    return time is not None and int(time[1]) < 24 and int(time[2]) < 60 and int(time[3] or 0) <= 60

@@ -1,0 +1,216 @@
+"""Data of the extraction tasks: where it comes from, the documents that a task asks about, and the prompt.
+
+A task looks for its data as :mod:`tls_tasks.data.order` says. One document is one text with a schema and the tree
+that is right for it; the documents of a task may have different schemas.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterable, Mapping, MutableMapping
+from functools import partial
+from itertools import chain
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tls_tasks.core.errors import DataError
+from tls_tasks.data import hub
+from tls_tasks.data.files import file_rows, split_files
+from tls_tasks.data.loading import Loaded, Published, Reading, as_split, load
+from tls_tasks.data.order import whole_number
+from tls_tasks.trees.data_rows import TreeDocument, read_row, read_rows
+from tls_tasks.trees.data_sets import TreeSet, tree_set, tree_sets
+from tls_tasks.trees.schema import as_json_schema, is_json_schema, read_schema
+from tls_tasks.trees.types import Branch, ListOf
+
+if TYPE_CHECKING:
+    import datasets
+
+DEFAULT_CONTEXT_BUDGET = 24_000
+"""Characters of a document in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
+
+SCHEMAS_FILE = "schemas.json"
+"""The file beside the rows with the schemas that rows may name: an object, name -> schema."""
+
+FIELDS = ("doc_id", "data_set", "kind", "text", "schema", "reference", "edition")
+"""Fields of a document that hold text. ``schema`` and ``reference`` are JSON."""
+
+_log = logging.getLogger(__name__)
+
+
+def load_tree_task(
+    name: str,
+    /,
+    *,
+    data: str | Path | None = None,
+    edition: str | None = None,
+    context_budget: int = DEFAULT_CONTEXT_BUDGET,
+    provenance: MutableMapping[str, str] | None = None,
+    **ignored: Any,
+) -> dict[str, datasets.Dataset]:
+    """Load the documents of one task, as the harness's ``custom_dataset`` wants them.
+
+    The harness calls it with everything in the task's ``metadata``, in ``--metadata`` and in ``--model_args``.
+
+    Args:
+        name: Data set: ``tree_extraction`` or ``tree_paraloq``.
+        data: Where the data is, instead of the usual order; see :func:`load_trees`.
+        edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
+        context_budget: Characters of a document that a prompt shows; what is beyond them is cut off.
+        provenance: Filled with ``edition`` and ``origin`` of the data, and so shown in the results file.
+        **ignored: What is meant for others.
+
+    Returns:
+        ``{"test": dataset}`` with one row a document: :data:`FIELDS`, and ``text_truncated``, the number of characters
+        that the budget cut off.
+
+    Raises:
+        DataError: If the data that was asked for can't be used.
+        InputError: If an option has an impossible value; OptionError for an unknown name or edition.
+
+    Example:
+        >>> import warnings
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")  # the embedded edition warns
+        ...     task = load_tree_task("tree_extraction", edition="embedded", version=1.0)
+        >>> task["test"][0]["kind"], json.loads(task["test"][0]["reference"])["total"]
+        ('invoice', 342.3)
+    """
+    budget = whole_number("context_budget", context_budget)
+    loaded = load_trees(name, data, edition)
+    rows = [_row(name, document, loaded.edition, budget) for document in loaded.documents]
+    return as_split(loaded, rows, FIELDS, ["text_truncated"], provenance)
+
+
+def load_trees(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[TreeDocument]:
+    """Load a data set from the first source that has it.
+
+    Args:
+        name: ``tree_extraction`` or ``tree_paraloq``.
+        data: A file of rows (JSON Lines, JSON, CSV, Parquet), a folder of such files, a folder with the data set's
+            folder in it, or a hub data set ``org/name`` or ``org/name@revision`` whose split ``test`` has such rows.
+            The fields are those of :func:`tls_tasks.trees.data_rows.read_rows`; schemas that rows name stand in
+            :data:`SCHEMAS_FILE` in the same folder. No other source is tried.
+        edition: Take the data from this edition only; None takes the first that has it.
+
+    Raises:
+        DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
+        OptionError: If there is no such data set or edition.
+    """
+    return load(_reading(tree_set(name)), data, edition)
+
+
+def prompt(doc: Mapping[str, Any]) -> str:
+    r"""The prompt: document, schema, instruction, in this order, since models that cut a prompt cut its beginning.
+
+    The schema is JSON Schema: the data's own, or made of treeval's form with null allowed at every leaf.
+
+    Example:
+        >>> print(prompt({"text": "Out on 3 May 2024.", "schema": '{"day": "date"}'}))
+        <document>
+        Out on 3 May 2024.
+        </document>
+        <BLANKLINE>
+        JSON Schema:
+        {"type": "object", "properties": {"day": {"type": ["string", "null"], "format": "date"}}, "required": ["day"], "additionalProperties": false}
+        <BLANKLINE>
+        Fill the schema with what the document says. Copy text as it stands in the document. Write numbers as plain numbers. Write dates as YYYY-MM-DD. Write null for what the document does not say, and [] for a list of which it names no item. Answer with one JSON object and nothing else.
+        <BLANKLINE>
+        JSON:
+    """  # noqa: E501 - the prompt's lines are as long as they are
+    schema = prompt_schema(doc["schema"])
+    dates = " Write dates as YYYY-MM-DD." if '"format": "date"' in schema else ""
+    node = read_schema(doc["schema"])
+    root = "object" if isinstance(node, Branch) else "list" if isinstance(node, ListOf) else "value"
+    return (
+        f"<document>\n{doc['text']}\n</document>\n\nJSON Schema:\n{schema}\n\n"
+        "Fill the schema with what the document says. Copy text as it stands in the document. Write numbers as plain "
+        f"numbers.{dates} Write null for what the document does not say, and [] for a list of which it names no item. "
+        f"Answer with one JSON {root} and nothing else.\n\nJSON:"
+    )
+
+
+def prompt_schema(schema: str) -> str:
+    """The schema as a prompt shows it: one line of JSON Schema.
+
+    Example:
+        >>> prompt_schema('["string"]')
+        '{"type": "array", "items": {"type": ["string", "null"]}}'
+    """
+    value = json.loads(schema)
+    shown = value if is_json_schema(value) else as_json_schema(read_schema(value), nullable=True)
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def _reading(wanted: TreeSet) -> Reading[TreeDocument]:
+    return Reading(
+        wanted,
+        tree_sets().values(),
+        at=partial(_read_at, wanted),
+        published=partial(_published, wanted),
+        from_rows=partial(read_rows, wanted.name),
+    )
+
+
+def _read_at(wanted: TreeSet, place: Path) -> tuple[TreeDocument, ...]:
+    """Read a folder or a file."""
+    files = [file for file in split_files(place, wanted.split) if file.name != SCHEMAS_FILE]
+    if not files:
+        raise DataError(f"{place}: {SCHEMAS_FILE} is there, but no file of rows beside it")
+    rows = chain.from_iterable(map(file_rows, files))
+    return read_rows(wanted.name, rows, _schemas(files[0].with_name(SCHEMAS_FILE)))
+
+
+def _schemas(file: Path) -> Mapping[str, Any]:
+    """The schemas that rows may name; none if there is no such file."""
+    if not file.is_file():
+        return {}
+    try:
+        schemas = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise DataError(f"{file}: can't be read as JSON: {error}") from error
+    if not isinstance(schemas, dict):
+        raise DataError(f"{file}: expected an object, name -> schema, got {type(schemas).__name__}")
+    return schemas
+
+
+def _row(name: str, document: TreeDocument, edition: str, budget: int) -> dict[str, str | int]:
+    return {
+        "doc_id": document.id,
+        "data_set": name,
+        "kind": document.kind,
+        "text": document.text[:budget],
+        "text_truncated": max(0, len(document.text) - budget),
+        "schema": document.schema,
+        "reference": document.reference,
+        "edition": edition,
+    }
+
+
+def _published(wanted: TreeSet) -> Published[TreeDocument] | str:
+    source = wanted.hub
+    if source is None:
+        return "it is on no hub"
+    documents, n_rows = _readable(file_rows(hub.fetch(source.repo_id, source.revision, source.file)))
+    if not documents:
+        raise DataError(f"{source.repo_id}: none of its {n_rows} rows can be read")
+    left_out = f" ({n_rows - len(documents)} of {n_rows} rows left out)" if len(documents) < n_rows else ""
+    return documents, f"{source.repo_id}@{source.revision}{left_out}"
+
+
+def _readable(rows: Iterable[tuple[str, Any]]) -> tuple[tuple[TreeDocument, ...], int]:
+    """The documents of a published set, and the number of its rows.
+
+    Its user can't mend it, and a row or two whose schema or tree is broken should not cost the others. Documents keep
+    the number of their row as id, so that it stays plain which ones are meant.
+    """
+    documents: list[TreeDocument] = []
+    n_rows = 0
+    for where, row in rows:
+        try:
+            documents.append(read_row(where, row, n_rows, {}))
+        except DataError as error:
+            _log.warning("left out: %s", error)
+        n_rows += 1
+    return tuple(documents), n_rows

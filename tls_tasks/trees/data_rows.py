@@ -1,0 +1,135 @@
+"""Rows of an extraction data set -> documents, each with a schema and the tree that is right for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.trees.compliance import complies
+from tls_tasks.trees.rows import read_tree
+from tls_tasks.trees.schema import read_schema
+from tls_tasks.trees.types import SchemaNode
+
+TEXT_FIELDS = ("text", "document", "input")
+"""Fields that hold the document; the first that a row has is read."""
+
+REFERENCE_FIELDS = ("reference", "item", "output")
+"""Fields that hold the reference tree; the first that a row has is read."""
+
+ID_FIELDS = ("id", "doc_id")
+"""Fields that hold the document's name; without one it is the number of the row."""
+
+_SLIPS = ("type", "unknown")
+"""What no reference may have against its schema. Keys may be missing, and a value may be outside its choices: such
+references are unusual, but can be scored as they stand."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeDocument:
+    """One document to take a tree from.
+
+    Attributes:
+        id: Its name, unique in the data set.
+        kind: What sort of document it is: the name of its schema, or the row's ``title``; may be empty.
+        text: The text, whole.
+        schema: JSON text of the schema, in the form in which it was given.
+        reference: JSON text of the reference tree.
+    """
+
+    id: str
+    kind: str
+    text: str
+    schema: str
+    reference: str
+
+
+def read_rows(
+    name: str, rows: Iterable[tuple[str, Any]], schemas: Mapping[str, Any] | None = None
+) -> tuple[TreeDocument, ...]:
+    """Make documents of rows, in the order of the rows.
+
+    Args:
+        name: Name of the data set, for messages.
+        rows: Each with its place for messages: an object with one of :data:`TEXT_FIELDS`; with ``schema``, which is a
+            schema, JSON text of one, or a name of ``schemas``; with one of :data:`REFERENCE_FIELDS`, which is a tree or
+            JSON text of one; and perhaps with one of :data:`ID_FIELDS` and ``title``.
+        schemas: Schemas that rows may name.
+
+    Raises:
+        DataError: If there is no row, a row lacks a field, a schema or a tree can't be read, a tree has a value of
+            another type than its schema or a key that its schema lacks, or two documents have one id.
+
+    Example:
+        >>> row = {"id": "s1", "text": "Song: Rain.", "schema": "song", "reference": {"song_name": "Rain"}}
+        >>> read_rows("tree_extraction", [("line 1", row)], {"song": {"song_name": "string"}})[0].reference
+        '{"song_name": "Rain"}'
+    """
+    documents = [read_row(where, row, index, schemas or {}) for index, (where, row) in enumerate(rows)]
+    if not documents:
+        raise DataError(f"{name}: no row in the data")
+    seen: set[str] = set()
+    for document in documents:
+        if document.id in seen:
+            raise DataError(f"{name}: two documents have the id {document.id!r}")
+        seen.add(document.id)
+    return tuple(documents)
+
+
+def read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> TreeDocument:
+    """One row; see :func:`read_rows`.
+
+    Raises:
+        DataError: If it is no document.
+    """
+    if not isinstance(row, Mapping):
+        raise DataError(f"{where}: expected an object, got {type(row).__name__}")
+    text = _field(row, TEXT_FIELDS, where)
+    if not isinstance(text, str):
+        raise DataError(f"{where}: {'/'.join(TEXT_FIELDS)} must be text, got {type(text).__name__}")
+    kind, schema = _schema(_field(row, ("schema",), where), row, where, schemas)
+    if not isinstance(schema, Mapping | list) and not _is_json_text(schema):
+        raise DataError(f"{where}: schema must be an object or a list, got {schema!r}")
+    reference = _field(row, REFERENCE_FIELDS, where)
+    try:
+        _check_reference(reference, read_schema(schema))
+    except InputError as error:
+        raise DataError(f"{where}: {error}") from error
+    name = next((row[field] for field in ID_FIELDS if row.get(field) not in (None, "")), index)
+    return TreeDocument(str(name), kind, text, _json_text(schema), _json_text(reference))
+
+
+def _field(row: Mapping[str, Any], names: Iterable[str], where: str) -> Any:
+    for name in names:
+        if row.get(name) is not None:
+            return row[name]
+    raise DataError(f"{where}: no field {' or '.join(names)}; there are {', '.join(map(str, row)) or 'none'}")
+
+
+def _schema(value: Any, row: Mapping[str, Any], where: str, schemas: Mapping[str, Any]) -> tuple[str, Any]:
+    """The document's kind, and the schema: itself, as JSON text, or by its name."""
+    title = row.get("title")
+    kind = title if isinstance(title, str) else ""
+    if not isinstance(value, str) or _is_json_text(value):
+        return kind, value
+    if value not in schemas:
+        known = ", ".join(map(repr, schemas)) or "none: there is no schemas.json beside the file"
+        raise DataError(f"{where}: schema names {value!r}; the schemas are {known}")
+    return value, schemas[value]
+
+
+def _is_json_text(value: Any) -> bool:
+    return isinstance(value, str) and value.lstrip().startswith(("{", "["))
+
+
+def _check_reference(reference: Any, node: SchemaNode) -> None:
+    tree = read_tree(reference, node, "strict", "references", None).value
+    issue = next((issue for issue in complies(tree, node) if issue.kind in _SLIPS), None)
+    if issue is not None:
+        raise InputError("reference", None, str(issue), "a tree of its schema")
+
+
+def _json_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

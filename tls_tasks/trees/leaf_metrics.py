@@ -1,0 +1,144 @@
+"""The leaf metrics of ``tree_eval`` by name, and which leaf has which by default."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.trees.compliance import base_type
+from tls_tasks.trees.leaf_base import FloatArray, LeafMetric
+from tls_tasks.trees.leaf_equality import exact_match, treeval_exact_match
+from tls_tasks.trees.leaf_plugins import NoScoreWarning, PairwiseMetricWarning, plugged
+from tls_tasks.trees.leaf_text import indel_ratio, levenshtein_similarity, rouge_l, token_f1
+from tls_tasks.trees.leaf_values import boolean, date_closeness, number_closeness, set_overlap
+from tls_tasks.trees.values import AnyOf
+
+__all__ = [
+    "BUILT_IN",
+    "DEFAULT_METRICS",
+    "TREEVAL_METRICS",
+    "AnyOf",
+    "FloatArray",
+    "LeafMetric",
+    "NoScoreWarning",
+    "PairwiseMetricWarning",
+    "default_metrics",
+    "resolve_metric",
+]
+
+BUILT_IN: Mapping[str, Callable[..., LeafMetric]] = {
+    "exact_match": exact_match,
+    "indel_ratio": indel_ratio,
+    "levenshtein_similarity": levenshtein_similarity,
+    "token_f1": token_f1,
+    "rouge_l": rouge_l,
+    "number_closeness": number_closeness,
+    "date_closeness": date_closeness,
+    "boolean": boolean,
+    "set_overlap": set_overlap,
+}
+"""Name -> the function that makes the metric; its parameters are the metric's options."""
+
+TREEVAL_METRICS: Mapping[str, Callable[..., LeafMetric]] = {
+    "exact_match": treeval_exact_match,
+    "levenshtein": lambda: replace(indel_ratio(), name="levenshtein"),
+}
+"""treeval's names for what they mean there; with ``compat="treeval"`` they come before ours."""
+
+DEFAULT_METRICS: Mapping[Hashable, tuple[str, ...]] = {
+    "string": ("indel_ratio",),
+    "integer": ("exact_match",),
+    "number": ("exact_match",),
+    "boolean": ("exact_match",),
+    "choice": ("exact_match",),
+    "date": ("date_closeness",),
+    "datetime": ("exact_match",),
+}
+"""Type -> its metrics: treeval's, but for BERTScore of texts, which needs a model. All other types: exact match."""
+
+_HINTS = {
+    "levenshtein": "'indel_ratio', which treeval calls so, or 'levenshtein_similarity'",
+    "exact": "'exact_match'",
+    "bertscore": "evaluate.load('bertscore') itself, with result_key='f1' and the model's language",
+}
+
+
+def default_metrics(label: Hashable) -> tuple[str, ...]:
+    """The metrics that a leaf of this type has by default.
+
+    Example:
+        >>> default_metrics("str"), default_metrics("isbn")
+        (('indel_ratio',), ('exact_match',))
+    """
+    return DEFAULT_METRICS.get(base_type(label), ("exact_match",))
+
+
+def resolve_metric(
+    metric: Any,
+    *,
+    name: str | None = None,
+    normalize: str | Sequence[str] = (),
+    score_range: tuple[float, float] | None = None,
+    higher_is_better: bool | None = None,
+    compat: str | None = None,
+    **options: Any,
+) -> LeafMetric:
+    """The leaf metric that somebody means.
+
+    Args:
+        metric: A name of :data:`BUILT_IN`; a :class:`LeafMetric`; a module of ``evaluate`` or a function, see
+            :func:`~tls_tasks.trees.leaf_plugins.plugged`; or all of it as a dictionary:
+            ``{"metric": "exact_match", "tolerance": 0.01}``.
+        name: Key in results instead of the metric's own name.
+        normalize: Names of :data:`~tls_tasks.text.normalizers.NORMALIZERS`, applied to both texts in this order.
+        score_range: Of somebody else's metric: least and greatest score.
+        higher_is_better: Of somebody else's metric: direction.
+        compat: ``treeval``: its names mean what they mean there.
+        options: The metric's own.
+
+    Raises:
+        OptionError: No metric of this name.
+        InputError: No metric at all, or an option that it doesn't take.
+
+    Example:
+        >>> resolve_metric("exact_match", tolerance=0.5).signature
+        'exact_match(tolerance=0.5)'
+        >>> resolve_metric({"metric": "token_f1", "normalize": "nfc"}).pairs(["electric guitar"], ["guitar"])
+        array([0.66666667])
+        >>> resolve_metric("levenshtein")
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.InputError: metric: got 'levenshtein', expected 'indel_ratio', which treeval calls so, or 'levenshtein_similarity'
+    """  # noqa: E501 - the message is one line
+    plug = {"score_range": score_range, "higher_is_better": higher_is_better}
+    if isinstance(metric, Mapping):
+        if "metric" not in metric:
+            raise InputError("metric", None, repr(metric), "a dictionary with 'metric': a name")
+        given = {"name": name, "normalize": normalize, **plug, "compat": compat, **options}
+        return resolve_metric(metric["metric"], **{**given, **{key: metric[key] for key in metric if key != "metric"}})
+    if isinstance(metric, str):
+        found = _named(metric, compat, {**options, **{key: value for key, value in plug.items() if value is not None}})
+    elif isinstance(metric, LeafMetric):
+        found = metric
+    elif hasattr(metric, "compute") or callable(metric):  # by its methods: an evaluation module is falsy
+        found = plugged(metric, name=name, score_range=score_range, higher_is_better=higher_is_better, **options)
+    else:
+        raise InputError("metric", None, repr(metric), "a name, an evaluate module or a function")
+    found = found.normalized(normalize)
+    return found if name in (None, found.name) else replace(found, name=name, own_name=found.own_name or found.name)
+
+
+def _named(name: str, compat: str | None, options: Mapping[str, Any]) -> LeafMetric:
+    if compat not in (None, "treeval"):
+        raise OptionError.unknown("compat", compat, (None, "treeval"))
+    known = {**BUILT_IN, **TREEVAL_METRICS} if compat else BUILT_IN
+    if name not in known:
+        if name in _HINTS:
+            raise InputError("metric", None, repr(name), _HINTS[name])
+        raise OptionError.unknown("metric", name, known)
+    try:
+        return known[name](**options)
+    except TypeError as error:
+        raise InputError("metric", None, f"{name!r} with {dict(options)}", f"options that it has ({error})") from None

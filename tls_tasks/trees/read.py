@@ -1,0 +1,261 @@
+"""Model text -> a tree: see :func:`parse_tree`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from tls_tasks.core.errors import OptionError
+from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json, strip_thinking
+from tls_tasks.core.json_values import problem
+from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.trees.types import Branch, ListOf, SchemaNode
+from tls_tasks.trees.values import MAX_DEPTH, is_plain, is_too_deep, plain
+
+MODES = ("lenient", "strict")
+"""``lenient``: the tree is found, and mended where it can be; ``strict``: an answer that is no JSON document fails."""
+
+TREE_PROBLEM_KINDS = (
+    *JSON_PROBLEM_KINDS,
+    "no_json",  # nothing that could be a tree
+    "too_deep",  # dictionaries and lists nested more than 64 deep
+    "several_trees",  # the last whole one counts
+    "not_strict",  # strict mode: the answer is no JSON document
+)
+"""What may be wrong with a tree in a text."""
+
+_MENDED = frozenset({"repaired_json", "truncated", "broken_json"})
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedTree(Parsed[Any]):
+    """A tree that was read, and what was wrong on the way.
+
+    Attributes:
+        value: The tree. None if nothing could be read, and also for the JSON value ``null``: ask ``failed``.
+        problems: Kinds are :data:`TREE_PROBLEM_KINDS`.
+        stage: Where it was found, see :data:`~tls_tasks.core.json_text.STAGES`; ``none``: nowhere.
+        valid: Whether the answer as it stands is a JSON document (RFC 8259: no NaN), nested 64 deep at most.
+
+    Example:
+        >>> parse_tree("null").failed, parse_tree("nothing").failed
+        (False, True)
+    """
+
+    stage: Stage = "whole"
+    valid: bool = field(default=True)
+
+    @property
+    def failed(self) -> bool:
+        """Whether nothing at all could be read."""
+        return self.stage == "none"
+
+    @property
+    def repaired(self) -> bool:
+        """Whether something had to be mended, or was dropped since it is unfinished or can't be read."""
+        return not self.failed and any(one.kind in _MENDED for one in self.problems)
+
+    def has(self, kind: str) -> bool:
+        """Whether there was a problem of this kind."""
+        return any(one.kind == kind for one in self.problems)
+
+
+def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient") -> ParsedTree:
+    r"""Read the tree in a model's text. Never raises, whatever the text.
+
+    Thinking (``<think>…</think>``) is no part of the answer. Leniently, and the first stage that finds something wins:
+    the whole answer as JSON; fenced blocks; JSON Lines; dictionaries and lists in prose; the finished part of what is
+    cut off; the same with loose quotes, comments, trailing commas and Python's literals; json_repair. Of several trees
+    the last whole one counts, among those with a key of the schema if there are such: models draft first.
+
+    NaN and infinity become null, and so does a number that no float holds; integers stay what they are. Of a repeated
+    key the last value counts. What is unfinished in a cut text is dropped, since half a value is another value: the
+    last item of a list, the last value of a dictionary. More than 64 levels are a failure. A tree of another
+    shape than the schema's root (a list, a scalar, a dictionary with none of its keys) is kept if it is all there is.
+
+    Args:
+        text: What the model wrote.
+        node: The schema; decides which of several trees is meant.
+        mode: One of :data:`MODES`. Strictly, the answer is one JSON document and nothing else, without NaN.
+
+    Raises:
+        OptionError: No such mode.
+
+    Example:
+        >>> parse_tree('Draft: {"a": 0}. Final:\n```json\n{"a": 1, "b": [1, 2],}\n```')
+        ParsedTree(value={'a': 1, 'b': [1, 2]}, problems=(Problem(kind='repaired_json', detail='trailing comma'),), stage='fence', valid=False)
+        >>> parse_tree('{"a": 1, "b": ["x", "y and th').value
+        {'a': 1, 'b': ['x']}
+        >>> parse_tree("{'a': 1}", mode="strict").failed
+        True
+    """  # noqa: E501 - the result is one line
+    if mode not in MODES:
+        raise OptionError.unknown("parse_mode", mode, MODES)
+    if _nested_too_deeply(text):
+        return _failure("too_deep", text)
+    found = find_json(text, partial(_weigh, node), deep=True)
+    if not found.values and is_whole_json(text, _is_anything):
+        found = find_json(text, _is_anything, deep=True)  # of another shape than the schema's root: it stays what it is
+    is_valid = found.stage == "whole" and _is_document(found)
+    if mode == "strict" and not is_valid:
+        return _failure("not_strict", text, found.problems)
+    if not found.values:
+        return _failure("no_json", text, found.problems)
+    value, several = _chosen(found, node)
+    if found.stage in ("truncated", "repaired", "scan") and not _has_content(value):
+        return _failure("no_json", text, found.problems)
+    if not is_plain(value):
+        if is_too_deep(value):
+            return _failure("too_deep", text, found.problems)
+        value = plain(value)
+    return ParsedTree(
+        value,
+        found.problems + ((problem("several_trees", str(len(found.values))),) if several else ()),
+        found.stage,
+        is_valid,
+    )
+
+
+def _failure(kind: str, text: str, problems: tuple[Problem, ...] = ()) -> ParsedTree:
+    return ParsedTree(None, (problem(kind, text), *problems), "none", False)
+
+
+def _weigh(node: SchemaNode | None, value: Any) -> int:
+    """How much of a tree a value holds; nothing if it has not the shape of the schema's root.
+
+    What follows a damaged tree in a text is often a part of it, a list in most cases, so that a list counts little
+    where a dictionary is wanted.
+    """
+    if isinstance(node, Branch) and isinstance(value, list):
+        return sum(_size(one) for one in value if _looks_like(one, node))
+    if node is None and not isinstance(value, dict):
+        return int(isinstance(value, list) and any(isinstance(one, dict) for one in value))
+    return _size(value) if _looks_like(value, node) else 0
+
+
+def _is_anything(value: Any) -> bool:
+    return True
+
+
+def _size(value: Any) -> int:
+    """A value and all values in it."""
+    layer, size = [value], 1
+    for _ in range(MAX_DEPTH):
+        deeper: list[Any] = []
+        for one in layer:
+            if isinstance(one, dict):
+                deeper += one.values()
+            elif isinstance(one, list):
+                deeper += one
+        if not deeper:
+            break
+        size += len(deeper)
+        layer = deeper
+    return size
+
+
+def _is_document(found: FoundJson) -> bool:
+    """Whether what is whole is strict JSON: no NaN, no control characters in strings."""
+    return not any(one.kind == "repaired_json" or _is_not_json_number(one) for one in found.problems)
+
+
+def _is_not_json_number(one: Problem) -> bool:
+    """NaN and Infinity are none; 1e999 is one, though no float holds it."""
+    return one.kind == "non_finite" and one.detail.lstrip("-")[:1] in ("N", "I")
+
+
+def _has_content(value: Any) -> bool:
+    """Whether there is anything in it but dictionaries and lists."""
+    layer = [value]
+    while layer:
+        deeper: list[Any] = []
+        for one in layer:
+            if isinstance(one, dict):
+                deeper += one.values()
+            elif isinstance(one, list):
+                deeper += one
+            else:
+                return True
+        layer = deeper
+    return False
+
+
+def _chosen(found: FoundJson, node: SchemaNode | None) -> tuple[Any, bool]:
+    """The tree that is meant, and whether there were others."""
+    values: Sequence[Any] = found.values
+    if found.stage == "repaired" and len(values) == 1 and not isinstance(node, ListOf):
+        values = _joined_by_repair(found)
+    if len(values) == 1:
+        return values[0], False
+    whole = values[:-1] if found.stage == "truncated" else values
+    alike = [value for value in whole if _looks_like(value, node)]
+    if not alike and _looks_like(values[-1], node):
+        return values[-1], True
+    return (alike or whole)[-1], True
+
+
+def _joined_by_repair(found: FoundJson) -> Sequence[Any]:
+    """json_repair makes one list of a draft and the final answer; the list is no part of the text."""
+    value = found.values[0]
+    by_repair = any(one.kind == "repaired_json" and one.detail == "json_repair" for one in found.problems)
+    if by_repair and isinstance(value, list) and any(isinstance(one, dict) for one in value):
+        return [one for one in value if isinstance(one, dict)]
+    return found.values
+
+
+def _looks_like(value: Any, node: SchemaNode | None) -> bool:
+    """Whether a value has the shape of the schema's root: a key in common, or both are lists."""
+    if isinstance(node, Branch):
+        return isinstance(value, dict) and not node.children.keys().isdisjoint(value)
+    return isinstance(value, list) if isinstance(node, ListOf) else True
+
+
+_BRACKETS = re.compile(r"\\.|[\"\[\]{}]", re.DOTALL)
+
+
+def _nested_too_deeply(text: str) -> bool:
+    """Whether brackets outside of strings are nested more than :data:`MAX_DEPTH` deep, in the answer."""
+    answer = strip_thinking(text).text
+    if answer.count("{") + answer.count("[") <= MAX_DEPTH:
+        return False
+    depth, inside = 0, False
+    for match in _BRACKETS.finditer(answer):
+        found = match.group()
+        if found == '"':
+            inside = not inside
+        elif not inside and found in "[{":
+            depth += 1
+            if depth > MAX_DEPTH:
+                return True
+        elif not inside and found in "]}":
+            depth = max(0, depth - 1)
+    return False
+
+
+RATES = ("json_valid", "parsed", "repaired", "duplicate_keys", "non_finite")
+"""``json_valid``: the answer is a JSON document; ``parsed``: a tree was read; ``repaired``: something in it was mended
+or dropped; ``duplicate_keys``: it has a key twice; ``non_finite``: it has NaN, infinity, or a number too large."""
+
+UNREAD: Mapping[str, int] = {"json_valid": 1, "parsed": 1, "repaired": 0, "duplicate_keys": 0, "non_finite": 0}
+"""The rates of a tree that needed no reading."""
+
+
+def parse_rates(parses: Sequence[ParsedTree]) -> dict[str, float]:
+    """How many of the answers are what, in [0, 1]; keys are :data:`RATES`. 0 of no answers.
+
+    Example:
+        >>> rates = parse_rates([parse_tree('{"a": 1}'), parse_tree("{'a': NaN}"), parse_tree("no")])
+        >>> {key: round(rate, 2) for key, rate in rates.items()}
+        {'json_valid': 0.33, 'parsed': 0.67, 'repaired': 0.33, 'duplicate_keys': 0.0, 'non_finite': 0.33}
+    """
+    tests: Mapping[str, Any] = {
+        "json_valid": lambda one: one.valid,
+        "parsed": lambda one: not one.failed,
+        "repaired": lambda one: one.repaired,
+        "duplicate_keys": lambda one: one.has("duplicate_key"),
+        "non_finite": lambda one: one.has("non_finite"),
+    }
+    return {name: sum(map(tests[name], parses)) / len(parses) if parses else 0.0 for name in RATES}

@@ -26,7 +26,7 @@ Pair = tuple[str, str]
 Work = Callable[[Sequence[Pair]], list[float]]
 WORDS_OF_A_SENTENCE = 25
 ROOT = Path(__file__).parent.parent
-EMBEDDED = ROOT / "tls_tasks" / "datasets" / "embedded"
+EMBEDDED = ROOT / "tls_tasks" / "data" / "embedded"
 
 
 def make_short(generator: random.Random, n_pairs: int, n_predicted: int, n_reference: int) -> list[Pair]:

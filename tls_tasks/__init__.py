@@ -17,10 +17,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.registry import METRICS
-from tls_tasks.registry import find_task as task
+from tls_tasks.registry import METRICS, find_task
 
 __version__ = "0.1.0"
+
+task = find_task
 
 __all__ = sorted([*METRICS, "METRICS", "__version__", "task"])
 

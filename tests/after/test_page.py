@@ -111,7 +111,7 @@ def test_the_picture_of_a_timeline(report, made_runs, open_page):
     """Dots, lines, their tooltips and the marked words are those of the detailed result."""
     scored = next(one for one in score_places([made_runs / "base"]) if one.task.name == "tls_crisis")
     sample = scored.log.samples[0]
-    explained = scored.task.explain(sample.doc, list(sample.answer))
+    explained = scored.explain(sample)
     alignment = explained["alignment_rouge"]["items"][0]["alignment"]
     matches = explained["date_f1"]["items"][0]["matches"]
     page = open_page(report).page
@@ -137,7 +137,7 @@ def test_the_picture_of_a_timeline(report, made_runs, open_page):
 def explained_of(made_runs, task, place=0):
     scored = next(one for one in score_places([made_runs / "base"]) if one.task.name == task)
     sample = scored.log.samples[place]
-    return scored, sample, scored.task.explain(sample.doc, list(sample.answer))
+    return scored, sample, scored.explain(sample)
 
 
 def test_the_picture_of_extracted_objects(report, made_runs, open_page):

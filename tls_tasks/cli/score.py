@@ -13,7 +13,7 @@ from tls_tasks.cli.base import add_command
 if TYPE_CHECKING:
     from tls_tasks.after.scored_runs import ScoredTask
     from tls_tasks.cli.base import Subparsers
-    from tls_tasks.core.intervals import Interval
+    from tls_tasks.core.score import Interval
 
 _DESCRIPTION = """\
 Score answers again that lm_eval has logged (--log_samples, --predict_only): no model is asked, and an untouched log
@@ -120,9 +120,4 @@ def _intervals(task: ScoredTask, args: argparse.Namespace) -> Mapping[str, Inter
     """Intervals over topics where there are topics, else over documents."""
     if args.confidence is None or not task.score.ids:
         return {}
-    from tls_tasks.after.rescoring import clustered
-    from tls_tasks.core.intervals import bootstrap_results
-
-    return bootstrap_results(
-        clustered(task.score), confidence=args.confidence, n_resamples=args.resamples, seed=args.seed
-    )
+    return task.score.intervals(args.confidence, args.resamples, args.seed)

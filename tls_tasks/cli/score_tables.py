@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.after.scored_runs import ScoredTask, problems_of
-from tls_tasks.core.intervals import Interval
-from tls_tasks.core.scores import without_nan
+from tls_tasks.core.score import Interval, without_nan
 
 COLUMNS = ("run", "model", "task", "version", "edition", "doc_id", "topic", "metric", "value")
 """Columns of the table; ``doc_id`` and ``topic`` are empty in the rows of the corpus."""
@@ -23,7 +22,7 @@ def as_json(scored: Sequence[tuple[ScoredTask, Mapping[str, Interval]]]) -> str:
 
 
 def _json_task(scored: ScoredTask, intervals: Mapping[str, Interval]) -> dict[str, Any]:
-    topics = scored.score.positions_by_cluster()
+    topics = scored.score.by_topic()
     result: dict[str, Any] = {
         "task": scored.task.name,
         "version": scored.task.version,
@@ -37,7 +36,7 @@ def _json_task(scored: ScoredTask, intervals: Mapping[str, Interval]) -> dict[st
         "problems": [str(problem) for problem in problems_of(scored)],
     }
     if len(topics) < len(scored.score.ids):
-        result["topics"] = {topic: without_nan(scored.score.of(positions)) for topic, positions in topics.items()}
+        result["topics"] = {topic: without_nan(results) for topic, results in topics.items()}
     return result
 
 
@@ -46,9 +45,10 @@ def table_rows(scored: ScoredTask) -> Iterator[tuple[str, str, str, float, str, 
     head = (str(scored.log.path), scored.model, scored.task.name, scored.task.version, scored.edition)
     for key, value in scored.score.as_dict().items():
         yield (*head, "", "", key, value)
-    for name, topic, values in zip(scored.score.ids, scored.score.clusters, scored.score.values, strict=True):
+    for place, (name, topic) in enumerate(zip(scored.score.ids, scored.score.topics, strict=True)):
+        values = scored.score.of_document(place)
         for metric in scored.task.metrics:
-            yield (*head, name, topic, metric.key, metric.aggregate.of([values[metric.key]]))
+            yield (*head, name, topic, metric.key, values[metric.key])
 
 
 def write_csv(scored: Sequence[ScoredTask], path: Path) -> None:

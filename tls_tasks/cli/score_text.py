@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 from tls_tasks.after.scored_runs import ScoredTask
-from tls_tasks.core.intervals import Interval
+from tls_tasks.core.score import Interval
 
 _TIMELINE_ROWS = (("AR-1", "ar1_mean_f"), ("AR-2", "ar2_mean_f"), ("Date-F1", "date_mean_f"))
 _MEANS = (("AR-1", "ar1_f1"), ("AR-2", "ar2_f1"), ("Date-F1", "date_f1"))
@@ -31,10 +31,10 @@ def score_text(scored: ScoredTask, intervals: Mapping[str, Interval]) -> str:
 
 def _timelines(scored: ScoredTask) -> str:
     """A block a topic, then the mean over topics, each topic with one vote."""
-    topics = scored.score.positions_by_cluster()
+    topics = scored.score.by_topic()
     lines = ["=== Evaluation Results ===", ""]
-    for topic, positions in topics.items():
-        lines += [f"Topic: {topic}", *_block(scored.score.of(positions), _TIMELINE_ROWS), ""]
+    for topic, results in topics.items():
+        lines += [f"Topic: {topic}", *_block(results, _TIMELINE_ROWS), ""]
     values = scored.score.as_dict()
     lines += [f"=== AVERAGE ({len(topics)} topics) ===", *_block(values, _TIMELINE_ROWS), ""]
     lines += ["=== F1 OF THE MEAN PRECISION AND RECALL (as news-tls and LLM-TLS report it) ==="]

@@ -8,10 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tls_tasks import __version__
-from tls_tasks.after.rescoring import clustered
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.core.errors import MissingExtraError
-from tls_tasks.core.intervals import bootstrap_results
 
 EVERY_EVAL_EVER = "0.3.0"
 """The version of the schema that :func:`every_eval_ever` follows."""
@@ -83,7 +81,7 @@ def every_eval_ever(
     """
     stamp = str(int(date_of(scored).timestamp()))
     developer, _, name = model.partition("/")
-    intervals = bootstrap_results(clustered(scored.score))
+    intervals = scored.score.intervals()
     signature = "; ".join(scored.signatures().values())
     return {
         "schema_version": EVERY_EVAL_EVER,

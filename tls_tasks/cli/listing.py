@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     for title, keys in (
         ("task", ("version", "data", "hub")),
         ("group", ("version", "members")),
-        ("metric", ("version", "kind", "keys")),
+        ("metric", ("version", "family", "keys")),
     ):
         rows = [[row["name"], *(_cell(row[key]) for key in keys)] for row in listed[f"{title}s"]]
         print(f"{table([(title, *keys), *rows])}\n")
@@ -57,16 +57,17 @@ def run(args: argparse.Namespace) -> int:
 
 def _listing() -> dict[str, list[dict[str, Any]]]:
     from tls_tasks.after.task_files import group_files, task_files
+    from tls_tasks.cli.states import data_sets
     from tls_tasks.registry import METRICS
 
-    data_sets = _data_sets()
+    known = data_sets()
     return {
         "tasks": [
             {
                 "name": task.name,
                 "family": task.family,
                 "version": task.version,
-                **_data(task, data_sets),
+                **_data(task, known),
                 "metrics": [metric.key for metric in task.metrics],
             }
             for task in task_files().values()
@@ -79,23 +80,13 @@ def _listing() -> dict[str, list[dict[str, Any]]]:
             {
                 "name": spec.name,
                 "version": importlib.import_module(spec.function.partition(":")[0]).VERSION,
-                "kind": spec.kind,
+                "family": spec.family,
                 "keys": ", ".join(spec.result_keys),
                 "summary": spec.summary,
             }
             for spec in METRICS.values()
         ],
     }
-
-
-def _data_sets() -> Mapping[str, Wanted]:
-    from tls_tasks.evidence.data_sets import evidence_sets
-    from tls_tasks.reports.data import REPORT_SETS
-    from tls_tasks.summaries.data_sets import summary_sets
-    from tls_tasks.timelines.catalogue import catalogue
-    from tls_tasks.trees.data_sets import tree_sets
-
-    return {**catalogue(), **summary_sets(), **evidence_sets(), **tree_sets(), **REPORT_SETS}
 
 
 def _data(task: TaskFile, data_sets: Mapping[str, Wanted]) -> dict[str, str]:

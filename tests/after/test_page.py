@@ -23,9 +23,17 @@ HOSTILE = [
 
 @pytest.fixture(scope="module")
 def report(made_runs, tmp_path_factory):
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    assert main(["report", str(made_runs), "-o", str(path), "--title", "Two <systems>"]) == 0
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    assert main(["page", str(made_runs), "-o", str(path), "--title", "Two <systems>"]) == 0
     return path
+
+
+def test_the_former_name_does_the_same(made_runs, tmp_path, capsys):
+    [samples] = made_runs.glob("base/**/samples_summ_qmsum_*")
+    for name in ("page", "report"):
+        assert main([name, str(samples), "-o", str(tmp_path / f"{name}.html")]) == 0
+    assert "tls-tasks report: this command is called `tls-tasks page` now" in capsys.readouterr().err
+    assert (tmp_path / "page.html").read_bytes() == (tmp_path / "report.html").read_bytes()
 
 
 def hostile_rows(n_documents):

@@ -95,43 +95,20 @@ def evidence_view(doc: Mapping[str, Any], answer: list[Any], explained: Mapping[
     return {
         "kind": "evidence",
         "source": mark_spans(doc["text"], spans),
-        "matches": [
-            {
-                "domain": match["reference"]["domain"],
-                "reference": match["reference"]["span"],
-                "predicted": match["prediction"]["span"],
-                "overlap": match["overlap"],
-                "wrong": [
-                    [name, str(pair["predicted"]), str(pair["reference"])]
-                    for name, pair in match["attributes"].items()
-                    if not pair["right"]
-                ],
-            }
-            for match in item["matches"]
-        ],
-        "misses": [[missed["domain"], missed["span"]] for missed in item["misses"]],
-        "spurious": [
-            [extra["domain"], extra["span"], [*extra["issues"], *([] if extra["grounded"] else ["not in the text"])]]
-            for extra in item["spurious"]
-        ],
+        **{key: item[key] for key in ("matches", "misses", "spurious")},
     }
 
 
 def report_view(doc: Mapping[str, Any], answer: list[Any], explained: Mapping[str, Any]) -> View:
     """Each sentence with its path through the decision tree, its citations and the nuggets that it answers."""
+    sentences = explained["report_eval"]["items"][0]["sentences"]
     return {
         "kind": "report",
         "request": str(doc.get("problem_statement") or doc.get("title") or ""),
+        # Of the verdicts, only the missing ones are shown.
         "sentences": [
-            {
-                "text": sentence["text"],
-                "score": sentence["score"],
-                "path": list(sentence["path"]),
-                "citations": [[cited["doc_id"], cited["supports"], cited["known"]] for cited in sentence["citations"]],
-                "matched": [[nugget["question"], nugget["answer"]] for nugget in sentence["matched"]],
-                "unread": [[v["kind"], v["reason"]] for v in sentence["verdicts"] if v["value"] is None],
-            }
-            for sentence in explained["report_eval"]["items"][0]["sentences"]
+            {**sentence, "verdicts": [verdict for verdict in sentence["verdicts"] if verdict["value"] is None]}
+            for sentence in sentences
         ],
     }
 

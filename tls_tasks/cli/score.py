@@ -14,7 +14,7 @@ from tls_tasks.registry import METRICS
 
 if TYPE_CHECKING:
     from tls_tasks.after.scored_runs import ScoredTask
-    from tls_tasks.core.intervals import Interval
+    from tls_tasks.core.score import Interval
 
     Intervals = Mapping[str, Interval]
 
@@ -116,12 +116,7 @@ def _intervals(task: ScoredTask, args: argparse.Namespace) -> Intervals:
     """Intervals over topics if there are any, otherwise over documents."""
     if args.confidence is None or not task.score.ids:
         return {}
-    from tls_tasks.after.rescoring import clustered
-    from tls_tasks.core.intervals import bootstrap_results
-
-    return bootstrap_results(
-        clustered(task.score), confidence=args.confidence, n_resamples=args.resamples, seed=args.seed
-    )
+    return task.score.intervals(args.confidence, args.resamples, args.seed)
 
 
 def _text(scored: ScoredTask, intervals: Intervals) -> str:
@@ -138,10 +133,10 @@ def _text(scored: ScoredTask, intervals: Intervals) -> str:
 
 def _timelines(scored: ScoredTask) -> Iterator[str]:
     """The layout that the scripts of timeline papers print: each topic, then the mean over topics."""
-    values, topics = scored.score.as_dict(), scored.score.positions_by_cluster()
+    values, topics = scored.score.as_dict(), scored.score.by_topic()
     yield from ("=== Evaluation Results ===", "")
-    for topic, positions in topics.items():
-        yield from (f"Topic: {topic}", *_block(scored.score.of(positions), _MEAN_F), "")
+    for topic, results in topics.items():
+        yield from (f"Topic: {topic}", *_block(results, _MEAN_F), "")
     yield from (f"=== AVERAGE ({len(topics)} topics) ===", *_block(values, _MEAN_F), "")
     yield "=== F1 OF THE MEAN PRECISION AND RECALL (as reported by news-tls and LLM-TLS) ==="
     yield from (*_block(values, _F_OF_MEANS), "")
@@ -159,7 +154,7 @@ def _value_table(values: Mapping[str, float], intervals: Intervals) -> str:
 def _as_dict(scored: ScoredTask, intervals: Intervals) -> dict[str, Any]:
     from tls_tasks.after.scored_runs import problems_of
 
-    topics = scored.score.positions_by_cluster()
+    topics = scored.score.by_topic()
     result = {
         "task": scored.task.name,
         "version": scored.task.version,
@@ -173,7 +168,7 @@ def _as_dict(scored: ScoredTask, intervals: Intervals) -> dict[str, Any]:
         "problems": list(map(str, problems_of(scored))),
     }
     if len(topics) < len(scored.score.ids):
-        result["topics"] = {topic: scored.score.of(positions) for topic, positions in topics.items()}
+        result["topics"] = topics
     return result
 
 
@@ -205,9 +200,10 @@ def _rows(scored: ScoredTask) -> Iterator[tuple[Any, ...]]:
     head = (scored.log.path, scored.model, scored.task.name, scored.task.version, scored.edition)
     for key, value in scored.score.as_dict().items():
         yield (*head, "", "", key, value)
-    for doc_id, topic, values in zip(scored.score.ids, scored.score.clusters, scored.score.values, strict=True):
+    for place, (doc_id, topic) in enumerate(zip(scored.score.ids, scored.score.topics, strict=True)):
+        values = scored.score.of_document(place)
         for metric in scored.task.metrics:
-            yield (*head, doc_id, topic, metric.key, metric.aggregate.of([values[metric.key]]))
+            yield (*head, doc_id, topic, metric.key, values[metric.key])
 
 
 # Rows from other tools

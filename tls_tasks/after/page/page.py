@@ -13,11 +13,9 @@ from typing import Any
 from tls_tasks import __version__
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.page.views import VIEWS
-from tls_tasks.after.rescoring import clustered
 from tls_tasks.after.scored_runs import ScoredTask, problems_of
 from tls_tasks.core.errors import TlsTasksError
-from tls_tasks.core.intervals import bootstrap_results
-from tls_tasks.core.scores import without_nan
+from tls_tasks.core.score import without_nan
 
 Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
 
@@ -67,7 +65,7 @@ def _task_entry(scored: ScoredTask) -> dict[str, Any]:
 
 def _run_entry(scored: ScoredTask, progress: Progress | None) -> dict[str, Any]:
     samples = scored.log.samples
-    intervals = bootstrap_results(clustered(scored.score), n_resamples=500) if samples else {}
+    intervals = scored.score.intervals(n_resamples=500)
     documents = progress(samples, f"{scored.task.name} documents", len(samples)) if progress else samples
     return {
         "model": scored.model,
@@ -82,11 +80,10 @@ def _run_entry(scored: ScoredTask, progress: Progress | None) -> dict[str, Any]:
 
 def _document(scored: ScoredTask, place: int, sample: Sample) -> dict[str, Any]:
     """A document's row, with its view as a JSON text of its own, which the browser parses when it is opened."""
-    values = scored.score.values[place]
     return {
         "id": scored.score.ids[place],
-        "topic": scored.score.clusters[place],
-        "values": without_nan({m.key: m.aggregate.of([values[m.key]]) for m in scored.task.metrics}),
+        "topic": scored.score.topics[place],
+        "values": without_nan(scored.score.of_document(place)),
         "view": _json(_view(scored, sample)),
     }
 
@@ -94,7 +91,7 @@ def _document(scored: ScoredTask, place: int, sample: Sample) -> dict[str, Any]:
 def _view(scored: ScoredTask, sample: Sample) -> dict[str, Any]:
     answer = "\n".join(map(str, sample.answer))
     try:
-        explained = scored.task.explain(sample.doc, sample.answer)
+        explained = scored.explain(sample)
         view = VIEWS[scored.task.family](sample.doc, sample.answer, explained)
     except (TlsTasksError, KeyError, IndexError, TypeError, ValueError) as error:
         # A log that was edited must not cost the page: its document says what is wrong.

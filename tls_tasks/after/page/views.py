@@ -11,7 +11,7 @@ from typing import Any
 from tls_tasks.after.page.marks import mark_positions, mark_spans, mark_words, rouge_words
 from tls_tasks.core.answers import answer_text
 from tls_tasks.core.json_text import strip_thinking
-from tls_tasks.core.scores import without_nan
+from tls_tasks.core.score import without_nan
 from tls_tasks.text.lcs import union_lcs
 from tls_tasks.text.tokenizers import whitespace_words
 from tls_tasks.timelines.read import parse_timeline

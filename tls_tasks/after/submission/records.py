@@ -7,10 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tls_tasks import __version__
-from tls_tasks.after.rescoring import clustered
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.core.errors import TlsTasksError
-from tls_tasks.core.intervals import Interval, bootstrap_results
+from tls_tasks.core.score import Interval
 
 _SCHEMA_VERSION = "0.3.0"  # of Every Eval Ever
 
@@ -77,7 +76,7 @@ def every_eval_ever(scored: ScoredTask, model: str, *, organization: str, relati
     """
     stamp = str(int(_date_of(scored).timestamp()))
     developer, _, name = model.partition("/")
-    intervals = bootstrap_results(clustered(scored.score))
+    intervals = scored.score.intervals()
     signature = "; ".join(scored.signatures().values())
     return {
         "schema_version": _SCHEMA_VERSION,

@@ -98,7 +98,8 @@ def _run_logs(args: argparse.Namespace) -> int:
     scored = []
     n_problems = 0
     for task in score_places(args.files, task=args.task, newest=args.newest, progress=progress):
-        intervals = _intervals(task, args)
+        wanted = args.confidence is not None
+        intervals = task.score.intervals(args.confidence, args.resamples, args.seed) if wanted else {}
         scored.append((task, intervals))
         if str(args.json) != "-":
             print(_text(task, intervals))
@@ -110,13 +111,6 @@ def _run_logs(args: argparse.Namespace) -> int:
     if args.csv is not None or args.parquet is not None:
         _write_tables([task for task, _ in scored], args.csv, args.parquet)
     return int(n_problems > 0)
-
-
-def _intervals(task: ScoredTask, args: argparse.Namespace) -> Intervals:
-    """Intervals over topics if there are any, otherwise over documents."""
-    if args.confidence is None or not task.score.ids:
-        return {}
-    return task.score.intervals(args.confidence, args.resamples, args.seed)
 
 
 def _text(scored: ScoredTask, intervals: Intervals) -> str:

@@ -21,23 +21,5 @@ def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -
     return {
         "kind": "evidence",
         "source": mark_spans(doc["text"], spans),
-        "matches": [
-            {
-                "domain": match["reference"]["domain"],
-                "reference": match["reference"]["span"],
-                "predicted": match["prediction"]["span"],
-                "overlap": match["overlap"],
-                "wrong": [
-                    [name, str(pair["predicted"]), str(pair["reference"])]
-                    for name, pair in match["attributes"].items()
-                    if not pair["right"]
-                ],
-            }
-            for match in item["matches"]
-        ],
-        "misses": [[missed["domain"], missed["span"]] for missed in item["misses"]],
-        "spurious": [
-            [extra["domain"], extra["span"], [*extra["issues"], *([] if extra["grounded"] else ["not in the text"])]]
-            for extra in item["spurious"]
-        ],
+        **{key: item[key] for key in ("matches", "misses", "spurious")},
     }

@@ -8,18 +8,13 @@ from typing import Any
 
 def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
     """Each sentence with its path through the decision tree, its citations and the nuggets that it answers."""
+    sentences = explained["report_eval"]["items"][0]["sentences"]
     return {
         "kind": "report",
         "request": str(doc.get("problem_statement") or doc.get("title") or ""),
+        # Of the verdicts, only the missing ones are shown.
         "sentences": [
-            {
-                "text": sentence["text"],
-                "score": sentence["score"],
-                "path": list(sentence["path"]),
-                "citations": [[cited["doc_id"], cited["supports"], cited["known"]] for cited in sentence["citations"]],
-                "matched": [[nugget["question"], nugget["answer"]] for nugget in sentence["matched"]],
-                "unread": [[v["kind"], v["reason"]] for v in sentence["verdicts"] if v["value"] is None],
-            }
-            for sentence in explained["report_eval"]["items"][0]["sentences"]
+            {**sentence, "verdicts": [verdict for verdict in sentence["verdicts"] if verdict["value"] is None]}
+            for sentence in sentences
         ],
     }

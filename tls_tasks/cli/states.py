@@ -13,7 +13,7 @@ from tls_tasks.data.order import DATA_VARIABLE, EMBEDDED, Wanted, own_folder
 from tls_tasks.evidence.data_sets import evidence_sets
 from tls_tasks.reports.data import REPORT_SETS
 from tls_tasks.summaries.data import DATA_SETS as SUMMARIES
-from tls_tasks.timelines.catalogue import DataSet, catalogue
+from tls_tasks.timelines.data import DATA_SETS as TIMELINES
 from tls_tasks.trees.data_sets import tree_sets
 
 
@@ -54,7 +54,7 @@ def data_sets() -> Mapping[str, Wanted]:
         >>> {"tls_crisis", "summ_qmsum"} <= set(data_sets())
         True
     """
-    return {**catalogue(), **SUMMARIES, **evidence_sets(), **tree_sets(), **REPORT_SETS}
+    return {**TIMELINES, **SUMMARIES, **evidence_sets(), **tree_sets(), **REPORT_SETS}
 
 
 def data_state(wanted: Wanted, closed_book: bool = False) -> DataState:
@@ -65,7 +65,7 @@ def data_state(wanted: Wanted, closed_book: bool = False) -> DataState:
         closed_book: Whether a task on timelines needs no articles: the hub sources of timelines have none.
     """
     root = os.environ.get(DATA_VARIABLE)
-    lacks_articles = isinstance(wanted, DataSet) and not closed_book
+    lacks_articles = wanted.name in TIMELINES and not closed_book
     source = None if lacks_articles else getattr(wanted, "hub", None)
     return DataState(
         name=wanted.name,

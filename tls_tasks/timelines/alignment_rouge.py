@@ -141,6 +141,7 @@ def alignment_rouge(
     scored = [pair for row in rows for pair in _score_row(row, config)]
     return score_of(
         "alignment_rouge",
+        _PREFIXES,
         VERSION,
         config,
         rows,

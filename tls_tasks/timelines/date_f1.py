@@ -77,7 +77,7 @@ def date_f1(
     config = DateF1Config(tolerance, reference_mode, aggregate, topics is not None, beta)
     rows = read_rows(predictions, references, topics, reference_mode, policy)
     items = [_item(row, position, group, config) for row in rows for position, group in row.groups(reference_mode)]
-    return score_of("date_f1", VERSION, config, rows, items)
+    return score_of("date_f1", ("date",), VERSION, config, rows, items)
 
 
 def _item(row: TimelineRow, position: int | None, group: Sequence[Timeline], config: DateF1Config) -> Item:

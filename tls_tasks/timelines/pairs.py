@@ -14,7 +14,6 @@ from tls_tasks.core.prf import Item, prf_of_means, prf_unit
 from tls_tasks.core.rows import check_columns
 from tls_tasks.core.score import Result, Score, Unit, values
 from tls_tasks.core.signature import signature
-from tls_tasks.registry import METRICS
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy
 from tls_tasks.timelines.rows import read_prediction, read_references
 from tls_tasks.timelines.types import Timeline
@@ -101,6 +100,7 @@ def read_rows(
 
 def score_of(
     metric: str,
+    prefixes: Sequence[str],
     version: int,
     config: Any,
     rows: Sequence[TimelineRow],
@@ -112,6 +112,7 @@ def score_of(
 
     Args:
         metric: Registry name.
+        prefixes: Of its result keys.
         version: Of the metric, for the signature.
         config: The settings, among them ``aggregate``, ``beta`` and ``by_topic``.
         rows: The rows that the pairs are of.
@@ -120,7 +121,7 @@ def score_of(
         more: Further results.
     """
     table: dict[str, Result] = {}
-    for prefix in METRICS[metric].prefixes:
+    for prefix in prefixes:
         table |= prf_of_means(prefix, config.aggregate, config.beta, config.by_topic)
     return Score(
         metric=metric,

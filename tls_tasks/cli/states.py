@@ -8,10 +8,10 @@ from tls_tasks.data.order import Wanted
 from tls_tasks.evidence.data_sets import evidence_sets
 from tls_tasks.reports.data import REPORT_SETS
 from tls_tasks.summaries.data import DATA_SETS as SUMMARIES
-from tls_tasks.timelines.catalogue import catalogue
+from tls_tasks.timelines.data import DATA_SETS as TIMELINES
 from tls_tasks.trees.data_sets import tree_sets
 
 
 def data_sets() -> Mapping[str, Wanted]:
     """Every data set of every family by name."""
-    return {**catalogue(), **SUMMARIES, **evidence_sets(), **tree_sets(), **REPORT_SETS}
+    return {**TIMELINES, **SUMMARIES, **evidence_sets(), **tree_sets(), **REPORT_SETS}

@@ -7,9 +7,7 @@ only; evidence coverage says how many quotes stand in the text at all.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
@@ -18,7 +16,7 @@ from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.signature import signature
 from tls_tasks.core.text_rows import describe
 from tls_tasks.evidence.matching import MATCHINGS, Matcher
-from tls_tasks.evidence.overlap import resolve_overlap
+from tls_tasks.evidence.overlap import OVERLAPS, resolve_words
 from tls_tasks.evidence.postprocess import Change, check_ungrounded
 from tls_tasks.evidence.postprocess import postprocess as postprocessed
 from tls_tasks.evidence.rows import EvidenceRow, read_rows
@@ -74,7 +72,7 @@ def evidence_extraction(
             :func:`~tls_tasks.evidence.schema.read_schema`.
         threshold: Overlap that a match needs, from 0 to 1; also ``"3/10"``.
         overlap: ``jaccard`` (words as sets), ``token_f1`` (words with repetitions), ``substring`` or ``exact``, which
-            are 0 or 1 and need no threshold; see :func:`~tls_tasks.evidence.overlap.resolve_overlap`.
+            are 0 or 1 and need no threshold; see :data:`~tls_tasks.evidence.overlap.OVERLAPS`.
         tokenizer: ``whitespace`` (lower case, punctuation stays on words), ``strip_punct``, ``unicode``, or a function:
             text -> words.
         matching: ``greedy``: the greatest overlap first, of equal ones the lowest reference, then prediction position.
@@ -114,14 +112,13 @@ def evidence_extraction(
     _check_switches(require_grounding=require_grounding, macro=macro)
     _check_postprocess(postprocess, read)
     _check_interval(confidence_interval)
-    matcher = Matcher(read, resolve_overlap(overlap, tokenizer), limit, matching)
-    with _no_garbage():
-        rows = read_rows(predictions, references, sources, read)
-        documents = tuple(
-            _document(index, row, matcher, require_grounding, postprocess) for index, row in enumerate(rows)
-        )
-        names = Names(read)
-        units = tuple(sums_of(document, names) for document in documents)
+    if overlap not in OVERLAPS:
+        raise OptionError.unknown("overlap", overlap, OVERLAPS)
+    matcher = Matcher(read, OVERLAPS[overlap], resolve_words(tokenizer), limit, matching)
+    rows = read_rows(predictions, references, sources, read)
+    documents = tuple(_document(index, row, matcher, require_grounding, postprocess) for index, row in enumerate(rows))
+    names = Names(read)
+    units = tuple(sums_of(document, names) for document in documents)
     interval = "" if confidence_interval is None else f"{confidence_interval},{n_resamples},seed{seed}"
     config = EvidenceConfig(
         read.label, overlap, tokenizer, limit, matching, require_grounding, postprocess, interval=interval
@@ -137,18 +134,6 @@ def evidence_extraction(
         if confidence_interval is None
         else {"confidence": confidence_interval, "n_resamples": n_resamples, "seed": seed},
     )
-
-
-@contextmanager
-def _no_garbage() -> Iterator[None]:
-    """Without the search for cycles: what is made here has none and stays, and looking for some takes a fifth more."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _read_threshold(value: Any) -> float:

@@ -12,7 +12,7 @@ def docs(**options):
 
 def sample_reports(run):
     lines = (embedded_recording().parent / "reports.jsonl").read_text(encoding="utf-8").splitlines()
-    return [report for report in read_reports(lines, "reports").reports if report.run_id == run]
+    return [report for report in read_reports(lines, "reports")[0] if report.run_id == run]
 
 
 def written(report, doc):

@@ -75,7 +75,7 @@ def test_of_two_rows_of_nuggets_the_first_counts(tmp_path):
         ({"requests": [{**REQUEST, "limit": "10"}]}, "limit must be a whole number above 0, got '10'"),
         ({"requests": [{**REQUEST, "doc_ids": "d1"}]}, "doc_ids must be a list of ids, got 'd1'"),
         ({"requests": [{**REQUEST, "collection_ids": ["a", "b"]}]}, "collection_id must be one id"),
-        ({"requests": [REQUEST, REQUEST]}, "two requests have the id 'r1'"),
+        ({"requests": [REQUEST, REQUEST]}, "2 requests have the id 'r1', expected one"),
         ({"requests": [{**REQUEST, "doc_ids": ["d1", "d9"]}]}, "request r1: no document 'd9' in documents.jsonl"),
         ({"requests": [{**REQUEST, "collection_id": "c"}], "documents": [{**DOCUMENTS[0], "collection": "b"}]},
          "request r1: no document of the collection 'c'"),
@@ -127,7 +127,7 @@ def test_of_a_large_collection_only_what_a_prompt_can_show_is_kept(tmp_path):
     documents = [{"id": str(number), "text": "x" * 100} for number in range(5000)]
     write_folder(tmp_path, [REQUEST, {**REQUEST, "request_id": "r2", "doc_ids": ["4999"]}], documents)
     kept = read_shown(tmp_path, read_requests(tmp_path), 1000)
-    assert len(kept["", None]) == 11 and list(kept["", "r2"]) == ["4999"]
+    assert len(kept["r1"]) == 11 and list(kept["r2"]) == ["4999"]
 
 
 # ---- sources

@@ -12,7 +12,7 @@ from tls_tasks.reports.columns import pack_batch, read_columns, unpack_batch
 from tls_tasks.reports.nuggets import NUGGET_PROBLEMS, parse_request, read_requests, request_row
 from tls_tasks.reports.read import (
     REPORT_PROBLEMS,
-    parse_report_json,
+    find_report_json,
     parse_report_row,
     read_reports,
     report_row,
@@ -41,6 +41,10 @@ SEED_NUGGETS = {
         }
     ],
 }
+
+
+def parse_report_json(text):
+    return parse_report_row(find_report_json(text)[0])
 
 
 def cited(citations, references=None):
@@ -159,11 +163,11 @@ def test_a_file_that_is_one_list(indent):
     assert [one.request_id for one in reports] == ["300", "301"] and not bad
 
 
-def test_a_length_limit_in_a_file():
+def test_a_length_limit():
     row = {**SEED_ROW, "sentences": [{"text": "abc"}, {"text": "def"}, {"text": "g"}]}
-    reports, bad = read_reports([json.dumps(row)], "run.jsonl", limit=7)
-    assert [one.text for one in reports[0].sentences] == ["abc", "def"]
-    assert [(row.message, row.lost) for row in bad] == [("sentences[2]: over_limit", False)]
+    parsed = parse_report_row(row, limit=7)
+    assert [one.text for one in parsed.value.sentences] == ["abc", "def"]
+    assert [(one.kind, one.detail) for one in parsed.problems] == [("over_limit", "sentences[2]")]
 
 
 @given(st.lists(st.text(max_size=8), max_size=5), st.integers(0, 40))

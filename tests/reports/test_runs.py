@@ -71,7 +71,7 @@ def direct(reports):
     """What report_eval gives for the sample reports, without the harness."""
     folder = embedded_recording().parent
     lines = [(folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines() for name in ("nuggets", "documents")]
-    requests = {request.request_id: request for request in read_requests(lines[0], "nuggets").requests}
+    requests = {request.request_id: request for request in read_requests(lines[0], "nuggets")[0]}
     documents = {row["id"]: row for row in map(json.loads, lines[1])}
     judge = Recorded.read(embedded_recording(), strict=True)
     asked = [requests[report.request_id] for report in reports]

@@ -218,7 +218,7 @@ def _row(shown: ReportPrompt, edition: str, judge: Any) -> dict[str, str | int]:
         "title": request.title,
         "background": request.background,
         "problem_statement": request.problem_statement,
-        "documents": json.dumps([document.as_dict() for document in shown.documents], ensure_ascii=False),
+        "documents": json.dumps([document._asdict() for document in shown.documents], ensure_ascii=False),
         "nuggets": request.nuggets,
         "judge": json.dumps(judge, sort_keys=True),
         "edition": edition,
@@ -235,12 +235,7 @@ def _read_at(folder: Path, budget: int) -> tuple[ReportPrompt, ...]:
         raise DataError(f"data: {folder} is {_NO_FOLDER}")
     requests = read_requests(folder)
     rows = read_shown(folder, requests, budget)
-    return tuple(
-        shown_documents(
-            request, rows[request.collection_id, None if request.doc_ids is None else request.request_id], budget
-        )
-        for request in requests
-    )
+    return tuple(shown_documents(request, rows[request.request_id], budget) for request in requests)
 
 
 def embedded_recording(name: str = "report_generation") -> Path:

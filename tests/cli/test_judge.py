@@ -330,7 +330,7 @@ def test_a_samples_log_has_nuggets_and_documents_of_its_own(serve, tmp_path):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("{", "line 2: no sample of the harness"),
+        ("{", "line 2: not JSON"),
         (
             {"doc": {"text": "x"}, "resps": [], "filtered_resps": []},
             "line 2: doc has no doc_id: is it a samples log of",

@@ -2,12 +2,12 @@
 
 import json
 
-from tls_tasks.reports.data import embedded_recording, load_report_task
+from tls_tasks.reports.data import embedded_recording, load_documents
 from tls_tasks.reports.read import read_reports
 
 
 def docs(**options):
-    return list(load_report_task("report_generation", edition="embedded", **options)["test"])
+    return load_documents("report_generation", edition="embedded", **options)
 
 
 def sample_reports(run):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests import hostile
 from tls_tasks.core.errors import InputError
-from tls_tasks.reports.columns import pack_batch, read_columns, unpack_batch
+from tls_tasks.core.rows import pack_columns, unpack_column
 from tls_tasks.reports.nuggets import NUGGET_PROBLEMS, parse_request, read_requests, request_row
 from tls_tasks.reports.read import (
     REPORT_PROBLEMS,
@@ -18,6 +18,7 @@ from tls_tasks.reports.read import (
     report_row,
     within_limit,
 )
+from tls_tasks.reports.rows import as_plain, check_row, read_rows
 from tls_tasks.reports.types import Nugget, NuggetAnswer, Report, ReportRequest, ReportSentence
 
 SEED_ROW = {
@@ -307,16 +308,28 @@ def test_nugget_files():
 # --- columns ---
 
 
+def packed(predictions, references):
+    return pack_columns({"predictions": predictions, "references": references}, check_row, as_plain)
+
+
 def test_packed_rows_are_the_same_rows():
     predictions = [SEED_ROW, json.dumps(SEED_ROW), parse_report_row(SEED_ROW).value, "I am sorry. \ud800"]
     references = [SEED_NUGGETS, [SEED_NUGGETS], parse_request(SEED_NUGGETS).value, json.dumps(SEED_NUGGETS)]
-    packed = pack_batch(predictions, references)
-    assert all(isinstance(text, str) and text.encode() for column in packed.values() for text in column)
-    again = read_columns(*map(unpack_batch, packed.values()))
-    for left, right in zip(read_columns(predictions, references), again, strict=True):
+    columns = packed(predictions, references)
+    assert all(isinstance(text, str) and text.encode() for column in columns.values() for text in column)
+    again = read_rows(*map(unpack_column, columns.values()))
+    for left, right in zip(read_rows(predictions, references), again, strict=True):
         assert (left.report, left.request) == (right.report, right.request)
 
 
-def test_a_row_that_can_not_be_packed():
-    with pytest.raises(InputError, match=r"predictions\[0\]: got a row that JSON can't hold: set is no JSON"):
-        pack_batch([{**SEED_ROW, "more": {1, 2}}], [SEED_NUGGETS])
+@pytest.mark.parametrize(
+    ("prediction", "reference", "message"),
+    [
+        ({**SEED_ROW, "more": {1, 2}}, SEED_NUGGETS, r"predictions\[0\]: got a value of class set"),
+        ({"text": "It rained."}, SEED_NUGGETS, r"predictions\[0\]: got no sentences"),
+        (SEED_ROW, [SEED_NUGGETS, 3], r"references\[0\]: got int 3, no object"),
+    ],
+)
+def test_rows_that_can_not_be_packed(prediction, reference, message):
+    with pytest.raises(InputError, match=message):
+        packed([prediction], [reference])

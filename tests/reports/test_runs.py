@@ -15,18 +15,20 @@ from tests.reports.judges.server import Server as JudgeServer
 from tests.reports.judges.server import truth
 from tests.timelines.test_runs import run_here
 from tls_tasks.cli import main
+from tls_tasks.hosts.lm_eval import Process
 from tls_tasks.reports.data import embedded_recording
 from tls_tasks.reports.judges import Recorded
 from tls_tasks.reports.nuggets import read_requests
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import KEYS, RATIOS
-from tls_tasks.reports.task import process_report
+from tls_tasks.reports.task import TASKS
 
 pytest.importorskip("lm_eval")
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 NAME = "report_generation"
+process_report = Process(TASKS[NAME])
 
 
 @pytest.fixture(autouse=True)

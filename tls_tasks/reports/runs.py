@@ -14,12 +14,13 @@ from typing import Any
 
 from tls_tasks.core.answers import answer_text
 from tls_tasks.core.errors import DataError
+from tls_tasks.core.score import Score
 from tls_tasks.data.lines import json_values, text_lines
 from tls_tasks.reports.files import BadRow
 from tls_tasks.reports.nuggets import parse_request, read_requests
 from tls_tasks.reports.read import read_reports
 from tls_tasks.reports.report_eval import report_eval
-from tls_tasks.reports.score import ReportScore
+from tls_tasks.reports.score import from_items
 from tls_tasks.reports.task import NOBODY, parse_answer, read_judged, request_row, shown_documents
 from tls_tasks.reports.types import Judge, Report, ReportRequest
 
@@ -77,9 +78,7 @@ def read_run(reports: Path, nuggets: Path | None) -> ReportRun:
     )
 
 
-def score_run(
-    run: ReportRun, judge: Judge, *, documents: Any = None, batch_size: int = 0, **options: Any
-) -> ReportScore:
+def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size: int = 0, **options: Any) -> Score:
     """Judge and score a run; with a recording as the judge nobody is asked.
 
     Args:
@@ -95,12 +94,12 @@ def score_run(
     """
     find = documents if run.documents is None else run.documents
     size = batch_size or len(run.reports)
-    parts: list[ReportScore] = []
+    items: list[Any] = []
     for start in range(0, len(run.reports), size):
         rows = slice(start, start + size)
         part = report_eval(run.reports[rows], run.requests[rows], find, judge, **options)
-        parts.append(replace(part, items=tuple(replace(item, row=item.row + start) for item in part.items)))
-    return replace(parts[0], items=tuple(item for part in parts for item in part.items))
+        items += (replace(item, row=item.row + start) for item in part.items)
+    return replace(part, **from_items(items))
 
 
 def _is_samples_log(lines: Sequence[str]) -> bool:

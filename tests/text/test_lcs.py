@@ -92,9 +92,9 @@ def test_50_000_words_take_no_time(kind):
     left, right = long_texts(kind, 50_000)
     times = []
     for _ in range(3):
-        start = time.perf_counter()
+        start = time.process_time()
         lcs.lcs_length(left, right)
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     assert min(times) < 3  # 0.3 s where nothing else runs; benchmarks/rouge_l.py has the numbers
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import warnings
 
@@ -20,9 +19,9 @@ def run_reports(args: argparse.Namespace) -> int:
         InputError: If there are more than reports and nuggets, or an option is for other files.
         DataError: If a file can't be read.
     """
+    from tls_tasks.cli.base import write_json
     from tls_tasks.cli.documents import open_documents
-    from tls_tasks.cli.judge import plain, scores_text
-    from tls_tasks.cli.score import write_text
+    from tls_tasks.cli.judge import scores_text
     from tls_tasks.reports.judges import Recorded
     from tls_tasks.reports.report_eval import UnscoredWarning
     from tls_tasks.reports.runs import read_run, score_run
@@ -30,9 +29,6 @@ def run_reports(args: argparse.Namespace) -> int:
 
     if len(args.files) > 2:
         raise InputError("files", None, f"{len(args.files)} files", "REPORTS NUGGETS, or one samples log")
-    for name in ("csv", "parquet", "task", "metric", "confidence"):
-        if getattr(args, name) is not None:
-            raise InputError(f"--{name}", None, "--verdicts", "it with samples of the harness only; use --json")
     found = read_run(args.files[0], args.files[1] if len(args.files) > 1 else None)
     documents = None if args.documents is None else open_documents(args.documents)
     with warnings.catch_warnings():
@@ -46,5 +42,5 @@ def run_reports(args: argparse.Namespace) -> int:
     if str(args.json) != "-":
         print(scores_text(score))
     if args.json is not None:
-        write_text(args.json, json.dumps(plain({**score.as_dict(), **runs_of(score)}), indent=2))
+        write_json(args.json, {**score.as_dict(), **runs_of(score)})
     return int(bool(n_unscored or found.bad))

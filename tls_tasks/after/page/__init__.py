@@ -1,6 +1,6 @@
-"""``tls-tasks report``: one self-contained page about scored runs.
+"""``tls-tasks page``: one self-contained page about scored runs.
 
-``views`` turns one document's explained score into plain data, ``page`` puts the data, the style and the script into
-one HTML file, ``page.js`` draws it in the browser. Model text is data from beginning to end: it travels as JSON, and
-the script only ever sets it as the text of an element.
+``views`` turns the explained score of a document into plain data, ``page`` puts the data, the style and the script into
+one HTML file, and ``page.js`` draws it in the browser. Model text is data throughout: it travels as JSON, and the page
+only ever sets it as the text of an element.
 """

@@ -12,45 +12,44 @@ from typing import Any
 
 from tls_tasks import __version__
 from tls_tasks.after.logs import Sample
-from tls_tasks.after.page.views import view_of
-from tls_tasks.after.rescoring import clustered
+from tls_tasks.after.page.views import VIEWS
 from tls_tasks.after.scored_runs import ScoredTask, problems_of
 from tls_tasks.core.errors import TlsTasksError
-from tls_tasks.core.intervals import bootstrap_results
-from tls_tasks.core.scores import without_nan
+from tls_tasks.core.score import without_nan
 
 Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
 
-_LONGEST_ANSWER = 100_000
-"""Characters of an answer that the page keeps; it says so where there were more."""
+_LONGEST_ANSWER = 100_000  # characters; the page says how many more there were
 
 
-def page(scored: Sequence[ScoredTask], *, title: str = "tls-tasks report", progress: Progress | None = None) -> str:
-    """The page, to be written to one file; it asks nothing of the network.
+def page(scored: Sequence[ScoredTask], *, title: str = "tls-tasks", progress: Progress | None = None) -> str:
+    """The page as one HTML text that needs nothing from the network.
 
     Args:
-        scored: Tasks of runs.
+        scored: The tasks of all runs.
         title: The page's heading.
-        progress: Shows how far it is.
+        progress: Shows the progress, as in :func:`~tls_tasks.after.scored_runs.score_places`.
     """
     data = {"title": title, "version": __version__, "tasks": _tasks(scored, progress)}
-    style, script = _asset("page.css"), _asset("page.js")
-    return _asset("page.html").format(
+    style, script = asset("page.css"), asset("page.js")
+    return asset("page.html").format(
         title=html.escape(title),
-        policy=_policy(style, script),
+        # Whatever a text may do, the browser applies what we wrote and nothing else.
+        policy=f"default-src 'none'; script-src {csp_hash(script)}; style-src {csp_hash(style)}; "
+        "base-uri 'none'; form-action 'none'",
         style=style,
         script=script,
-        data=_script_safe(json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))),
+        data=_script_safe(_json(data)),
     )
 
 
 def _tasks(scored: Sequence[ScoredTask], progress: Progress | None) -> list[dict[str, Any]]:
     """One entry a task, with the runs that have it."""
     tasks: dict[str, dict[str, Any]] = {}
-    for one in scored:
-        if one.task.name not in tasks:
-            tasks[one.task.name] = _task_entry(one)
-        tasks[one.task.name]["runs"].append(_run_entry(one, progress))
+    for run in scored:
+        if run.task.name not in tasks:
+            tasks[run.task.name] = _task_entry(run)
+        tasks[run.task.name]["runs"].append(_run_entry(run, progress))
     return list(tasks.values())
 
 
@@ -58,10 +57,7 @@ def _task_entry(scored: ScoredTask) -> dict[str, Any]:
     return {
         "name": scored.task.name,
         "family": scored.task.family,
-        "metrics": [
-            {"key": metric.key, "higher": metric.higher_is_better, "share": metric.higher_is_better is True}
-            for metric in scored.task.metrics
-        ],
+        "metrics": [{"key": metric.key, "higher": metric.higher_is_better} for metric in scored.task.metrics],
         "signatures": list(scored.signatures().values()),
         "runs": [],
     }
@@ -69,58 +65,55 @@ def _task_entry(scored: ScoredTask) -> dict[str, Any]:
 
 def _run_entry(scored: ScoredTask, progress: Progress | None) -> dict[str, Any]:
     samples = scored.log.samples
-    intervals = bootstrap_results(clustered(scored.score), n_resamples=500) if samples else {}
+    intervals = scored.score.intervals(n_resamples=500)
     documents = progress(samples, f"{scored.task.name} documents", len(samples)) if progress else samples
     return {
         "model": scored.model,
         "file": scored.log.path.name,
         "edition": scored.edition,
         "values": without_nan(scored.score.as_dict()),
-        "intervals": {key: list(interval) for key, interval in intervals.items()},
+        "intervals": intervals,
         "problems": [str(problem) for problem in problems_of(scored)],
         "documents": [_document(scored, place, sample) for place, sample in enumerate(documents)],
     }
 
 
 def _document(scored: ScoredTask, place: int, sample: Sample) -> dict[str, Any]:
-    """A document's row, and its picture as JSON text of its own: the browser reads it when it is looked at."""
-    values = scored.score.values[place]
+    """A document's row, with its view as a JSON text of its own, which the browser parses when it is opened."""
     return {
         "id": scored.score.ids[place],
-        "topic": scored.score.clusters[place],
-        "values": without_nan({m.key: m.aggregate.of([values[m.key]]) for m in scored.task.metrics}),
-        "view": json.dumps(_view(scored, sample), ensure_ascii=True, allow_nan=False, separators=(",", ":")),
+        "topic": scored.score.topics[place],
+        "values": without_nan(scored.score.of_document(place)),
+        "view": _json(_view(scored, sample)),
     }
 
 
 def _view(scored: ScoredTask, sample: Sample) -> dict[str, Any]:
     answer = "\n".join(map(str, sample.answer))
     try:
-        explained = scored.task.explain(sample.doc, list(sample.answer))
-        view = dict(view_of(scored.task.family, sample.doc, list(sample.answer), explained))
+        explained = scored.explain(sample)
+        view = VIEWS[scored.task.family](sample.doc, sample.answer, explained)
     except (TlsTasksError, KeyError, IndexError, TypeError, ValueError) as error:
-        # A log that was changed by hand must not cost the page; the document says what is wrong with it.
-        view = {"kind": "text", "trouble": f"{type(error).__name__}: {error}"}
+        # A log that was edited must not cost the page: its document says what is wrong.
+        view = {"kind": "text", "problem": f"{type(error).__name__}: {error}"}
     cut = max(0, len(answer) - _LONGEST_ANSWER)
     return {**view, "answer": answer[:_LONGEST_ANSWER], "answer_cut": cut}
 
 
-def _asset(name: str) -> str:
+def asset(name: str) -> str:
+    """The text of a file of this folder."""
     return resources.files("tls_tasks.after.page").joinpath(name).read_text(encoding="utf-8")
 
 
-def _policy(style: str, script: str) -> str:
-    """A content security policy that lets run what we wrote and nothing else, whatever a text may do."""
+def csp_hash(text: str) -> str:
+    """The source expression by which a content security policy lets an inline style or script apply."""
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
-    def digest(text: str) -> str:
-        return base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
 
-    return (
-        f"default-src 'none'; script-src 'sha256-{digest(script)}'; style-src 'sha256-{digest(style)}'; "
-        "base-uri 'none'; form-action 'none'"
-    )
+def _json(value: Any) -> str:
+    return json.dumps(value, allow_nan=False, separators=(",", ":"))
 
 
 def _script_safe(text: str) -> str:
-    """JSON that can stand in a script element: no ``<``, so that no text can end the element or begin a comment."""
+    """JSON for a script element: without ``<`` no text can end the element or begin a comment."""
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tls_tasks.after.page.page import page
+from tls_tasks.after.page import page
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.cli import main
 

@@ -76,7 +76,7 @@ def test_the_order_of_the_lines_does_not_matter(run):
     before = next(iter(score_places([path]))).score
     path.write_text("\n".join(lines_of(path)[::-1]) + "\n", encoding="utf-8")
     after = next(iter(score_places([path])))
-    assert after.score == before and not problems_of(after)
+    assert after.score.as_dict() == before.as_dict() and after.score.ids == before.ids and not problems_of(after)
 
 
 @pytest.mark.slow
@@ -118,7 +118,7 @@ def test_doubled_lines_are_named_and_count_once(run):
 def test_a_changed_answer_shows_as_another_number(run):
     path = samples_file(run, "summ_dialogsum")
     rows = [json.loads(line) for line in lines_of(path)]
-    rows[0]["filtered_resps"] = [json.loads(rows[0]["target"])[0]]
+    rows[0]["filtered_resps"] = [rows[0]["target"]]
     path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
     (scored,) = (one for one in score_places([run]) if one.task.name == "summ_dialogsum")
     assert "rouge_l_f1" in scored.disagreements()

@@ -62,6 +62,13 @@ def test_python_m_works_from_any_folder(tmp_path: Path) -> None:
     assert (out, err, process.returncode) == (f"{plugin.tasks_path()}\n", "", 0)
 
 
+def test_characters_that_the_terminal_lacks_are_escaped() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "tls_tasks", "list", "--help"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert '"data": \\u2026' in done.stdout
+
+
 def test_no_host_is_imported() -> None:
     code = """if True:
         import sys

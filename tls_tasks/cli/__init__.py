@@ -68,9 +68,9 @@ def main(argv: list[str] | None = None) -> int:
         /...metrics
         0
     """
-    args = _parser().parse_args(argv)
-    if isinstance(sys.stdout, io.TextIOWrapper):  # model text may hold what the terminal's encoding has not
+    if isinstance(sys.stdout, io.TextIOWrapper):  # help and model text may hold what the terminal's encoding lacks
         sys.stdout.reconfigure(errors="backslashreplace")
+    args = _parser().parse_args(argv)
     try:
         code = int(args.run(args))
         sys.stdout.flush()  # so that a closed pipe raises here, not while Python shuts down

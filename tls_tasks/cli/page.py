@@ -45,7 +45,7 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         TlsTasksError: If there is nothing to show.
     """
-    from tls_tasks.after.page.page import page
+    from tls_tasks.after.page import page
     from tls_tasks.after.scored_runs import problems_of, score_places
     from tls_tasks.core.errors import DataError
 

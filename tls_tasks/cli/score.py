@@ -6,7 +6,7 @@ import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tls_tasks.cli.base import Subparsers, add_command, note, number, progress, table, write_json
 from tls_tasks.core.errors import DataError, InputError, OptionError
@@ -44,17 +44,6 @@ _COLUMNS = ("run", "model", "task", "version", "edition", "doc_id", "topic", "me
 
 _MEAN_F = (("AR-1", "ar1_mean_f"), ("AR-2", "ar2_mean_f"), ("Date-F1", "date_mean_f"))
 _F_OF_MEANS = (("AR-1", "ar1_f1"), ("AR-2", "ar2_f1"), ("Date-F1", "date_f1"))
-
-
-_OPTIONAL = ("topic", "source")
-"""Keys of a row that are further columns of some metrics: ``topics``, ``sources``."""
-
-
-class _Row(NamedTuple):
-    place: str
-    prediction: Any
-    reference: Any
-    values: Mapping[str, Any]
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -109,7 +98,8 @@ def _run_logs(args: argparse.Namespace) -> int:
     scored = []
     n_problems = 0
     for task in score_places(args.files, task=args.task, newest=args.newest, progress=progress):
-        intervals = _intervals(task, args)
+        wanted = args.confidence is not None
+        intervals = task.score.intervals(args.confidence, args.resamples, args.seed) if wanted else {}
         scored.append((task, intervals))
         if str(args.json) != "-":
             print(_text(task, intervals))
@@ -121,13 +111,6 @@ def _run_logs(args: argparse.Namespace) -> int:
     if args.csv is not None or args.parquet is not None:
         _write_tables([task for task, _ in scored], args.csv, args.parquet)
     return int(n_problems > 0)
-
-
-def _intervals(task: ScoredTask, args: argparse.Namespace) -> Intervals:
-    """Intervals over topics if there are any, otherwise over documents."""
-    if args.confidence is None or not task.score.ids:
-        return {}
-    return task.score.intervals(args.confidence, args.resamples, args.seed)
 
 
 def _text(scored: ScoredTask, intervals: Intervals) -> str:
@@ -225,7 +208,7 @@ def _run_rows(args: argparse.Namespace) -> int:
 
     if args.metric not in METRICS:
         raise OptionError.unknown("--metric", args.metric, METRICS)
-    rows = [_row(place, value) for path in args.files for place, value in json_lines(path)]
+    rows = [item for path in args.files for item in json_lines(path)]
     if not rows:
         raise InputError("files", None, "no row", "rows with prediction and reference")
     result = _score_rows(args.metric, rows, dict(map(_option, args.option)))
@@ -238,30 +221,27 @@ def _run_rows(args: argparse.Namespace) -> int:
     return 0
 
 
-def _row(place: str, value: Any) -> _Row:
-    if not isinstance(value, dict):
-        raise DataError(f"{place}: expected an object, got {type(value).__name__}")
-    reference = next((value[key] for key in ("references", "reference") if key in value), None)
-    if "prediction" not in value or reference is None:
-        raise DataError(f"{place}: expected `prediction` and `reference`, got {', '.join(value) or 'no keys'}")
-    return _Row(place, value["prediction"], reference, value)
-
-
-def _score_rows(metric: str, rows: Sequence[_Row], options: Mapping[str, Any]) -> dict[str, Any]:
+def _score_rows(metric: str, rows: Sequence[tuple[str, Any]], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The metric's result over rows, each with its place for messages."""
+    for place, row in rows:
+        if not isinstance(row, dict):
+            raise DataError(f"{place}: expected an object, got {type(row).__name__}")
+        if "prediction" not in row or not row.keys() & {"reference", "references"}:
+            raise DataError(f"{place}: expected `prediction` and `reference`, got {', '.join(row) or 'no keys'}")
     columns = {
-        "predictions": [row.prediction for row in rows],
-        "references": [row.reference for row in rows],
+        "predictions": [row["prediction"] for _, row in rows],
+        "references": [row["references"] if "references" in row else row["reference"] for _, row in rows],
     }
-    for name in _OPTIONAL:
-        if any(name in row.values for row in rows):
-            columns[f"{name}s"] = [row.values.get(name) for row in rows]
+    for name in ("topic", "source"):
+        if any(name in row for _, row in rows):
+            columns[f"{name}s"] = [row.get(name) for _, row in rows]
     try:
         result: dict[str, Any] = METRICS[metric].load()(**columns, **options).as_dict()
     except TypeError as error:
         raise InputError("--option", None, f"{error}", f"columns and options that {metric} takes") from error
     except InputError as error:
         if error.field in columns and error.index is not None:  # the metric counts rows, the user has files
-            place = rows[error.index].place
+            place, _ = rows[error.index]
             raise DataError(f"{place}: {error.field}: got {error.got}, expected {error.expected}") from error
         raise
     return result

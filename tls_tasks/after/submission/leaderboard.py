@@ -12,7 +12,7 @@ from typing import Any
 
 from tls_tasks import __version__
 from tls_tasks.after.comparisons import System, compare_systems
-from tls_tasks.after.page.page import asset, csp_hash
+from tls_tasks.after.page import asset, csp_hash
 from tls_tasks.after.scored_runs import ScoredTask
 
 SIGNIFICANT = 0.05

@@ -5,15 +5,16 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import importlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
 from tls_tasks import __version__
 from tls_tasks.after.logs import Sample
-from tls_tasks.after.page.views import VIEWS
 from tls_tasks.after.scored_runs import ScoredTask, problems_of
+from tls_tasks.core.answers import answer_text
 from tls_tasks.core.errors import TlsTasksError
 from tls_tasks.core.score import without_nan
 
@@ -88,11 +89,17 @@ def _document(scored: ScoredTask, place: int, sample: Sample) -> dict[str, Any]:
     }
 
 
+def _picture(family: str) -> Callable[[Mapping[str, Any], str, Mapping[str, Any]], dict[str, Any]]:
+    """What the family draws of (document, answer, explained score): plain data, of a ``kind`` that the script knows."""
+    function: Callable[..., dict[str, Any]] = importlib.import_module(f"tls_tasks.{family}.picture").picture
+    return function
+
+
 def _view(scored: ScoredTask, sample: Sample) -> dict[str, Any]:
     answer = "\n".join(map(str, sample.answer))
     try:
         explained = scored.explain(sample)
-        view = VIEWS[scored.task.family](sample.doc, sample.answer, explained)
+        view = _picture(scored.task.family)(sample.doc, answer_text(sample.answer), explained)
     except (TlsTasksError, KeyError, IndexError, TypeError, ValueError) as error:
         # A log that was edited must not cost the page: its document says what is wrong.
         view = {"kind": "text", "problem": f"{type(error).__name__}: {error}"}
@@ -102,7 +109,7 @@ def _view(scored: ScoredTask, sample: Sample) -> dict[str, Any]:
 
 def asset(name: str) -> str:
     """The text of a file of this folder."""
-    return resources.files("tls_tasks.after.page").joinpath(name).read_text(encoding="utf-8")
+    return resources.files("tls_tasks.after").joinpath(name).read_text(encoding="utf-8")
 
 
 def csp_hash(text: str) -> str:

@@ -297,16 +297,19 @@ function summaryView(view) {
 
 function evidenceView(view) {
   const said = (value) => (value === null || value === undefined ? "(none)" : String(value));
+  const wrong = (attributes) => Object.entries(attributes).filter(([, pair]) => !pair.right)
+    .map(([name, pair]) => `${name}: ${said(pair.predicted)}, not ${said(pair.reference)}`);
+  const problems = (extra) => [...extra.issues, ...(extra.grounded ? [] : ["not in the text"])];
   return [
     el("p", { class: "legend small" }, el("mark", { class: "hit" }, "hit"), " found ", el("mark", { class: "miss" }, "miss"),
       " not found ", el("mark", { class: "spurious" }, "spurious"), " predicted, but not in the reference"),
     panel("The document with its spans", "", marked(view.source)),
     table("Matches", [["domain", ""], ["reference", "text"], ["predicted", "text"], ["overlap", "number"], ["wrong attributes", "text"]],
-      view.matches.map((one) => [said(one.domain), said(one.reference), said(one.predicted), number(one.overlap),
-        one.wrong.map(([name, told, wanted]) => `${name}: ${told}, not ${wanted}`).join("; ") || "none"])),
-    table("Misses: in the reference, but not predicted", [["domain", ""], ["span", "text"]], view.misses.map((row) => row.map(said))),
+      view.matches.map((match) => [said(match.reference.domain), said(match.reference.span), said(match.prediction.span),
+        number(match.overlap), wrong(match.attributes).join("; ") || "none"])),
+    table("Misses: in the reference, but not predicted", [["domain", ""], ["span", "text"]], view.misses.map((miss) => [said(miss.domain), said(miss.span)])),
     table("Spurious: predicted, but not matched", [["domain", ""], ["span", "text"], ["problem", "text"]],
-      view.spurious.map(([domain, span, issues]) => [said(domain), said(span), issues.join("; ")])),
+      view.spurious.map((extra) => [said(extra.domain), said(extra.span), problems(extra).join("; ")])),
   ];
 }
 
@@ -315,9 +318,9 @@ function evidenceView(view) {
 function reportView(view) {
   const words = (step) => step.replaceAll("_", " ");
   const outcome = (score) => (score === null ? ["unscored", "bad"] : score > 0 ? [`rewarded ${score}`, "good"] : score < 0 ? ["penalised", "bad"] : ["ignored", "soft"]);
-  const citation = ([name, supports, known]) => {
+  const citation = ({ doc_id, supports, known }) => {
     const said = !known ? "is unknown" : supports === null ? "was not judged" : supports ? "supports it" : "does not support it";
-    return el("li", { class: known && supports ? "good" : "bad" }, `${name} ${said}`);
+    return el("li", { class: known && supports ? "good" : "bad" }, `${doc_id} ${said}`);
   };
   return [
     el("p", { dir: "auto" }, view.request),
@@ -327,8 +330,8 @@ function reportView(view) {
         text(one.text),
         el("p", { class: "path small" }, ...one.path.flatMap((step) => [el("span", { class: "step" }, words(step)), " → "]), el("strong", { class: kind }, said)),
         one.citations.length ? el("ul", { class: "small" }, ...one.citations.map(citation)) : null,
-        one.matched.length ? el("ul", { class: "small" }, ...one.matched.map(([question, answer]) => el("li", {}, `${question} `, el("mark", { class: "hit" }, answer)))) : null,
-        one.unread.length ? el("ul", { class: "small bad" }, ...one.unread.map(([kind, reason]) => el("li", {}, `no verdict (${words(kind)}): ${reason}`))) : null);
+        one.matched.length ? el("ul", { class: "small" }, ...one.matched.map((nugget) => el("li", {}, `${nugget.question} `, el("mark", { class: "hit" }, nugget.answer)))) : null,
+        one.verdicts.length ? el("ul", { class: "small bad" }, ...one.verdicts.map((verdict) => el("li", {}, `no verdict (${words(verdict.kind)}): ${verdict.reason}`))) : null);
     })),
   ];
 }

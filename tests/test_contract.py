@@ -359,7 +359,7 @@ def test_the_four_mirrored_names(spec):
     places = (f"tls_tasks/{own}", f"metrics/{spec.name}/{spec.name}.py", f"tests/{spec.family}/test_{spec.name}.py")
     for path in places:
         assert (ROOT / path).is_file(), (
-            f"{spec.name}: {path} is missing; CONTRIBUTING.md (Add a metric) says what goes in"
+            f"{spec.name}: {path} is missing; see CONTRIBUTING.md, Add a metric"
         )
 
 

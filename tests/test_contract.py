@@ -358,9 +358,7 @@ def test_the_four_mirrored_names(spec):
     own = f"{spec.family}/{spec.name}.py"
     places = (f"tls_tasks/{own}", f"metrics/{spec.name}/{spec.name}.py", f"tests/{spec.family}/test_{spec.name}.py")
     for path in places:
-        assert (ROOT / path).is_file(), (
-            f"{spec.name}: {path} is missing; see CONTRIBUTING.md, Add a metric"
-        )
+        assert (ROOT / path).is_file(), f"{spec.name}: {path} is missing; see CONTRIBUTING.md, Add a metric"
 
 
 def test_the_readme_table_is_todays():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-SMALL, LARGE = 250_000, 1_000_000
+SMALL, LARGE = 125_000, 500_000
 
 REPEATED = (
     "[",
@@ -59,3 +59,14 @@ def seconds(parse: Callable[[str], object], text: str) -> float:
     begin = time.process_time()
     parse(text)
     return time.process_time() - begin
+
+
+def is_linear(parse: Callable[[str], object], small: str, large: str) -> bool:
+    """Whether four times the text takes less than eight times as long: what is quadratic takes sixteen times.
+
+    Noise only ever adds to a measurement, so the least of up to four counts.
+    """
+    times = [(seconds(parse, small), seconds(parse, large))]
+    while not (held := min(one[1] for one in times) < 8 * max(min(one[0] for one in times), 0.05)) and len(times) < 4:
+        times.append((seconds(parse, small), seconds(parse, large)))
+    return held

@@ -23,7 +23,7 @@ import pytest
 
 import tls_tasks
 from tls_tasks.timelines.baseline import answer
-from tls_tasks.timelines.data import load_timeline_task
+from tls_tasks.timelines.data import load_documents
 from tls_tasks.timelines.documents import prompt
 
 pytestmark = pytest.mark.slow
@@ -256,7 +256,7 @@ def test_older_releases_of_the_harness(release: str, wheel: Path, tmp_path: Path
 
 def direct_numbers() -> dict[str, float]:
     """AR and date F1 of the baseline on the embedded edition, without the harness."""
-    docs = list(load_timeline_task("tls_crisis", edition="embedded")["test"])
+    docs = load_documents("tls_crisis", edition="embedded")
     predictions = [answer(prompt(doc)) for doc in docs]
     references = [json.loads(doc["reference"]) for doc in docs]
     score = tls_tasks.alignment_rouge(predictions, references).as_dict()

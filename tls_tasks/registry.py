@@ -142,7 +142,7 @@ METRICS: Mapping[str, MetricSpec] = {
             name="report_eval",
             function="tls_tasks.reports.report_eval:report_eval",
             family="reports",
-            rows="tls_tasks.reports.columns",
+            rows="tls_tasks.reports.rows",
             prefixes=(),
             keys=(
                 "recall",
@@ -259,7 +259,7 @@ FAMILIES: Mapping[str, str] = {
 
 def tasks_of(family: str) -> Mapping[str, Any]:
     """The family's tasks by name; imports the family."""
-    tasks: Mapping[str, Any] = importlib.import_module(FAMILIES[family]).TASKS
+    tasks: Mapping[str, Any] = getattr(importlib.import_module(FAMILIES[family]), "TASKS", {})
     return tasks
 
 

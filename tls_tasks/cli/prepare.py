@@ -32,12 +32,12 @@ EVIDENCE = "evidence"
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
-    from tls_tasks.timelines.catalogue import catalogue
+    from tls_tasks.timelines.data import DATA_SETS
 
     parser = add_command(
         subparsers, "prepare", run, summary="turn downloaded or own data into Parquet", description=_DESCRIPTION
     )
-    parser.add_argument("name", choices=[EVIDENCE, *sorted(catalogue())], help="the data set, or evidence")
+    parser.add_argument("name", choices=[EVIDENCE, *sorted(DATA_SETS)], help="the data set, or evidence")
     parser.add_argument("--source", type=Path, required=True, help="its folder, or one with its folder in it")
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
     parser.add_argument("--schema", type=Path, help="evidence: JSON file with the schema; default: that of journals")

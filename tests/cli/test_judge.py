@@ -347,13 +347,6 @@ def test_logs_of_other_tasks_are_refused(tmp_path, row, message):
         read_run(Path(write(tmp_path / "log.jsonl", [SAMPLE, row])), None)
 
 
-def test_a_log_that_was_judged_keeps_its_verdicts(tmp_path):
-    judgment = {"kind": "negative", "sentence": "s", "verdict": "NO"}
-    filtered = json.dumps({"report": None, "judge": "j", "problems": {}, "judgments": [judgment]})
-    run = read_run(Path(write(tmp_path / "log.jsonl", [{**SAMPLE, "filtered_resps": [filtered]}])), None)
-    assert run.judgments == (judgment,)
-
-
 # ---- the arguments of report_gen_eval
 
 

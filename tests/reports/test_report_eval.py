@@ -17,9 +17,8 @@ from tests.conftest import ORACLES, SHARED, read_jsonl
 from tests.reports import slow_report_eval as slow
 from tls_tasks.core.errors import InputError, JudgeError, OptionError
 from tls_tasks.core.score import unscored, values
-from tls_tasks.reports.asking import as_judge
 from tls_tasks.reports.judges.recordings import Recorded
-from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
+from tls_tasks.reports.report_eval import UnscoredWarning, as_judge, report_eval
 from tls_tasks.reports.score import KEYS, RATIOS
 from tls_tasks.reports.types import Query, Report, ReportSentence, Verdict
 

@@ -241,12 +241,12 @@ class _Asker:
 
 
 class _End(NamedTuple):
-    """The end of a path, and what counts there."""
+    """The end of a path, and what counts there; see :class:`Outcome`."""
 
     score: int | None
     path: tuple[str, ...]
     support: bool | None = None
-    given: Mapping[Pair, bool | None] = {}
+    matched: tuple[Pair, ...] = ()
     earns_recall: bool = False
     earns_coverage: bool = False
 
@@ -269,15 +269,10 @@ def walk(plan: ReportPlan, sentence: SentencePlan, verdicts: Verdicts, wanted: d
     return Outcome(
         index=sentence.index,
         text=sentence.text,
-        score=end.score,
-        path=end.path,
         citations=citations,
-        unknown=tuple(one.doc_id for one in sentence.cited if one.query is None),
-        support=end.support,
-        matched=tuple(pair for pair, value in end.given.items() if value and pair in plan.pairs),
-        earns_recall=end.earns_recall,
-        earns_coverage=end.earns_coverage,
+        unknown=tuple(cited.doc_id for cited in sentence.cited if cited.query is None),
         verdicts=tuple(ask.asked),
+        **end._asdict(),
     )
 
 
@@ -288,16 +283,15 @@ def _cited_end(plan: ReportPlan, citations: Mapping[str, bool | None], ask: _Ask
     if not any(value is not False for value in citations.values()):
         return _End(-1, ("cited", "citation_fails"), False)
     given = ask.pairs(plan.pairs)
-    some = any(citations.values())
+    matched, some = _matched(plan, given), any(citations.values())
     if holds is False:
-        return _End(-1, ("cited", "citation_fails"), False, given, earns_coverage=some)
+        return _End(-1, ("cited", "citation_fails"), False, matched, earns_coverage=some)
     if holds is None:
-        return _End(None, ("cited", "unscored"), None, given, earns_coverage=some)
+        return _End(None, ("cited", "unscored"), None, matched, earns_coverage=some)
     path = ("cited", "citations_hold")
     if None in given.values():
-        return _End(None, (*path, "unscored"), True, given, True, True)
-    n_matched = sum(map(bool, given.values()))
-    return _End(n_matched, (*path, "nuggets_matched" if n_matched else "no_nugget"), True, given, True, True)
+        return _End(None, (*path, "unscored"), True, matched, True, True)
+    return _End(len(matched), (*path, "nuggets_matched" if matched else "no_nugget"), True, matched, True, True)
 
 
 def _uncited_end(plan: ReportPlan, sentence: SentencePlan, ask: _Asker) -> _End:
@@ -305,13 +299,13 @@ def _uncited_end(plan: ReportPlan, sentence: SentencePlan, ask: _Asker) -> _End:
     if ask.waits:
         return _WAITS
     if negative is None:
-        return _End(None, ("uncited", "unscored"), given=ask.pairs(plan.pairs))
+        return _End(None, ("uncited", "unscored"), matched=_matched(plan, ask.pairs(plan.pairs)))
     if negative:
         given = ask.pairs({**plan.pairs, **plan.unanswerable})
         confirmed = any_of(given.values())
         branch = {True: "nugget_confirms", False: "no_nugget", None: "unscored"}[confirmed]
         score = None if confirmed is None else 1 if confirmed else -1
-        return _End(score, ("uncited", "negative", branch), None, given, True, True)
+        return _End(score, ("uncited", "negative", branch), None, _matched(plan, given), True, True)
     path = ("uncited", "not_negative")
     required = ask("requires_citation")
     if ask.waits:
@@ -337,6 +331,10 @@ def _first_instance(plan: ReportPlan, sentence: SentencePlan, ask: _Asker, path:
     if not new_to_cited:
         return _End(0, (*path, "repeats_cited" if plan.scope == "cited" else "repeats"), support)
     return _End(-1, (*path, "first_instance" if new else "repeats_uncited"), support)
+
+
+def _matched(plan: ReportPlan, given: Mapping[Pair, bool | None]) -> tuple[Pair, ...]:
+    return tuple(pair for pair, value in given.items() if value and pair in plan.pairs)
 
 
 def all_of(values: Iterable[bool | None]) -> bool | None:

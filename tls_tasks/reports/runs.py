@@ -21,7 +21,7 @@ from tls_tasks.reports.nuggets import parse_request, read_requests
 from tls_tasks.reports.read import read_reports
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import from_items
-from tls_tasks.reports.task import NOBODY, parse_answer, read_judged, request_row, shown_documents
+from tls_tasks.reports.task import parse_answer, request_row, shown_documents
 from tls_tasks.reports.types import Judge, Report, ReportRequest
 
 
@@ -34,16 +34,17 @@ class ReportRun:
         requests: For each report its request; without nuggets where there is no row for it.
         documents: What the prompts showed, request id -> id -> document; None for a file of reports.
         bad: Rows of the files that could not be taken as they stood.
-        without_nuggets: Ids of requests for which there are no nuggets.
-        judgments: Lines of a recording, where the log of the run has been judged already.
     """
 
     reports: tuple[Report, ...]
     requests: tuple[ReportRequest, ...]
     documents: Mapping[str, Mapping[str, Any]] | None
-    bad: tuple[BadRow, ...]
-    without_nuggets: tuple[str, ...]
-    judgments: tuple[Mapping[str, Any], ...] = ()
+    bad: tuple[BadRow, ...] = ()
+
+    @property
+    def without_nuggets(self) -> list[str]:
+        """Ids of requests for which there are no nuggets."""
+        return list(dict.fromkeys(request.request_id for request in self.requests if not request.nuggets))
 
 
 def read_run(reports: Path, nuggets: Path | None) -> ReportRun:
@@ -68,14 +69,8 @@ def read_run(reports: Path, nuggets: Path | None) -> ReportRun:
         raise DataError(f"{reports}: no report in it{f'; {bad[0]}' if bad else ''}")
     requests, bad_nuggets = read_requests(text_lines(nuggets), str(nuggets))
     by_id = {request.request_id: request for request in requests}
-    lacking = dict.fromkeys(one.request_id for one in found if one.request_id not in by_id)
-    return ReportRun(
-        found,
-        tuple(by_id.get(one.request_id, ReportRequest(one.request_id)) for one in found),
-        None,
-        (*bad, *bad_nuggets),
-        tuple(lacking),
-    )
+    asked = tuple(by_id.get(report.request_id, ReportRequest(report.request_id)) for report in found)
+    return ReportRun(found, asked, None, (*bad, *bad_nuggets))
 
 
 def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size: int = 0, **options: Any) -> Score:
@@ -114,7 +109,6 @@ def _of_samples(lines: Sequence[str], path: Path) -> ReportRun:
     reports: dict[str, Report] = {}
     requests: list[ReportRequest] = []
     documents: dict[str, Mapping[str, Any]] = {}
-    judgments: list[Mapping[str, Any]] = []
     for place, sample in _samples(lines, path):
         doc = sample["doc"]
         request_id = str(doc["doc_id"])
@@ -128,10 +122,7 @@ def _of_samples(lines: Sequence[str], path: Path) -> ReportRun:
             raise DataError(f"{place}: doc.nuggets is no row of nuggets")
         requests.append(request)
         documents[request_id] = shown_documents(doc)
-        judged = read_judged(doc, answer_text(sample["filtered_resps"]))
-        judgments += judged["judgments"] if judged["judge"] != NOBODY else []
-    lacking = tuple(request.request_id for request in requests if not request.nuggets)
-    return ReportRun(tuple(reports.values()), tuple(requests), documents, (), lacking, tuple(judgments))
+    return ReportRun(tuple(reports.values()), tuple(requests), documents)
 
 
 def _samples(lines: Iterable[str], path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -271,7 +271,7 @@ def test_rows_that_can_not_be_read_lose_nothing_but_themselves(tiny, serve, tmp_
     [
         (lambda a: ["nowhere.jsonl", *a[1:]], "nowhere.jsonl: no such file"),
         (lambda a: [a[0], "nowhere.jsonl", *a[2:]], "nowhere.jsonl: no such file"),
-        (lambda a: [a[0], *a[2:]], "reports without nuggets; name the nuggets file too"),
+        (lambda a: [a[0], *a[2:]], "for a file of reports, name the nuggets file too"),
         (lambda a: [*a[:2], *a[4:]], "--documents: got nothing, expected the cited documents"),
         (lambda a: [*a[:3], "nowhere.sqlite", *a[4:]], "nowhere.sqlite: no such file"),
         (lambda a: a[:4], "output: got nothing, expected a folder"),
@@ -338,7 +338,7 @@ def test_a_samples_log_has_nuggets_and_documents_of_its_own(serve, tmp_path):
         ),
         (
             {**SAMPLE, "doc": {**SAMPLE["doc"], "doc_id": "8", "nuggets": "[]"}},
-            "line 2: doc.nuggets is no row of nuggets",
+            "line 2: doc.nuggets is not a row of nuggets",
         ),
     ],
 )

@@ -437,7 +437,7 @@ def test_signatures():
 REFERENCE_ERRORS = [
     ([REPORT], [{"query_id": "8", "items": []}], r"references\[0\]: got query_id '8', expected '7', the report's"),
     ([REPORT], [None], r"references\[0\]: got None, no object"),
-    ([REPORT], ["{"], r"references\[0\]: got text that is no JSON"),
+    ([REPORT], ["{"], r"references\[0\]: got text that is not JSON"),
     ([REPORT], [{"query_id": "7"}], r"references\[0\]: got no items"),
     ([REPORT], [], r"references: got 0 rows, expected 1"),
     ([{"sentences": []}], [[REQUEST, REQUEST]], r"references\[0\]: got 2 requests, and a report without request_id"),

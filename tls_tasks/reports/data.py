@@ -1,8 +1,8 @@
 """Data of the report task: where it comes from, the documents that a task asks about, and the prompt.
 
-A task looks for its data as :mod:`tls_tasks.data.order` says. One document of the task is one request, with the
-documents that its prompt shows and its nuggets. There is no hub source: the requests of the TREC tracks (RAGTIME,
-NeuCLIR, RAG) are got from their organisers, with collections of millions of documents whose licences differ.
+A task looks for its data as :mod:`tls_tasks.data.order` says. A document of the task is a request, with its nuggets and
+the documents that its prompt shows. There is no hub source: the requests of the TREC tracks (RAGTIME, NeuCLIR, RAG)
+come from their organisers, with collections of millions of documents under various licences.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@
     {"request_id": "e01", "collection_id": "embedded/coast", "title": …, "background": …, "problem_statement": …,
      "limit": 1000, "doc_ids": ["coast-01", …]}
 
-``limit`` (characters of the report) and ``doc_ids`` (the documents that the prompt shows, such as what a search found)
-may be absent; without ``doc_ids`` the prompt shows the collection. ``nuggets.jsonl`` has a request a line in any form
-that :mod:`tls_tasks.reports.nuggets` reads, ``documents.jsonl`` a document a line: ``id``, ``text``, maybe ``title``
-and ``collection``. Each file may be ``.jsonl.gz``.
+``limit`` (characters of the report) and ``doc_ids`` (the documents that the prompt shows, such as the results of a
+search) are optional; without ``doc_ids`` the prompt shows the collection. ``nuggets.jsonl`` has a request a line in any
+form that :mod:`tls_tasks.reports.nuggets` reads, ``documents.jsonl`` a document a line: ``id``, ``text``, optionally
+``title`` and ``collection``. Each file may be ``.jsonl.gz``.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ _COLLECTIONS = ("collection_id", "collection", "collection_ids")
 
 
 class RequestRow(NamedTuple):
-    """One request as it is asked.
+    """A request as it is asked.
 
     Attributes:
         doc_id: Its id.
-        collection_id: Where its documents are; empty where there is one collection.
+        collection_id: Where its documents are; empty if there is only one collection.
         title: A few words.
         background: Who asks, and why.
         problem_statement: What the report must tell.
-        limit: Characters that a report may have; 0 where there is no limit.
-        nuggets: The row of the nugget file as JSON; empty where there is none.
+        limit: Characters that a report may have; 0: no limit.
+        nuggets: The row of the nugget file as JSON; empty if there is none.
         shown: Ids of the documents that the prompt shows, in order; None: those of the collection.
     """
 
@@ -54,7 +54,7 @@ class RequestRow(NamedTuple):
 
 
 class DocumentRow(NamedTuple):
-    """One document of a collection."""
+    """A document of a collection."""
 
     id: str
     title: str

@@ -166,7 +166,7 @@ def as_judge(judge: Any) -> Judge:
             may be asked.
 
     Raises:
-        InputError: Anything else, or a row that is no judgment; names it.
+        InputError: Anything else, or a row that is not a judgment.
 
     Example:
         >>> judge = as_judge([{"kind": "check_negative", "sentence": "s", "verdict": "NO"}])

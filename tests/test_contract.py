@@ -289,7 +289,7 @@ def test_every_metric_has_declared_all_its_properties(spec):
 
 def test_a_summary_that_refuses_is_no_parse_failure():
     """Why summaries declare False for unparsable text: there is none, and not because it would score by chance."""
-    cases = CASES["summary"]
+    cases = CASES["summaries"]
     for spec in metrics_of("summaries"):
         scored = score(spec, cases, [cases["unparsable"]], [cases["pairs"][0][1]])
         assert scored.parse_failures == 0 and all(scored.as_dict()[key] > 0 for key in spec.result_keys)

@@ -20,8 +20,8 @@ from tls_tasks.core.errors import OptionError, warn_caller
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.prf import Counts, Item, check_aggregate, prf_unit
 from tls_tasks.core.score import Score
-from tls_tasks.text.rouge155 import NonAsciiWarning, Tokenizer, is_mostly_unseen, rouge_counts
-from tls_tasks.text.tokenizers import resolve_tokenizer
+from tls_tasks.text.rouge155 import NonAsciiWarning, Tokenizer, is_mostly_unseen, rouge_counts, tokenize
+from tls_tasks.text.tokenizers import find_tokenizer, unicode_words
 from tls_tasks.timelines.alignment import VARIANTS, AlignedDays, Alignment, align_all, aligned_days, weighted_counts
 from tls_tasks.timelines.overlap import Encoder, Overlap, content_words, overlap
 from tls_tasks.timelines.pairs import TimelineRow, read_rows, score_of
@@ -152,9 +152,8 @@ def alignment_rouge(
 
 
 def _encoder(config: AlignmentRougeConfig) -> Encoder:
-    counted = resolve_tokenizer(
-        config.tokenizer, remove_stopwords=config.remove_stopwords, use_stemmer=config.use_stemmer
-    )
+    rouge155 = partial(tokenize, remove_stopwords=config.remove_stopwords, use_stemmer=config.use_stemmer)
+    counted = find_tokenizer(config.tokenizer, {"rouge155": rouge155, "unicode": unicode_words})
     return Encoder(counted, content_words if config.tokenizer == "rouge155" else counted)
 
 

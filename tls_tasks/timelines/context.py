@@ -22,7 +22,7 @@ class Budget:
     """
 
     size: int
-    cost: Callable[[str], int]
+    cost: Callable[[str], int] = len
 
 
 class Context(NamedTuple):
@@ -35,11 +35,6 @@ class Context(NamedTuple):
 
     text: str
     n_left_out: int
-
-
-def character_budget(size: int) -> Budget:
-    """A budget of ``size`` characters."""
-    return Budget(size, len)
 
 
 def token_budget(size: int, tokenizer: str) -> Budget:
@@ -86,7 +81,7 @@ def build_context(articles: Sequence[Article], keywords: Iterable[str], budget: 
         >>> day = datetime.date
         >>> articles = [Article("a", day(2011, 1, 25), "", ("Protests in Cairo.", "It rains.")),
         ...             Article("b", day(2011, 1, 28), "", ("The army is in Cairo.",))]
-        >>> print(build_context(articles, ["Cairo"], character_budget(70)))
+        >>> print(build_context(articles, ["Cairo"], Budget(70)))
         Context(text='2011-01-25: Protests in Cairo.\n2011-01-28: The army is in Cairo.\n', n_left_out=1)
     """
     candidates = _candidates(articles, [word.lower() for word in keywords])

@@ -18,7 +18,7 @@ from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.loading import Loaded, Published, Reading, load, read_place
 from tls_tasks.timelines.background_summaries import read_events
-from tls_tasks.timelines.context import Budget, character_budget, token_budget
+from tls_tasks.timelines.context import Budget, token_budget
 from tls_tasks.timelines.documents import documents
 from tls_tasks.timelines.news_tls import read_data_set
 from tls_tasks.timelines.parquet import read_parquet, row_topic
@@ -75,7 +75,7 @@ def load_documents(
         ...     warnings.simplefilter("ignore")  # the embedded edition warns
         ...     rows = load_documents("tls_crisis", closed_book=True, edition="embedded", version=1.0)
         >>> rows[0]["topic"], rows[0]["n_dates"]
-        ('egypt', 12)
+        ('egypt', 10)
     """
     budget = None if closed_book else _budget(context_budget, context_tokens, tokenizer or ignored.get("pretrained"))
     loaded = load_topics(name, data, need_articles=not closed_book, edition=edition)
@@ -85,7 +85,7 @@ def load_documents(
 
 def _budget(characters: int, tokens: int | None, tokenizer: object) -> Budget:
     if tokens is None:
-        return character_budget(check_whole_number("context_budget", characters))
+        return Budget(check_whole_number("context_budget", characters))
     if not isinstance(tokenizer, str):
         raise InputError("tokenizer", None, repr(tokenizer), "the name of a Hugging Face tokenizer, for context_tokens")
     return token_budget(check_whole_number("context_tokens", tokens), tokenizer)

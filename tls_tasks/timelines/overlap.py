@@ -11,7 +11,6 @@ clipped count.
 
 from __future__ import annotations
 
-import itertools
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -37,17 +36,12 @@ _PUNCTUATION = frozenset(
 )  # all parts of string.punctuation, the empty one too: tilse asks ``word in string.punctuation``
 
 
-class Vocabulary:
+class _Vocabulary(dict[str, int]):
     """Gives every different word a number."""
 
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def numbers(self, words: Sequence[str]) -> Ints:
-        """The numbers of words, shape (len(words),); new words get the next ones."""
-        new = dict.fromkeys(words).keys() - self._numbers.keys()
-        self._numbers.update(zip(new, itertools.count(len(self._numbers)), strict=False))
-        return np.fromiter(map(self._numbers.__getitem__, words), dtype=np.int64, count=len(words))
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +84,7 @@ class Encoder:
 
     def __init__(self, tokenizer: Tokenizer, content_tokenizer: Tokenizer) -> None:
         self._tokenizer, self._content_tokenizer = tokenizer, content_tokenizer
-        self._vocabulary, self._content_vocabulary = Vocabulary(), Vocabulary()
+        self._vocabulary, self._content_vocabulary = _Vocabulary(), _Vocabulary()
 
     def encode(self, timeline: Timeline) -> EncodedTimeline:
         """Number all words of a timeline."""
@@ -113,7 +107,7 @@ def content_words(sentence: str) -> list[str]:
     return [word for word in sentence.split() if word not in _PUNCTUATION]
 
 
-def _words(timeline: Timeline, tokenizer: Tokenizer, vocabulary: Vocabulary) -> Words:
+def _words(timeline: Timeline, tokenizer: Tokenizer, vocabulary: _Vocabulary) -> Words:
     words: list[str] = []
     lengths = []
     for entry in timeline.entries:
@@ -122,7 +116,8 @@ def _words(timeline: Timeline, tokenizer: Tokenizer, vocabulary: Vocabulary) -> 
             words += tokenizer(sentence)
         lengths.append(len(words) - before)
     days = np.arange(len(timeline), dtype=np.int64).repeat(lengths) if lengths else np.zeros(0, dtype=np.int64)
-    return Words(days, vocabulary.numbers(words), len(timeline))
+    numbers = np.fromiter(map(vocabulary.__getitem__, words), dtype=np.int64, count=len(words))
+    return Words(days, numbers, len(timeline))
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +153,7 @@ def overlap(prediction: EncodedTimeline, references: Sequence[EncodedTimeline]) 
         prediction: P days.
         references: One or more timelines, encoded by the same encoder; R different days in all.
     """
-    ordinals = _union([reference.ordinals for reference in references])
+    ordinals = np.unique(np.concatenate([reference.ordinals for reference in references]))
     rows = [np.searchsorted(ordinals, reference.ordinals) for reference in references]
     counted = _on_common_days(rows, [reference.counted for reference in references], len(ordinals))
     running = _bigrams([prediction.counted, *counted])
@@ -181,17 +176,9 @@ def overlap(prediction: EncodedTimeline, references: Sequence[EncodedTimeline]) 
     )
 
 
-def _union(ordinals: Sequence[Ints]) -> Ints:
-    """All dates of all references, rising."""
-    return ordinals[0] if len(ordinals) == 1 else np.unique(np.concatenate(ordinals))
-
-
 def _on_common_days(rows: Sequence[Ints], references: Sequence[Words], n_days: int) -> list[Words]:
     """The references with their days counted in the union of all their dates."""
-    return [
-        Words(row[words.days] if len(words.days) else words.days, words.keys, n_days)
-        for row, words in zip(rows, references, strict=True)
-    ]
+    return [Words(row[words.days], words.keys, n_days) for row, words in zip(rows, references, strict=True)]
 
 
 def _bigrams(texts: Sequence[Words]) -> list[Ints]:

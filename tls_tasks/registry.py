@@ -142,7 +142,7 @@ METRICS: Mapping[str, MetricSpec] = {
             name="report_eval",
             function="tls_tasks.reports.report_eval:report_eval",
             family="reports",
-            rows="tls_tasks.reports.columns",
+            rows="tls_tasks.reports.rows",
             prefixes=(),
             keys=(
                 "recall",

@@ -73,10 +73,11 @@ def run(args: argparse.Namespace) -> int:
 def _run_evidence(args: argparse.Namespace) -> int:
     from tls_tasks.evidence.files import schema_at
     from tls_tasks.evidence.prepare import command_for, prepare_evidence
+    from tls_tasks.evidence.types import JOURNAL_SCHEMA
 
-    schema = None if args.schema is None else schema_at(args.schema)
+    schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)
     found = prepare_evidence(args.source, args.out, schema=schema, licence=args.licence, force=args.force)
     n_objects = sum(len(document.objects) for document in found.documents)
-    print(f"{args.out}: {len(found.documents)} documents, {n_objects} objects of the schema {found.schema.name}")
-    print(f"try it: {command_for(found, str(args.out))}")
+    print(f"{args.out}: {len(found.documents)} documents, {n_objects} objects of the schema {schema.name}")
+    print(f"try it: {command_for(schema, str(args.out))}")
     return 0

@@ -25,6 +25,7 @@ def run_reports(args: argparse.Namespace) -> int:
     from tls_tasks.reports.judges import Recorded
     from tls_tasks.reports.report_eval import UnscoredWarning
     from tls_tasks.reports.runs import read_run, score_run
+    from tls_tasks.reports.score import runs_of
 
     if len(args.files) > 2:
         raise InputError("files", None, f"{len(args.files)} files", "REPORTS NUGGETS, or one samples log")
@@ -35,11 +36,11 @@ def run_reports(args: argparse.Namespace) -> int:
         score = score_run(found, Recorded.read(args.verdicts), documents=documents)
     for bad in found.bad:
         print(f"tls-tasks score: {bad}", file=sys.stderr)
-    n_unscored = score.counts()["unscored_sentences"]
+    n_unscored = score.as_dict()["n_unscored"]
     if n_unscored:
         print(f"tls-tasks score: {n_unscored} sentences have no score, since verdicts are missing", file=sys.stderr)
     if str(args.json) != "-":
         print(scores_text(score))
     if args.json is not None:
-        write_json(args.json, {**score.as_dict(), "runs": score.runs()})
+        write_json(args.json, {**score.as_dict(), **runs_of(score)})
     return int(bool(n_unscored or found.bad))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tls_tasks.data.order import Wanted
-from tls_tasks.evidence.data_sets import evidence_sets
-from tls_tasks.reports.data import REPORT_SETS
+from tls_tasks.evidence.data import DATA_SETS as EVIDENCE
+from tls_tasks.reports.data import DATA_SETS as REPORTS
 from tls_tasks.summaries.data import DATA_SETS as SUMMARIES
 from tls_tasks.timelines.data import DATA_SETS as TIMELINES
 from tls_tasks.trees.data_sets import tree_sets
@@ -14,4 +14,4 @@ from tls_tasks.trees.data_sets import tree_sets
 
 def data_sets() -> Mapping[str, Wanted]:
     """Every data set of every family by name."""
-    return {**TIMELINES, **SUMMARIES, **evidence_sets(), **tree_sets(), **REPORT_SETS}
+    return {**TIMELINES, **SUMMARIES, **EVIDENCE, **tree_sets(), **REPORTS}

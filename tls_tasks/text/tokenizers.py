@@ -10,7 +10,7 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
 from tls_tasks.text.rouge155 import Tokenizer
 
-# Scripts that are written without blanks between words and are compared by character, as the field does.
+# Scripts that are written without blanks between words; the field compares them by character.
 _BY_CHARACTER = (
     (0x3040, 0x30FF),  # Hiragana, Katakana
     (0x31F0, 0x31FF),
@@ -23,13 +23,13 @@ _BY_CHARACTER = (
 
 
 class _Separators(dict[int, str]):
-    """Code point -> itself, itself between blanks, or a blank; filled as characters are met."""
+    """Code point -> itself, itself between blanks, or a blank; filled as characters occur."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
         if any(first <= code <= last for first, last in _BY_CHARACTER):
             spaced = f" {character} "
-        elif unicodedata.category(character)[0] in "LNM":  # marks too: vowel signs are parts of their word
+        elif unicodedata.category(character)[0] in "LNM":  # marks, too: vowel signs are part of their word
             spaced = character
         else:
             spaced = " "
@@ -51,7 +51,7 @@ def unicode_words(text: str) -> list[str]:
 
 
 def whitespace_words(text: str) -> list[str]:
-    """Lower-case words between blanks; punctuation stays on its word.
+    """Lower-case words, split at whitespace; punctuation stays attached to its word.
 
     Example:
         >>> whitespace_words("The committee approved it.")
@@ -60,14 +60,14 @@ def whitespace_words(text: str) -> list[str]:
     return text.lower().split()
 
 
-# Lower case comes first: it turns some other letters (the Kelvin sign) into ASCII ones.
+# Lower-casing comes first, since it turns some other letters (the Kelvin sign) into ASCII ones.
 _ROUGE_SEPARATORS = bytes(code if chr(code).isascii() and chr(code).isalnum() else 32 for code in range(256))
 
 
 def rouge_words(text: str) -> list[str]:
     """rouge_score's words: runs of a-z and 0-9 after lower-casing; every other character separates.
 
-    Accented letters and other scripts separate too, so that text in them has no words.
+    Accented letters and other scripts are separators, too, so that text in other scripts has no words.
 
     Example:
         >>> rouge_words("The U.S. vote, 9,000 niños")
@@ -126,6 +126,6 @@ def _stemmed(tokenizer: Tokenizer, text: str) -> list[str]:
 
 @lru_cache(maxsize=1)
 def _porter() -> Callable[[str], str]:
-    from nltk.stem.porter import PorterStemmer  # here, since it takes a while and few need it
+    from nltk.stem.porter import PorterStemmer  # imported here: it takes a while, and few need it
 
     return lru_cache(maxsize=2**17)(PorterStemmer().stem)

@@ -1,7 +1,7 @@
 """Data of the timeline tasks: where it comes from, and the documents that a task asks about.
 
-A task looks for its data as :mod:`tls_tasks.data.order` says; the hub source has reference timelines only. A task never
-changes its form by what it found: where articles are needed, a source without them is passed over.
+A task looks for its data in the order of :mod:`tls_tasks.data.order`; the hub source has reference timelines only. What
+is found never changes a task's form: if articles are needed, a source without them is skipped.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def load_documents(
 
     Args:
         name: Data set: ``tls_crisis``, ``tls_timeline17``, ``tls_entities`` or ``tls_open``.
-        closed_book: Make the form that gives only topic, time and number of dates, and needs no articles.
+        closed_book: Make the form that gives only topic, time span and number of dates, and needs no articles.
         data: Where the data is, instead of the usual order; see :func:`load_topics`.
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
         context_budget: Characters of article text in a prompt. Not used with ``context_tokens``.
@@ -62,7 +62,7 @@ def load_documents(
         **ignored: What is meant for others; only ``pretrained`` is looked at, as said above.
 
     Returns:
-        One row a (topic, reference timeline) pair, as :func:`tls_tasks.timelines.documents.documents` makes them.
+        One row per (topic, reference timeline) pair, as :func:`tls_tasks.timelines.documents.documents` makes them.
 
     Raises:
         DataError: If the data that was asked for can't be used.

@@ -8,6 +8,7 @@ import math
 import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ from tls_tasks.core.errors import InputError
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
-    from tls_tasks.reports.judges import Recorder
     from tls_tasks.reports.runs import ReportRun
     from tls_tasks.reports.score import ReportScore
 
@@ -63,47 +63,31 @@ examples:
 def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
     parser = add_command(subparsers, "judge", run, summary="judge and score cited reports", description=_DESCRIPTION)
-    parser.add_argument("reports", metavar="REPORTS", type=Path)
-    parser.add_argument("nuggets", metavar="NUGGETS", type=Path, nargs="?")
-    parser.add_argument("outdir", metavar="OUT", type=Path, nargs="?", help="the same as -o OUT")
-    parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="folder to write")
-    parser.add_argument("--documents", metavar="PLACE", action="append", help=PLACE_HELP)
-    _add_judge_options(parser)
-    parser.add_argument("-b", "--batch-size", metavar="N", type=_count, default=0, help="reports judged together (all)")
-    parser.add_argument("--limit", metavar="CHARS", type=_count, help="characters of a report that count")
-    parser.add_argument("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
-    parser.add_argument("--compat", choices=("report_gen_eval",), help="the numbers of that program")
-    parser.add_argument(
-        "--allow-unscored", metavar="SHARE", type=_share, default=0.0, help="of the sentences, from 0 (default) to 1"
-    )
-    parser.add_argument("-v", "--verbose", action="store_true", help="log what is done, with a line a report")
-
-
-def _add_judge_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("the judge")
-    group.add_argument("-p", "--provider", choices=("openai", "anthropic", "together"), help="whose model judges")
-    group.add_argument("-m", "--model", "--model-name", metavar="MODEL", help="as the provider or server calls it")
-    group.add_argument(
-        "--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://localhost:8000/v1"
-    )
-    group.add_argument("--api-key-env", metavar="VARIABLE", help="the variable that holds the server's key")
-    group.add_argument("--recorded", metavar="FILE", help="a recording instead of a model")
-    group.add_argument("--harness", metavar="NAME", help="a model of lm_eval, such as hf")
-    group.add_argument(
-        "--model-args", "--model_args", metavar="ARGS", help="its arguments, such as pretrained=ORG/MODEL"
-    )
-    group.add_argument("--nli", metavar="MODEL", help="a model of textual entailment, for support by citations only")
-    group.add_argument("--max-in-flight", metavar="N", type=_count, help="questions under way at a time (16)")
-    group.add_argument("--timeout", metavar="SECONDS", type=float, help="until one try is given up (60)")
-    group.add_argument("--max-tries", metavar="N", type=_count, help="of one question")
-    group.add_argument("--cache", metavar="FILE", type=Path, help="where verdicts are kept (OUT/verdicts.sqlite)")
-    group.add_argument(
-        "--price",
-        metavar=("READ", "WRITTEN"),
-        nargs=2,
-        type=float,
-        help="of a million tokens, for the table at the end",
-    )
+    add = parser.add_argument
+    add("reports", metavar="REPORTS", type=Path)
+    add("nuggets", metavar="NUGGETS", type=Path, nargs="?")
+    add("outdir", metavar="OUT", type=Path, nargs="?", help="the same as -o OUT")
+    add("-o", "--output", metavar="OUT", type=Path, help="folder to write")
+    add("--documents", metavar="PLACE", action="append", help=PLACE_HELP)
+    add("-b", "--batch-size", metavar="N", type=_count, default=0, help="reports judged together (all)")
+    add("--limit", metavar="CHARS", type=_count, help="characters of a report that count")
+    add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
+    add("--compat", choices=("report_gen_eval",), help="the numbers of that program")
+    add("--allow-unscored", metavar="SHARE", type=_share, default=0.0, help="of the sentences, from 0 (default) to 1")
+    add("-v", "--verbose", action="store_true", help="log progress, with a line per report")
+    add = parser.add_argument_group("the judge").add_argument
+    add("-p", "--provider", choices=("openai", "anthropic", "together"), help="whose model judges")
+    add("-m", "--model", "--model-name", metavar="MODEL", help="as the provider or server calls it")
+    add("--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://localhost:8000/v1")
+    add("--api-key-env", metavar="VARIABLE", help="the variable that holds the server's key")
+    add("--recorded", metavar="FILE", help="a recording instead of a model")
+    add("--harness", metavar="NAME", help="a model of lm_eval, such as hf")
+    add("--model-args", "--model_args", metavar="ARGS", help="its arguments, such as pretrained=ORG/MODEL")
+    add("--nli", metavar="MODEL", help="a model of textual entailment, for support by citations only")
+    add("--max-in-flight", metavar="N", type=_count, help="requests under way at a time (16)")
+    add("--timeout", metavar="SECONDS", type=float, help="until one try is given up (60)")
+    add("--max-tries", metavar="N", type=_count, help="of one question (7)")
+    add("--cache", metavar="FILE", type=Path, help="where verdicts are kept (OUT/verdicts.sqlite)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -119,38 +103,45 @@ def run(args: argparse.Namespace) -> int:
     """
     from tls_tasks.reports.judges import Recorder
     from tls_tasks.reports.judges.choose import make_judge
+    from tls_tasks.reports.judges.endpoint import ChatJudge
+    from tls_tasks.reports.judges.files import write_rows
     from tls_tasks.reports.report_eval import UnscoredWarning
     from tls_tasks.reports.runs import read_run, score_run
 
     if args.verbose:
         logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
+        logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
     out = _out_folder(args)
-    found = read_run(args.reports, args.nuggets)
-    _tell_troubles(found)
+    reports = read_run(args.reports, args.nuggets)
+    for bad in reports.bad:
+        print(f"{bad}{' (line left out)' if bad.lost else ''}", file=sys.stderr)
+    for request_id in reports.without_nuggets:
+        print(f"request {request_id}: no nuggets; its reports have neither recall nor coverage", file=sys.stderr)
     documents = None if args.documents is None else open_documents(args.documents)
-    if (
-        documents is None
-        and found.documents is None
-        and any(one.citations for report in found.reports for one in report.sentences)
-    ):
+    cites = any(sentence.citations for report in reports.reports for sentence in report.sentences)
+    if cites and documents is None and reports.documents is None:
         raise InputError("--documents", None, "nothing", "the cited documents: a bundle (.jsonl) or a store (.sqlite)")
     judge = make_judge(judge_spec(args, out))
     assert judge is not None  # judge_spec never says none
     recorder = Recorder(judge)
-    out.mkdir(parents=True, exist_ok=True)
     options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnscoredWarning)  # the exit code and the last line tell
-            score = score_run(found, recorder, documents=documents, batch_size=args.batch_size, **options)
+            warnings.simplefilter("ignore", UnscoredWarning)  # the exit code and the last line say so
+            score = score_run(reports, recorder, documents=documents, batch_size=args.batch_size, **options)
     finally:
         if recorder.rows():  # also what was answered before a judge failed
             recorder.write(out / "verdicts.jsonl")
     for item in score.items:
         _log.info("%s", " ".join([item.run_id, item.request_id, *map(_show, item.values().values())]))
-    _write(out, score, recorder)
-    _print(out, score, recorder)
-    return _exit_code(args, found, score)
+    stats = {"judge_stats": asdict(judge.stats)} if isinstance(judge, ChatJudge) else {}
+    scores = {**score.as_dict(), "runs": score.runs(), "judge": recorder.name, **stats}
+    write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
+    write_rows(out / "scores.json", [plain(scores)])
+    print(f"{scores_text(score)}\n{out}")
+    for name, value in stats.get("judge_stats", {}).items():
+        print(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
+    return _exit_code(args, reports, score)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -183,8 +174,6 @@ def judge_spec(args: argparse.Namespace, out: Path) -> dict[str, Any] | str:
     for name in ("api_key_env", "max_in_flight", "timeout", "max_tries"):
         if getattr(args, name) is not None:
             spec[name] = getattr(args, name)
-    if args.price:
-        spec["prices"] = {spec["model"]: tuple(args.price)}
     return {**spec, "cache": str(args.cache or out / "verdicts.sqlite"), **support}
 
 
@@ -201,29 +190,6 @@ def _out_folder(args: argparse.Namespace) -> Path:
     if folder is None:
         raise InputError("output", None, "nothing", "a folder: -o OUT")
     return folder
-
-
-def _tell_troubles(found: ReportRun) -> None:
-    for bad in found.bad:
-        print(f"{bad}{' (line left out)' if bad.lost else ''}", file=sys.stderr)
-    for request_id in found.without_nuggets:
-        print(f"request {request_id}: no nuggets; its reports have neither recall nor coverage", file=sys.stderr)
-
-
-def _write(out: Path, score: ReportScore, recorder: Recorder) -> None:
-    from tls_tasks.reports.judges.files import write_rows
-
-    write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
-    stats = getattr(recorder.judge, "stats", None)
-    scores = {**score.as_dict(), "runs": score.runs(), "judge": recorder.name}
-    scores |= {} if stats is None else {"judge_stats": stats.as_dict()}
-    write_rows(out / "scores.json", [plain(scores)])
-
-
-def _print(out: Path, score: ReportScore, recorder: Recorder) -> None:
-    print(f"{scores_text(score)}\n{out}")
-    if (stats := getattr(recorder.judge, "stats", None)) is not None:
-        print(f"\n{stats.table()}")
 
 
 def scores_text(score: ReportScore) -> str:
@@ -244,7 +210,7 @@ def scores_text(score: ReportScore) -> str:
     return "\n".join([*lines, "", told, score.signature])
 
 
-def _exit_code(args: argparse.Namespace, found: ReportRun, score: ReportScore) -> int:
+def _exit_code(args: argparse.Namespace, reports: ReportRun, score: ReportScore) -> int:
     counts = score.counts()
     share = counts["unscored_sentences"] / counts["sentences"] if counts["sentences"] else 0.0
     if share > args.allow_unscored:
@@ -254,15 +220,15 @@ def _exit_code(args: argparse.Namespace, found: ReportRun, score: ReportScore) -
             file=sys.stderr,
         )
         return 1
-    return int(any(bad.lost for bad in found.bad))
+    return int(any(bad.lost for bad in reports.bad))
 
 
 def plain(value: Any) -> Any:
-    """Values that any reader of JSON takes: what is undefined is null."""
+    """The value for JSON, which has no NaN: what is undefined is null."""
     if isinstance(value, dict):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): plain(member) for key, member in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(member) for member in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

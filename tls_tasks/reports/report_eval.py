@@ -17,10 +17,11 @@ from typing import Any
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.signature import signature
 from tls_tasks.core.text_rows import describe
-from tls_tasks.reports.asking import FunctionJudge, NoJudge, as_judge
+from tls_tasks.reports.asking import NoJudge, as_judge
 from tls_tasks.reports.columns import ReportRow, read_columns
 from tls_tasks.reports.details import failed_result, report_result
 from tls_tasks.reports.documents import LookUp, look_up
+from tls_tasks.reports.judges.callable import CallableJudge
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.plan import SCOPES, judge_reports, plan_report
 from tls_tasks.reports.report_gen_eval import RawRow, run_program
@@ -176,7 +177,7 @@ def _check_options(config: ReportEvalConfig, confidence_interval: Any) -> None:
 
 def _check_documents(rows: Sequence[ReportRow], judge: Judge) -> None:
     """Refuse to show a judge empty documents."""
-    if isinstance(judge, Recorded | FunctionJudge | NoJudge):
+    if isinstance(judge, Recorded | CallableJudge | NoJudge):
         return
     for row in rows:
         if row.report and any(sentence.citations for sentence in row.report.sentences):

@@ -7,8 +7,8 @@ import pytest
 from tests.conftest import SHARED, read_jsonl
 from tls_tasks.core.errors import DataError, InputError, JudgeError
 from tls_tasks.reports.judges import Recorded, Recorder, from_callable
-from tls_tasks.reports.judges.keys import distinct
 from tls_tasks.reports.judges.prompts import fields_of
+from tls_tasks.reports.judges.questions import distinct
 from tls_tasks.reports.judges.recordings import FIELDS, question_key
 from tls_tasks.reports.types import QUERY_KINDS, Query, Verdict
 
@@ -151,8 +151,8 @@ def test_lines_that_do_not_fit_are_named(tmp_path, line, message):
         ({"kind": "negative"}, "judge: got dict"),
         (None, "judge: got None"),
         ([SHORT[0], None], r"judge\[1\]: got None, expected a line of a recording"),
-        (["{"], r"judge\[0\]: got no JSON"),
-        ([{"kind": "negative", "sentence": 1, "verdict": "NO"}], r"judge\[0\]\.sentence: got int 1"),
+        (["{"], r"judge\[0\]: got invalid JSON"),
+        ([{"kind": "negative", "sentence": 1, "verdict": "NO"}], r"judge\[0\]: sentence: got int 1"),
     ],
 )
 def test_rows_that_do_not_fit_are_named(rows, message):
@@ -180,12 +180,12 @@ def test_the_fields_of_a_kind_are_those_of_its_prompt():
 
 
 def test_files_that_cannot_be_read_are_named(tmp_path):
-    with pytest.raises(DataError, match=r"none\.jsonl, after line 0: can't be read"):
+    with pytest.raises(DataError, match=r"none\.jsonl: no such file"):
         Recorded.read(tmp_path / "none.jsonl")
     (tmp_path / "r.jsonl").write_bytes(b"\xff\xfe")
     with pytest.raises(DataError, match="can't be read"):
         Recorded.read(tmp_path / "r.jsonl")
-    with pytest.raises(InputError, match=r"defaults\.kind: got 'nugget'"):
+    with pytest.raises(InputError, match=r"defaults: kind: got 'nugget'"):
         Recorded([], defaults={"nugget": "NO"})
 
 

@@ -282,7 +282,7 @@ def test_rows_that_can_not_be_read_lose_nothing_but_themselves(tiny, serve, tmp_
         (lambda a: [*a, "--recorded", "x", "-m", "m"], "judge: got --recorded and --model, expected one judge"),
         (lambda a: [*a, "--recorded", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
         (lambda a: [*a, "-p", "openai"], "--model: got nothing, expected the name of a model of openai"),
-        (lambda a: [*a, "--base-url", "http://h"], "judge.model: got nothing"),
+        (lambda a: [*a, "--base-url", "http://h"], "judge.model: got None"),
         (lambda a: a, "TOGETHER_API_KEY: got nothing, expected a key in the environment or in .env"),
     ],
 )

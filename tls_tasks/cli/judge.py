@@ -30,31 +30,29 @@ _log = logging.getLogger(__name__)
 _DESCRIPTION = f"""\
 Judge cited reports by a model that answers yes/no questions, and score them.
 
-REPORTS   JSON Lines, a report a line, in the form of NeuCLIR (request_id, run_id, sentences with text and citations)
+REPORTS   JSON Lines, a report per line, in the form of NeuCLIR (request_id, run_id, sentences with text and citations)
           or of the TREC tracks (metadata, responses, references); or a samples log of the task report_generation,
           which has nuggets and documents of its own
-NUGGETS   JSON Lines, a request a line: items with question_text and gold_answers, or a nugget_bank
-OUT       a folder; it gets
+NUGGETS   JSON Lines, a request per line: items with question_text and gold_answers, or a nugget_bank
+OUT       a folder for
             verdicts.jsonl   every question and its verdict: a recording, for --recorded and `tls-tasks agree`
-            results.jsonl    a line a report: its scores, and where each sentence came out and why
+            results.jsonl    for each report its scores, and how each sentence was judged
             scores.json      the scores of each run and of all, with the signature
-            verdicts.sqlite  the cache of an endpoint's verdicts: a second run, also of a run that was killed, asks only
+            verdicts.sqlite  the verdicts of an endpoint: another run, also after one that was killed, asks only for
                              what is missing
 
 The judge is one of: -p PROVIDER -m MODEL (by default {DEFAULT_PROVIDER}, {DEFAULT_MODEL}); --base-url URL
 -m MODEL (any OpenAI-compatible server); --harness NAME --model-args ARGS (a model of lm_eval, by the likelihood of YES
-and NO); --recorded FILE (asks nobody). Keys are read from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the
+and NO); --recorded FILE (asks nobody). Keys come from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the
 variable that --api-key-env names, in the environment or in a file .env.
 
 exit codes:
   0  judged and scored
-  1  scored, but more sentences stayed without a score than --allow-unscored permits, or a report's line could not be
-     read
+  1  scored, but more sentences lack a score than --allow-unscored permits, or a line of REPORTS could not be read
   2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
 
 examples:
   tls-tasks judge reports.jsonl nuggets.jsonl -o out --documents docs.jsonl --base-url http://localhost:8000/v1 -m NAME
-  tls-tasks judge reports.jsonl nuggets.jsonl results/ --documents docs.jsonl -p openai -m gpt-4o --verbose
   tls-tasks judge samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
   tls-tasks judge reports.jsonl nuggets.jsonl -o again --documents docs.jsonl --recorded out/verdicts.jsonl
 """
@@ -203,11 +201,11 @@ def scores_text(score: ReportScore) -> str:
     for run_id, values in rows.items():
         lines.append(f"{run_id:<{width}}" + "".join(f"  {_show(values[key]):>{len(key)}}" for key in KEYS))
     counts = score.counts()
-    told = (
+    summary = (
         f"{counts['reports']} reports, {counts['sentences']} sentences, {counts['unscored_sentences']} of them "
         f"without a score, {counts['unknown_citations']} unknown citations"
     )
-    return "\n".join([*lines, "", told, score.signature])
+    return "\n".join([*lines, "", summary, score.signature])
 
 
 def _exit_code(args: argparse.Namespace, reports: ReportRun, score: ReportScore) -> int:

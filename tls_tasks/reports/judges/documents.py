@@ -1,4 +1,4 @@
-"""Documents from files and from ir_datasets, and bundles of only those that reports cite.
+"""Documents from files, and bundles of only those that reports cite.
 
 A bundle is enough to judge and score the reports, and small enough to be kept with them: one JSON line per document,
 with ``id``, ``title``, ``text``, and ``collection`` where there are several collections.
@@ -10,8 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import DataError, MissingExtraError
+from tls_tasks.core.errors import DataError
 from tls_tasks.core.text_rows import describe
+from tls_tasks.data.parquet import parquet_rows
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges.files import read_rows, write_rows
 from tls_tasks.reports.judges.pickles import read_lookup
@@ -22,9 +23,6 @@ ID_NAMES = ("id", "doc_id", "docid", "docno", "_id")
 
 TEXT_NAMES = ("text", "contents", "body")
 """Where they keep its text."""
-
-IR_DATASETS = "ir_datasets:"
-"""Prefix of a source in ir_datasets, as in ``ir_datasets:neuclir/1/zh``."""
 
 
 class Bundled(NamedTuple):
@@ -83,30 +81,26 @@ def read_documents(source: str | Path) -> Iterator[tuple[str, dict[str, str]]]:
     """The documents of a collection, for :func:`~tls_tasks.reports.judges.store.build_store`.
 
     Args:
-        source: A file (JSON Lines, possibly gzipped; Parquet; a look-up pickle of report_gen_eval) or a data set of
-            ir_datasets, ``ir_datasets:NAME``. A row has an id (:data:`ID_NAMES`), a text (:data:`TEXT_NAMES`) and
-            perhaps a ``title``.
+        source: JSON Lines, possibly gzipped, which are read line by line; Parquet or a look-up pickle of
+            report_gen_eval, which are read into memory. A row has an id (:data:`ID_NAMES`), a text
+            (:data:`TEXT_NAMES`) and perhaps a ``title``.
 
     Yields:
         Id and document, with ``title`` (perhaps empty) and ``text``.
 
     Raises:
-        DataError: A source or row that can't be read; names file and row.
-        MissingExtraError: ir_datasets isn't installed.
+        DataError: A file or row that can't be read; names both.
     """
-    name = str(source)
-    if name.startswith(IR_DATASETS):
-        rows = _ir_rows(name)
-    elif name.endswith((".jsonl", ".jsonl.gz")):
-        rows = read_rows(Path(source))
-    elif name.endswith(".parquet"):
-        rows = _parquet_rows(Path(source))
-    elif name.endswith(".pkl"):
-        rows = _pickled_rows(Path(source))
+    path = Path(source)
+    rows: Iterable[tuple[str, dict[str, Any]]]
+    if path.name.endswith((".jsonl", ".jsonl.gz")):
+        rows = read_rows(path)
+    elif path.suffix == ".parquet":
+        rows = ((f"{path}, row {number}", row) for number, row in enumerate(parquet_rows(path), start=1))
+    elif path.suffix == ".pkl":
+        rows = _pickled_rows(path)
     else:
-        raise DataError(
-            f"{name}: expected .jsonl, .jsonl.gz, .parquet, .pkl (from report_gen_eval) or {IR_DATASETS}NAME"
-        )
+        raise DataError(f"{path}: expected .jsonl, .jsonl.gz, .parquet, or .pkl (of report_gen_eval)")
     return (_document(row, place) for place, row in rows)
 
 
@@ -130,35 +124,3 @@ def _pickled_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for doc_id, document in read_lookup(path).items():
         parts = document if isinstance(document, dict) else {"text": document}
         yield f"{path}, document {doc_id!r}", {**parts, "id": doc_id}
-
-
-def _parquet_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    n_rows = 0
-    try:
-        with pq.ParquetFile(path) as file:
-            columns = [name for name in (*ID_NAMES, *TEXT_NAMES, "title") if name in file.schema_arrow.names]
-            for batch in file.iter_batches(batch_size=256, columns=columns):
-                for row in batch.to_pylist():
-                    n_rows += 1
-                    yield f"{path}, row {n_rows}", row
-    except (OSError, pa.ArrowException) as error:
-        raise DataError(f"{path}, after row {n_rows}: not readable as Parquet: {error}") from error
-
-
-def _ir_rows(source: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    try:
-        import ir_datasets
-    except ImportError:
-        raise MissingExtraError(f"source {source!r}", "ir") from None
-    try:
-        documents = ir_datasets.load(source.removeprefix(IR_DATASETS)).docs_iter()
-    except (KeyError, AttributeError) as error:
-        raise DataError(f"{source}: no such data set, or none with documents ({error})") from error
-    for document in documents:
-        row = document._asdict()
-        if not any(name in row for name in TEXT_NAMES):
-            row["text"] = document.default_text()
-        yield f"{source}, document {row.get('doc_id')!r}", row

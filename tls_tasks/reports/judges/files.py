@@ -37,19 +37,11 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
     unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     n_rows = 0
     try:
-        with unfinished.open("w", encoding="utf-8") as lines:
+        # UTF-8 has no lone surrogates; written with a backslash they are JSON's own escapes.
+        with unfinished.open("w", encoding="utf-8", errors="backslashreplace") as lines:
             for n_rows, row in enumerate(rows, start=1):  # noqa: B007 - the last number is wanted
-                line = json.dumps(row, ensure_ascii=False)
-                # UTF-8 has no lone surrogates; JSON can escape them.
-                lines.write((line if line.isascii() or _is_utf8(line) else json.dumps(row)) + "\n")
+                lines.write(json.dumps(row, ensure_ascii=False) + "\n")
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
     return n_rows
-
-
-def _is_utf8(text: str) -> bool:
-    try:
-        return bool(text.encode())
-    except UnicodeEncodeError:
-        return False

@@ -20,7 +20,7 @@ from itertools import count, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import DataError, InputError, JudgeError, OptionError
+from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.text_rows import describe
 from tls_tasks.reports.judges.files import read_rows, write_rows
 from tls_tasks.reports.judges.verdicts import read_verdict, shorten
@@ -34,19 +34,12 @@ KIND_NAMES: Mapping[str, str] = {
 }
 """Kinds as recordings name them, those of report_gen_eval included -> ours."""
 
-FIELDS: Mapping[str, tuple[str, ...]] = {
-    "citation_support": ("document", "sentence"),
-    "nugget_agreement": ("sentence", "question", "answer"),
-    "negative": ("sentence",),
-    "requires_citation": ("sentence",),
-    "first_instance": ("previous", "sentence"),
-}
-"""Kind -> the fields of a question."""
-
-_SHORT = {kind: ("sentence",) for kind in QUERY_KINDS} | {
+# Kind -> what identifies a question in a line without a key, and what may restrict a verdict to some reports.
+_IDENTIFYING: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(QUERY_KINDS, ("sentence",)),
     "citation_support": ("doc_id", "sentence"),
-    "nugget_agreement": FIELDS["nugget_agreement"],
-}  # kind -> what identifies a question in a line written by hand
+    "nugget_agreement": ("sentence", "question", "answer"),
+}
 _RESTRICTIONS = ("request_id", "run_id", "scope")
 _WORDS = {True: "YES", False: "NO", None: None}
 
@@ -65,7 +58,6 @@ class Recorded:
     Args:
         rows: Lines of a recording, long or short, each a dict or its JSON. ``attempts`` holds what the judge said
             before ``verdict``; the last one that can be read counts.
-        strict: Whether a question without a recorded verdict raises an error; otherwise its verdict is ``missing``.
         defaults: Kind -> verdict (YES or NO) for the questions that no line answers.
         name: For the signature; by default the judges that the lines name, or ``recorded``.
         places: Where the lines are, for errors.
@@ -84,14 +76,12 @@ class Recorded:
         self,
         rows: Iterable[Mapping[str, Any] | str],
         *,
-        strict: bool = False,
         defaults: Mapping[str, Any] | None = None,
         name: str | None = None,
         places: Iterable[str] | None = None,
     ) -> None:
         if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
             raise InputError("judge", None, describe(rows), "a list of lines of a recording")
-        self._strict = strict
         self._recorded: dict[_Key, _Recorded] = {}
         judges: dict[str, None] = {}
         for place, line in zip(places or (f"judge[{number}]" for number in count()), rows, strict=False):
@@ -105,14 +95,7 @@ class Recorded:
         self.name = name or "+".join(judges) or "recorded"
 
     @classmethod
-    def read(
-        cls,
-        path: str | Path,
-        *,
-        strict: bool = False,
-        defaults: Mapping[str, Any] | None = None,
-        name: str | None = None,
-    ) -> Recorded:
+    def read(cls, path: str | Path, *, defaults: Mapping[str, Any] | None = None, name: str | None = None) -> Recorded:
         """The judge of a recording in a JSON Lines file.
 
         Raises:
@@ -120,13 +103,7 @@ class Recorded:
         """
         rows = list(read_rows(Path(path)))
         try:
-            return cls(
-                [row for _, row in rows],
-                strict=strict,
-                defaults=defaults,
-                name=name,
-                places=[place for place, _ in rows],
-            )
+            return cls([row for _, row in rows], defaults=defaults, name=name, places=[place for place, _ in rows])
         except InputError as error:
             raise DataError(str(error)) from error
 
@@ -135,12 +112,9 @@ class Recorded:
         return len(self._recorded)
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        """One verdict per query, in order.
-
-        Raises:
-            JudgeError: In strict mode, at the first question without a verdict.
-        """
-        return [self._answer(query) for query in queries]
+        """One verdict per query, in order; ``missing`` where nothing is recorded."""
+        found = [self._find(query) for query in queries]
+        return [Verdict(None, "missing") if recorded is None else recorded.verdict for recorded in found]
 
     def tries(self, query: Query) -> tuple[Any, ...]:
         """What was said at the first, second … try, word by word; empty where nothing is recorded.
@@ -152,16 +126,6 @@ class Recorded:
         """
         found = self._find(query)
         return () if found is None else found.attempts
-
-    def _answer(self, query: Query) -> Verdict:
-        found = self._find(query)
-        if found is not None:
-            return found.verdict
-        if self._strict:
-            about = ", ".join(f"{name} {value}" for name, value in query.about.items())
-            where = about or shorten(query.fields.get("sentence", ""))
-            raise JudgeError(f"judge {self.name}: nothing is recorded for {query.kind} of {where}")
-        return Verdict(None, "missing")
 
     def _find(self, query: Query) -> _Recorded | None:
         for key in _keys(query):
@@ -208,28 +172,27 @@ class Recorder:
         self._asked += zip(queries, verdicts, strict=True)
         return verdicts
 
-    def rows(self, documents: bool = False) -> list[dict[str, Any]]:
-        """The lines of the recording, in the order of asking; see :func:`record`."""
-        return [record(query, verdict, self.judge.name, documents) for query, verdict in self._asked]
+    def rows(self) -> list[dict[str, Any]]:
+        """The lines of the recording, in the order of asking."""
+        return [record(query, verdict, self.judge.name) for query, verdict in self._asked]
 
-    def write(self, path: str | Path, documents: bool = False) -> int:
+    def write(self, path: str | Path) -> int:
         """Write the recording; returns how many lines it has."""
-        return write_rows(Path(path), self.rows(documents))
+        return write_rows(Path(path), self.rows())
 
 
-def record(query: Query, verdict: Verdict, judge: str, documents: bool = False) -> dict[str, Any]:
+def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
     """One line of a recording.
 
     Args:
         query: The question.
         verdict: The answer.
         judge: The judge's name.
-        documents: Whether to include the text of a document; the key identifies documents without it.
     """
     return {
         "kind": query.kind,
         "key": question_key(query.kind, query.fields),
-        "fields": {name: text for name, text in query.fields.items() if documents or name != "document"},
+        "fields": {name: text for name, text in query.fields.items() if name != "document"},  # the key stands for it
         "about": dict(query.about),
         "verdict": _WORDS[verdict.value],
         "reason": verdict.reason,
@@ -264,9 +227,10 @@ def _row(line: Any, place: str) -> Mapping[str, Any]:
 def _keys(query: Query) -> list[_Key]:
     """Where a query's verdict may be recorded, the most specific first."""
     parts = {**query.about, **query.fields}
-    short = "short", query.kind, *(parts.get(name) for name in _SHORT.get(query.kind, ()))
+    identity = "fields", query.kind, *(parts.get(name) for name in _IDENTIFYING.get(query.kind, ()))
     restrictions = (dict.fromkeys((_text(query.about.get(name)), None)) for name in _RESTRICTIONS)
-    return [_long_key(query.kind, query.fields), *((*short, *fit) for fit in product(*restrictions))]
+    key = "key", query.kind, question_key(query.kind, query.fields)
+    return [key, *((*identity, *fit) for fit in product(*restrictions))]
 
 
 def _key(row: Mapping[str, Any], place: str) -> _Key:
@@ -275,17 +239,12 @@ def _key(row: Mapping[str, Any], place: str) -> _Key:
     if isinstance(row.get("key"), str):
         return "key", kind, row["key"]
     fields, about = (value if isinstance(value := row.get(name), Mapping) else {} for name in ("fields", "about"))
-    if all(isinstance(fields.get(name), str) for name in FIELDS[kind]):
-        return _long_key(kind, {name: fields[name] for name in FIELDS[kind]})
     parts = {**about, **row, **fields}
-    for name in _SHORT[kind]:
+    for name in _IDENTIFYING[kind]:
         if not isinstance(parts.get(name), str):
             raise InputError(f"{place}: {name}", None, describe(parts.get(name)), "a str, or a key or fields")
-    return "short", kind, *(parts[name] for name in _SHORT[kind]), *(_text(parts.get(name)) for name in _RESTRICTIONS)
-
-
-def _long_key(kind: str, fields: Mapping[str, str]) -> _Key:
-    return "key", kind, question_key(kind, fields)
+    identity = (parts[name] for name in _IDENTIFYING[kind])
+    return "fields", kind, *identity, *(_text(parts.get(name)) for name in _RESTRICTIONS)
 
 
 def _text(value: Any) -> str | None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
-import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -30,7 +29,7 @@ CREATE TABLE documents (id TEXT NOT NULL, packed BLOB NOT NULL);
 class DocumentStore(Mapping[str, dict[str, str]]):
     """A store written by :func:`build_store`: a mapping of document ids to ``{"title": …, "text": …}``.
 
-    Threads and forked processes may share it; each opens a connection of its own.
+    Threads and forked processes may share it.
 
     Args:
         path: The file.
@@ -52,7 +51,9 @@ class DocumentStore(Mapping[str, dict[str, str]]):
         self.path = Path(path)
         if not self.path.is_file():
             raise DataError(f"{self.path}: no such file; tls-tasks build-store makes one")
-        self._local = threading.local()
+        # Read-only and immutable: no locks, so that threads and forks may share it, and the disk may be read-only.
+        uri = f"{self.path.resolve().as_uri()}?mode=ro&immutable=1"
+        self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
         try:
             ((application,),) = self._run("PRAGMA application_id")
         except sqlite3.DatabaseError as error:
@@ -81,22 +82,15 @@ class DocumentStore(Mapping[str, dict[str, str]]):
 
     def __iter__(self) -> Iterator[str]:
         """The ids, in the order in which the store was built."""
-        last = 0
-        while rows := self._run("SELECT rowid, id FROM documents WHERE rowid > ? ORDER BY rowid LIMIT 1000", last):
-            yield from (doc_id for _, doc_id in rows)
-            last = rows[-1][0]
+        for (doc_id,) in self._connection.execute("SELECT id FROM documents ORDER BY rowid"):
+            yield doc_id
 
     def __len__(self) -> int:
         """How many documents there are."""
         return int(self._run("SELECT count(*) FROM documents")[0][0])
 
     def _run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        local = self._local
-        if getattr(local, "process", None) != os.getpid():  # sqlite's connections don't survive a fork
-            # Immutable: no locks, so that the file may be on a read-only disk.
-            local.connection = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro&immutable=1", uri=True)
-            local.process = os.getpid()
-        return list(local.connection.execute(statement, values).fetchall())
+        return self._connection.execute(statement, values).fetchall()
 
 
 def build_store(path: str | Path, documents: Iterable[tuple[str, Mapping[str, Any]]]) -> int:

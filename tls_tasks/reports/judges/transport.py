@@ -1,26 +1,24 @@
 """The HTTP transport below the ``openai`` client: a deadline for each try as a whole, and a limit on its size.
 
 The client's own timeout starts anew with every byte that arrives, and the client unpacks whatever it is sent. This
-transport reads each answer completely before the client sees it. Anything that isn't the answer of a chat model becomes
-an error after which the client tries again.
+transport asks for uncompressed answers and accepts no others, and reads each completely before the client sees it.
+Anything that isn't the answer of a chat model becomes an error after which the client tries again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-import zlib
 
 import httpx
 
 LIMIT = 16_000_000
-"""The most bytes an answer may have, compressed or not. A verdict takes a few hundred."""
+"""The most bytes an answer may have. A verdict takes a few hundred."""
 
 OUT_OF_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 """Error codes that waiting doesn't cure, though they come with status 429."""
 
 _KEPT_HEADERS = ("retry-after", "retry-after-ms", "location")
-_WINDOW_BITS = {"gzip": 31, "deflate": 15}  # what zlib calls these encodings
 
 
 class LimitedTransport(httpx.AsyncBaseTransport):
@@ -75,22 +73,9 @@ class LimitedTransport(httpx.AsyncBaseTransport):
         finally:
             await response.aclose()
         encoding = response.headers.get("content-encoding", "identity")
-        return response.status_code, response.headers, _decompressed(bytes(content), encoding)
-
-
-def _decompressed(content: bytes, encoding: str) -> bytes:
-    if encoding == "identity":
-        return content
-    if encoding not in _WINDOW_BITS:
-        raise httpx.DecodingError(f"the answer is encoded as {encoding!r:.40}")
-    decompressor = zlib.decompressobj(_WINDOW_BITS[encoding])
-    try:
-        content = decompressor.decompress(content, LIMIT)
-    except zlib.error as error:
-        raise httpx.DecodingError(f"the answer can't be decompressed: {error}") from error
-    if not decompressor.eof:
-        raise httpx.DecodingError(f"the answer is cut off, or has more than {LIMIT:,} bytes")
-    return content
+        if encoding != "identity":
+            raise httpx.DecodingError(f"the answer is encoded as {encoding!r:.40}, which was not asked for")
+        return response.status_code, response.headers, bytes(content)
 
 
 def _status_and_code(status: int, content: bytes) -> tuple[int, object]:

@@ -86,16 +86,6 @@ def render(query: Query) -> list[Message]:
     return [{"role": "user", "content": f"{task}\n{RULES}\n\n{shown}\n\n{LAST_LINE}"}]
 
 
-def fields_of(kind: str) -> tuple[str, ...]:
-    """The fields that the prompt of a kind shows, in order.
-
-    Example:
-        >>> fields_of("citation_support")
-        ('document', 'sentence')
-    """
-    return tuple(_PLACE.findall(_prompt(kind)[1]))
-
-
 def prompts_hash() -> str:
     """Eight digits that change with every change of a prompt; part of each judge's name.
 

@@ -1,10 +1,10 @@
 import json
-import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import hostile
 from tls_tasks.trees.baseline import answer, dates_in, fill, numbers_in
 from tls_tasks.trees.compliance import complies
 from tls_tasks.trees.data import load_tree_task, prompt
@@ -140,6 +140,4 @@ def test_any_prompt_has_an_answer_that_is_json(text, schema):
 def test_long_documents_take_no_longer_than_their_length():
     node = read_schema({"due_date": "date", "total": "number", "name": "string", "tags": ["string"], "ok": "boolean"})
     for text in ("total due 1 " * 20_000, "1,111," * 30_000, "name:" * 40_000, "total." * 40_000, "a@" * 40_000):
-        start = time.perf_counter()
-        fill(node, text)
-        assert time.perf_counter() - start < 3
+        assert hostile.seconds(lambda one: fill(node, one), text) < 10

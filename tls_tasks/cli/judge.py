@@ -18,8 +18,8 @@ from tls_tasks.core.errors import InputError
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
+    from tls_tasks.core.score import Score
     from tls_tasks.reports.runs import ReportRun
-    from tls_tasks.reports.score import ReportScore
 
 DEFAULT_PROVIDER = "together"
 DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
@@ -105,6 +105,7 @@ def run(args: argparse.Namespace) -> int:
     from tls_tasks.reports.judges.files import write_rows
     from tls_tasks.reports.report_eval import UnscoredWarning
     from tls_tasks.reports.runs import read_run, score_run
+    from tls_tasks.reports.score import runs_of
 
     if args.verbose:
         logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
@@ -133,7 +134,7 @@ def run(args: argparse.Namespace) -> int:
     for item in score.items:
         _log.info("%s", " ".join([item.run_id, item.request_id, *map(_show, item.values().values())]))
     stats = {"judge_stats": asdict(judge.stats)} if isinstance(judge, ChatJudge) else {}
-    scores = {**score.as_dict(), "runs": score.runs(), "judge": recorder.name, **stats}
+    scores = {**score.as_dict(), **runs_of(score), "judge": recorder.name, **stats}
     write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
     write_rows(out / "scores.json", [plain(scores)])
     print(f"{scores_text(score)}\n{out}")
@@ -190,17 +191,17 @@ def _out_folder(args: argparse.Namespace) -> Path:
     return folder
 
 
-def scores_text(score: ReportScore) -> str:
+def scores_text(score: Score) -> str:
     """The scores of each run and of all, what was counted, and the signature."""
-    from tls_tasks.reports.score import KEYS
+    from tls_tasks.reports.score import KEYS, runs_of
 
-    runs = score.runs()
+    runs = runs_of(score)["runs"]
     rows = {**runs, "all": score.as_dict()} if len(runs) != 1 else runs
     width = max(3, *map(len, rows))
     lines = [f"{'run':<{width}}" + "".join(f"  {key}" for key in KEYS)]
     for run_id, values in rows.items():
         lines.append(f"{run_id:<{width}}" + "".join(f"  {_show(values[key]):>{len(key)}}" for key in KEYS))
-    counts = score.counts()
+    counts = score.as_dict()["counts"]
     summary = (
         f"{counts['reports']} reports, {counts['sentences']} sentences, {counts['unscored_sentences']} of them "
         f"without a score, {counts['unknown_citations']} unknown citations"
@@ -208,8 +209,8 @@ def scores_text(score: ReportScore) -> str:
     return "\n".join([*lines, "", summary, score.signature])
 
 
-def _exit_code(args: argparse.Namespace, reports: ReportRun, score: ReportScore) -> int:
-    counts = score.counts()
+def _exit_code(args: argparse.Namespace, reports: ReportRun, score: Score) -> int:
+    counts = score.as_dict()["counts"]
     share = counts["unscored_sentences"] / counts["sentences"] if counts["sentences"] else 0.0
     if share > args.allow_unscored:
         print(

@@ -9,9 +9,10 @@ from typing import Any
 from lm_eval.api.instance import Instance
 from lm_eval.api.registry import get_model
 
+from tls_tasks.core.options import check_whole_number
 from tls_tasks.reports.judges.callable import from_probability
 from tls_tasks.reports.judges.prompts import prompts_hash, render
-from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, check_window, distinct
+from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, distinct
 from tls_tasks.reports.types import Query, Verdict
 
 WORDS = (" YES", " NO")
@@ -65,7 +66,7 @@ class HarnessJudge:
     def __init__(self, lm: Any, *, chat: bool = False, name: str | None = None, window: int | None = None) -> None:
         self._lm, self._chat = lm, chat
         self._window = _fitting(getattr(lm, "max_length", None)) if window is None else window
-        check_window(self._window)
+        check_whole_number("window", self._window, 100)
         checkpoint = getattr(getattr(getattr(lm, "model", None), "config", None), "_name_or_path", "")
         label = name or ":".join(filter(None, [type(lm).__name__, checkpoint]))
         self.name = f"{label},loglikelihood{',chat' if chat else ''},prompts:{prompts_hash()}"

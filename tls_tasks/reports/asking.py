@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.text_rows import describe
+from tls_tasks.core.rows import describe
 from tls_tasks.reports.judges.callable import from_callable
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.types import Judge, Query, Verdict
 
-JUDGE_FORMS = "a judge (see tls_tasks.reports.judges), a function of a query, or recorded judgments (a list of dicts)"
+_JUDGE_FORMS = "a judge (see tls_tasks.reports.judges), a function of a query, or recorded judgments (a list of dicts)"
 
 
 def as_judge(judge: Any) -> Judge:
@@ -45,19 +45,19 @@ def as_judge(judge: Any) -> Judge:
         return found
     if callable(judge):
         return from_callable(judge, f"custom({getattr(judge, '__qualname__', type(judge).__qualname__)})")
-    raise InputError("judge", None, describe(judge), JUDGE_FORMS)
+    raise InputError("judge", None, describe(judge), _JUDGE_FORMS)
 
 
 class NoJudge:
-    """Refuses to be asked: for reports that can be scored without."""
+    """Refuses to be asked: for reports that can be scored without a judge."""
 
     name = "none"
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        """Says what is missing.
+        """Say what is missing.
 
         Raises:
             InputError: Always.
         """
         kinds = ", ".join(dict.fromkeys(query.kind for query in queries))
-        raise InputError("judge", None, f"None, and {len(queries)} questions to ask ({kinds})", JUDGE_FORMS)
+        raise InputError("judge", None, f"None, and {len(queries)} questions to ask ({kinds})", _JUDGE_FORMS)

@@ -58,7 +58,7 @@ def evaluate_report(
     from tls_tasks.reports.report_eval import report_eval  # which imports this package
 
     asked = from_provider(provider, model_name or "") if judge is None else judge
-    requests = read_requests(text_lines(Path(nuggets_file)), str(nuggets_file)).requests
+    requests, _ = read_requests(text_lines(Path(nuggets_file)), str(nuggets_file))
     score = report_eval([report], [list(requests)], documents, asked, **options)
     item = score.as_dict(detailed=True)["items"][0]
     metrics = {key: value for key, value in score.as_dict().items() if key not in ("signature", "counts")}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.text_rows import describe
+from tls_tasks.core.rows import describe
 from tls_tasks.reports.judges.questions import distinct
 from tls_tasks.reports.judges.verdicts import shorten, verdict_in
 from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError, InputError, OptionError
-from tls_tasks.core.text_rows import describe
+from tls_tasks.core.rows import describe
 from tls_tasks.reports.judges.callable import ByKind
 from tls_tasks.reports.judges.endpoint import from_endpoint
 from tls_tasks.reports.judges.nli import NliJudge

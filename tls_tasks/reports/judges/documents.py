@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.core.text_rows import describe
+from tls_tasks.core.rows import describe
 from tls_tasks.data.parquet import parquet_rows
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges.files import read_rows, write_rows

@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import strip_thinking
-from tls_tasks.core.text_rows import describe
+from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.rows import describe
 from tls_tasks.reports.judges.cache import VerdictCache
 from tls_tasks.reports.judges.prompts import SECOND_TRY, Message, neutral, prompts_hash, render
-from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, check_window, distinct
+from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, distinct
 from tls_tasks.reports.judges.verdicts import shorten, verdict_in
 from tls_tasks.reports.types import Query, Verdict
 
@@ -92,10 +93,8 @@ class Endpoint:
         if self.api_key is not None and not _KEY.fullmatch(self.api_key):
             raise InputError("api_key", None, "something else (not shown)", "printable characters, no blanks around")
         for name in ("max_in_flight", "max_tries", "give_up_after"):
-            value = getattr(self, name)
-            if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise InputError(name, None, repr(value), "a whole number above 0")
-        check_window(self.window)
+            check_whole_number(name, getattr(self, name))
+        check_whole_number("window", self.window, 100)
         if not isinstance(self.timeout, int | float) or not 0 < self.timeout < math.inf:
             raise InputError("timeout", None, repr(self.timeout), "a number of seconds above 0")
         if not isinstance(self.parameters, Mapping | None):

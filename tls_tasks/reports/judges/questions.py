@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tls_tasks.core.errors import InputError
 from tls_tasks.reports.types import Query, Verdict
 from tls_tasks.text.windows import windows
 
@@ -25,16 +24,6 @@ def distinct(queries: Sequence[Query]) -> tuple[list[Query], list[int]]:
         questions.setdefault(query.identity, query)
     positions = {identity: position for position, identity in enumerate(questions)}
     return list(questions.values()), [positions[query.identity] for query in queries]
-
-
-def check_window(size: object) -> None:
-    """Refuse a window size that can't be used.
-
-    Raises:
-        InputError: Not a whole number of at least 100.
-    """
-    if not isinstance(size, int) or isinstance(size, bool) or size < 100:
-        raise InputError("window", None, repr(size), "a whole number of characters, at least 100")
 
 
 def ask_in_windows(

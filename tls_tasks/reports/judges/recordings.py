@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError, InputError, OptionError
-from tls_tasks.core.text_rows import describe
+from tls_tasks.core.rows import describe
 from tls_tasks.reports.judges.files import read_rows, write_rows
 from tls_tasks.reports.judges.verdicts import read_verdict, shorten
 from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict

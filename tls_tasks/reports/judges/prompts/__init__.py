@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.text_rows import describe
+from tls_tasks.core.rows import describe
 from tls_tasks.reports.types import QUERY_KINDS, Query
 
 Message = dict[str, str]

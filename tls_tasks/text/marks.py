@@ -1,0 +1,86 @@
+"""Texts cut into marked and unmarked pieces: what the page highlights."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+
+from tls_tasks.text.rouge155 import normal_form
+
+Segments = list[list[str]]
+"""``[text, mark]`` in order, with an empty mark for unmarked text; joined, the pieces are the whole text."""
+
+_WORD = re.compile(r"[A-Za-z0-9]+")
+_TOKEN = re.compile(r"\S+")
+
+
+def rouge_words(text: str) -> set[str]:
+    """The words that ROUGE-1.5.5 counts in a text, in the form in which it counts them.
+
+    Example:
+        >>> sorted(rouge_words("The protesters march."))
+        ['march', 'protest']
+    """
+    return {form for word in _WORD.finditer(text) if (form := normal_form(word[0].lower()))}
+
+
+def mark_words(text: str, wanted: Collection[str], mark: str = "common") -> Segments:
+    """Mark the words whose counted form is in ``wanted``.
+
+    Example:
+        >>> mark_words("The protesters march.", {"protest"})
+        [['The ', ''], ['protesters', 'common'], [' march.', '']]
+    """
+    return _cut(text, _WORD, lambda place, word: (normal_form(word.lower()) or "") in wanted, mark)
+
+
+def mark_positions(text: str, positions: Iterable[int], mark: str = "common") -> Segments:
+    """Mark words, split at whitespace, by their positions.
+
+    Example:
+        >>> mark_positions("a b  c", [0, 2])
+        [['a', 'common'], [' b  ', ''], ['c', 'common']]
+    """
+    wanted = frozenset(positions)
+    return _cut(text, _TOKEN, lambda place, word: place in wanted, mark)
+
+
+def mark_spans(text: str, spans: Iterable[tuple[int, int, str]]) -> Segments:
+    """Mark spans of a text; where several overlap, a piece has the marks of all, separated by spaces.
+
+    Args:
+        text: The text.
+        spans: Start, end and mark of each.
+
+    Example:
+        >>> mark_spans("abcdef", [(1, 4, "hit"), (3, 5, "miss")])
+        [['a', ''], ['bc', 'hit'], ['d', 'hit miss'], ['e', 'miss'], ['f', '']]
+    """
+    kept = [(max(0, start), min(len(text), end), mark) for start, end, mark in spans if start < end]
+    borders = sorted({0, len(text), *(start for start, _, _ in kept), *(end for _, end, _ in kept)})
+    pieces = []
+    for begin, finish in itertools.pairwise(borders):
+        marks = dict.fromkeys(mark for start, end, mark in kept if start <= begin and finish <= end)
+        pieces.append([text[begin:finish], " ".join(marks)])
+    return _joined(pieces)
+
+
+def _cut(text: str, pattern: re.Pattern[str], is_marked: Callable[[int, str], bool], mark: str) -> Segments:
+    pieces, end = [], 0
+    for place, word in enumerate(pattern.finditer(text)):
+        pieces.append([text[end : word.start()], ""])
+        pieces.append([word[0], mark if is_marked(place, word[0]) else ""])
+        end = word.end()
+    return _joined([*pieces, [text[end:], ""]])
+
+
+def _joined(pieces: Sequence[Sequence[str]]) -> Segments:
+    """Merge neighbours with the same mark; drop empty pieces."""
+    joined: Segments = []
+    for text, mark in pieces:
+        if text and joined and joined[-1][1] == mark:
+            joined[-1][0] += text
+        elif text:
+            joined.append([text, mark])
+    return joined

@@ -70,3 +70,21 @@ def is_linear(parse: Callable[[str], object], small: str, large: str) -> bool:
     while not (held := min(one[1] for one in times) < 8 * max(min(one[0] for one in times), 0.05)) and len(times) < 4:
         times.append((seconds(parse, small), seconds(parse, large)))
     return held
+
+
+HOSTILE = [
+    "",
+    "null",
+    "NaN",
+    "[" * 100_000,
+    '{"a":' * 50_000,
+    "2011-01-25: " * 20_000,
+    '[{"date": "2011-01-25", "text": ' + "1" * 10_000 + "}]",
+    '[{"date": {"date": []}, "text": {"text": {}}}]',
+    "[__import__('os').abort()]",
+    "\x00\ud800\udfff\u202e 2011-01-25: a",
+    "9999-12-31: a\n0001-01-01: b\n0000-00-00: c",
+    "2011-01-25: " + "<" * 1000 + "^" * 1000,
+    "2011-01-25: " + "police " * 100_000,
+    "\n".join(f"{year}-01-01: a" for year in range(1, 9999, 3)),
+]

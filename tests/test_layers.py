@@ -195,3 +195,20 @@ def test_no_machine_paths_in_what_ships():
     for path in Path(PACKAGE).rglob("*"):
         if path.suffix in {".py", ".json", ".jsonl", ".md", ".txt"}:
             assert not pattern.search(path.read_text(encoding="utf-8")), path
+
+
+def test_what_is_imported_is_declared():
+    """Each package that our code imports is a dependency, or an extra's."""
+    from importlib import metadata
+
+    declared = {re.split(r"[^\w.-]", line)[0].lower().replace("_", "-") for line in metadata.requires("tls-tasks")}
+    owners = metadata.packages_distributions()
+    roots = {module.split(".")[0] for _, path in SOURCES for module, _ in imports(path)}
+    foreign = roots - set(sys.stdlib_module_names) - {"tls_tasks", "_tls_tasks_hook"}
+    with_hf = {"torch", "transformers"}  # what lm-eval[hf] is for
+    undeclared = {
+        root
+        for root in foreign - with_hf
+        if not {name.lower().replace("_", "-") for name in owners.get(root, [root])} & declared
+    }
+    assert not undeclared, f"{sorted(undeclared)}: declare them in pyproject.toml"

@@ -271,7 +271,7 @@ def test_rows_that_can_not_be_read_lose_nothing_but_themselves(tiny, serve, tmp_
     [
         (lambda a: ["nowhere.jsonl", *a[1:]], "nowhere.jsonl: no such file"),
         (lambda a: [a[0], "nowhere.jsonl", *a[2:]], "nowhere.jsonl: no such file"),
-        (lambda a: [a[0], *a[2:]], "reports without nuggets; name the nuggets file too"),
+        (lambda a: [a[0], *a[2:]], "for a file of reports, name the nuggets file too"),
         (lambda a: [*a[:2], *a[4:]], "--documents: got nothing, expected the cited documents"),
         (lambda a: [*a[:3], "nowhere.sqlite", *a[4:]], "nowhere.sqlite: no such file"),
         (lambda a: a[:4], "output: got nothing, expected a folder"),
@@ -338,20 +338,13 @@ def test_a_samples_log_has_nuggets_and_documents_of_its_own(serve, tmp_path):
         ),
         (
             {**SAMPLE, "doc": {**SAMPLE["doc"], "doc_id": "8", "nuggets": "[]"}},
-            "line 2: doc.nuggets is no row of nuggets",
+            "line 2: doc.nuggets is not a row of nuggets",
         ),
     ],
 )
 def test_logs_of_other_tasks_are_refused(tmp_path, row, message):
     with pytest.raises(DataError, match=message):
         read_run(Path(write(tmp_path / "log.jsonl", [SAMPLE, row])), None)
-
-
-def test_a_log_that_was_judged_keeps_its_verdicts(tmp_path):
-    judgment = {"kind": "negative", "sentence": "s", "verdict": "NO"}
-    filtered = json.dumps({"report": None, "judge": "j", "problems": {}, "judgments": [judgment]})
-    run = read_run(Path(write(tmp_path / "log.jsonl", [{**SAMPLE, "filtered_resps": [filtered]}])), None)
-    assert run.judgments == (judgment,)
 
 
 # ---- the arguments of report_gen_eval

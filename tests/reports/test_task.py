@@ -18,13 +18,13 @@ from tls_tasks.reports.judges import choose as judges
 from tls_tasks.reports.judges.choose import check_judge, default_cache, make_judge
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import KEYS
-from tls_tasks.reports.task import TASKS, judge_answers, shown_documents
+from tls_tasks.reports.task import TASKS, shown_documents
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 TASK = TASKS["report_generation"]
 COUNTS = ("n_unscored", "n_sentences", "unknown_citations", "parse_failures")
-process_report = Process(TASK)
+process_report, judge_answers = Process(TASK), TASK.judge
 FOLDER = ROOT / "task_configs" / "reports"
 
 

@@ -79,7 +79,7 @@ def _listing() -> dict[str, list[dict[str, Any]]]:
         "metrics": [
             {
                 "name": spec.name,
-                "version": importlib.import_module(spec.function.partition(":")[0]).VERSION,
+                "version": importlib.import_module(spec.module).VERSION,
                 "family": spec.family,
                 "keys": ", ".join(spec.result_keys),
                 "summary": spec.summary,

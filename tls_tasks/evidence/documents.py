@@ -184,4 +184,6 @@ class Document:
 def _value(entry: EvidenceObject, attribute: Attribute, key: str) -> str | None:
     """The value of an attribute as text: its default where the key is missing or null; None where there is none."""
     value = entry.fields.get(key)
+    if type(value) is str:  # nearly always, and there may be millions
+        return value
     return attribute.default if value is None else scalar_text(value)

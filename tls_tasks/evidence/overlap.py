@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -81,14 +81,12 @@ def _is_mark(character: str) -> bool:
 
 def _numbered(words: Sequence[str]) -> frozenset[tuple[str, int]]:
     """Each word with the number of its repetition, so that a set keeps them all."""
-
-    def pairs() -> Iterator[tuple[str, int]]:
-        seen: Counter[str] = Counter()
-        for word in words:
-            seen[word] += 1
-            yield word, seen[word]
-
-    return frozenset(pairs())
+    seen: Counter[str] = Counter()
+    numbered = []
+    for word in words:
+        seen[word] += 1
+        numbered.append((word, seen[word]))
+    return frozenset(numbered)
 
 
 def _jaccard(left: frozenset[Any], right: frozenset[Any]) -> float:

@@ -192,8 +192,7 @@ def _details(words: Overlap, alignment: Alignment | None) -> Callable[[], dict[s
 
 
 def _alignment_rows(sides: Mapping[str, AlignedDays] | None) -> dict[str, Any]:
-    rows = None if sides is None else {side: days.as_rows() for side, days in sides.items()}
-    return {"alignment": rows}
+    return {"alignment": sides and {side: days.as_rows() for side, days in sides.items()}}
 
 
 def _exact_date_means(rows: Sequence[TimelineRow]) -> dict[str, float]:

@@ -98,7 +98,7 @@ def mentioned_dates(text: str, published: datetime.date) -> frozenset[datetime.d
     days += [_near(year, month, day, published) for month, day, year in _MONTH_DAY.findall(text)]
     for name in _WEEKDAY.findall(text):
         back = (published.weekday() - _WEEKDAYS.index(name.lower())) % 7
-        days.append(_shift(published, -(back or 7)))
+        days.append(datetime.date.fromordinal(max(1, published.toordinal() - (back or 7))))
     return frozenset(day for day in days if day is not None)
 
 
@@ -114,14 +114,7 @@ def _near(year: str, month: str, day: str, published: datetime.date) -> datetime
     if year:
         return _day(year, number, day)
     around = [_day(published.year + offset, number, day) for offset in (-1, 0, 1)]
-    return min((one for one in around if one), key=lambda one: abs((one - published).days), default=None)
-
-
-def _shift(day: datetime.date, days: int) -> datetime.date | None:
-    try:
-        return day + datetime.timedelta(days=days)
-    except OverflowError:
-        return None
+    return min(filter(None, around), key=lambda candidate: abs((candidate - published).days), default=None)
 
 
 def _read_request(prompt: str) -> _Request | None:

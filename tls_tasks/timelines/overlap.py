@@ -10,6 +10,7 @@ day with *police* twice has 1 under (police, 1) and (police, 2), and the product
 
 from __future__ import annotations
 
+import itertools
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,14 +34,6 @@ _DENSE_WORK = 1 << 20
 _PUNCTUATION = frozenset(
     string.punctuation[start:end] for start in range(33) for end in range(start, 33)
 )  # all substrings of string.punctuation, the empty one included: tilse asks ``word in string.punctuation``
-
-
-class _Vocabulary(dict[str, int]):
-    """Word -> its number; a new word gets the next one."""
-
-    def __missing__(self, word: str) -> int:
-        number = self[word] = len(self)
-        return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,14 +76,15 @@ class Encoder:
 
     def __init__(self, tokenizer: Tokenizer, content_tokenizer: Tokenizer) -> None:
         self._tokenizer, self._content_tokenizer = tokenizer, content_tokenizer
-        self._vocabulary, self._content_vocabulary = _Vocabulary(), _Vocabulary()
+        self._numbers: dict[str, int] = {}
+        self._content_numbers: dict[str, int] = {}
 
     def encode(self, timeline: Timeline) -> EncodedTimeline:
         """Number all words of a timeline."""
         return EncodedTimeline(
             ordinals=np.array([entry.date.toordinal() for entry in timeline], dtype=np.int64),
-            counted=_words(timeline, self._tokenizer, self._vocabulary),
-            content=_words(timeline, self._content_tokenizer, self._content_vocabulary),
+            counted=_words(timeline, self._tokenizer, self._numbers),
+            content=_words(timeline, self._content_tokenizer, self._content_numbers),
         )
 
 
@@ -106,7 +100,8 @@ def content_words(sentence: str) -> list[str]:
     return [word for word in sentence.split() if word not in _PUNCTUATION]
 
 
-def _words(timeline: Timeline, tokenizer: Tokenizer, vocabulary: _Vocabulary) -> Words:
+def _words(timeline: Timeline, tokenizer: Tokenizer, numbers: dict[str, int]) -> Words:
+    """The words of a timeline; a word that ``numbers`` lacks gets the next number."""
     words: list[str] = []
     lengths = []
     for entry in timeline.entries:
@@ -115,8 +110,10 @@ def _words(timeline: Timeline, tokenizer: Tokenizer, vocabulary: _Vocabulary) ->
             words += tokenizer(sentence)
         lengths.append(len(words) - before)
     days = np.arange(len(timeline), dtype=np.int64).repeat(lengths) if lengths else np.zeros(0, dtype=np.int64)
-    numbers = np.fromiter(map(vocabulary.__getitem__, words), dtype=np.int64, count=len(words))
-    return Words(days, numbers, len(timeline))
+    new = dict.fromkeys(words).keys() - numbers.keys()
+    numbers.update(zip(new, itertools.count(len(numbers)), strict=False))
+    keys = np.fromiter(map(numbers.__getitem__, words), dtype=np.int64, count=len(words))
+    return Words(days, keys, len(timeline))
 
 
 @dataclass(frozen=True, slots=True)

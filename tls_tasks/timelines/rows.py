@@ -13,6 +13,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks.core.errors import InputError
@@ -86,18 +87,18 @@ def read_references(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLIC
     return tuple(_reference(timeline, place.at(position), policy) for position, timeline in enumerate(row))
 
 
+@dataclass(frozen=True, slots=True)
 class _Place:
-    """A place in the input, for errors: ``references[3][0]``."""
+    """A place in the input, for errors: ``references[3]`` and an index within."""
 
-    def __init__(self, field: str, index: int, *deeper: int) -> None:
-        self.field, self.index, self.deeper = field, index, deeper
+    field: str
+    index: int
 
     def at(self, position: int) -> _Place:
-        return _Place(self.field, self.index, *self.deeper, position)
+        return _Place(f"{self.field}[{self.index}]", position)
 
     def error(self, got: str, expected: str) -> InputError:
-        path = [self.index, *self.deeper]
-        return InputError(self.field + "".join(f"[{position}]" for position in path[:-1]), path[-1], got, expected)
+        return InputError(self.field, self.index, got, expected)
 
 
 def _from_json(text: str) -> Any:

@@ -59,7 +59,7 @@ def read_day(value: object, where: str) -> tuple[datetime.date, tuple[Problem, .
     (``blank_in_date``). Times and time zones are cut off, as in news-tls.
 
     Args:
-        value: Text (``2011-01-25``, ``2011-01-25T00:00:00`` …), a date or a datetime.
+        value: Text: ``2011-01-25``, ``2011-01-25T00:00:00`` …
         where: File and line, for the message.
 
     Returns:
@@ -72,10 +72,6 @@ def read_day(value: object, where: str) -> tuple[datetime.date, tuple[Problem, .
         >>> read_day("2011-01T00:00:00", "timelines.jsonl, line 1")
         (datetime.date(2011, 1, 1), (Problem(kind='partial_date', detail='2011-01T00:00:00'),))
     """
-    if isinstance(value, datetime.datetime):
-        return value.date(), ()
-    if isinstance(value, datetime.date):
-        return value, ()
     found = read_date(value) if isinstance(value, str) else None
     if found is None or found.is_range:
         raise DataError(f"{where}: {value!r} is not a date, expected one like '2011-01-25T00:00:00'")

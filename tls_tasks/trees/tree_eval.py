@@ -18,7 +18,6 @@ import numpy as np
 from tls_tasks.core.errors import InputError, OptionError, ParseFailureWarning
 from tls_tasks.core.signature import signature
 from tls_tasks.core.text_rows import describe
-from tls_tasks.trees.columns import Columns, UnsuitedError
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies
 from tls_tasks.trees.issues import count_issues
 from tls_tasks.trees.options import TreeOptions, resolve_options
@@ -173,10 +172,6 @@ def _found(
 ) -> tuple[Found, list[ParsedTree]]:
     """Everything that is counted, and what reading the predictions was like (nothing if there was nothing to read)."""
     if _are_trees(predictions, references):
-        try:
-            return Columns(plan, predictions, references), []
-        except UnsuitedError:
-            pass
         try:
             tally = _walk(plan, list(predictions), list(references), is_read=False)
         except (UnreadError, RecursionError):  # a tree that is too deep fails in reading

@@ -25,7 +25,6 @@ from tls_tasks.trees.options import OPTION_NAMES, PRESETS, TreeOptions
 from tls_tasks.trees.pairs import FIELDS
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import KEYS, TreeScore
-from tls_tasks.trees.tools import average_tree, create_tree_metrics
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.values import AnyOf
 
@@ -90,49 +89,6 @@ def test_matching_is_treevals(row):
 @pytest.mark.parametrize("row", rows_of("count_nodes"))
 def test_nodes_are_counted_as_in_treeval(row):
     assert count_nodes(row["tree"]) == row["expected"]
-
-
-@pytest.mark.parametrize("row", rows_of("create_tree_metrics"))
-def test_tree_metrics_are_treevals(row):
-    arguments = row["schema"], row["leaves_metrics"], row["types_metrics"], row["exclusive"]
-    if row["expected"] is None:
-        with pytest.raises(InputError, match="no metric for"):
-            create_tree_metrics(*arguments)
-        return
-    assert in_order(create_tree_metrics(*arguments)) == row["expected"]
-
-
-def in_order(tree):
-    return {key: in_order(value) if isinstance(value, dict) else sorted(value) for key, value in tree.items()}
-
-
-@pytest.mark.parametrize("row", rows_of("aggregate"))
-def test_averages_are_treevals(row):
-    def scores(tree, metrics):
-        if tree is None:
-            return None
-        if isinstance(metrics, dict):
-            return {key: scores(tree[key], metrics[key]) for key in metrics}
-        return {name: next(iter(result.values())) for name, result in tree.items()}
-
-    averages = average_tree(scores(row["results"], row["metrics"]), row["schema"])
-    expected = row["expected"]
-    assert_same_tree(
-        {key: mean for key, mean in expected["per_metric"].items() if mean is not None}, averages["per_metric"]
-    )
-    assert_same_tree(expected["per_leaf_type"], averages["per_leaf_type"])
-
-
-def test_average_tree_is_what_tree_eval_averages():
-    for row, hierarchical in itertools.product(ROWS, (False, True)):
-        if row["kind"] == "treeval":
-            result = tree_eval(
-                row["hypothesis"], row["reference"], row["schema"], row["metrics"],
-                compat="treeval", hierarchical_averaging=hierarchical,
-            ).as_dict()  # fmt: skip
-            own = average_tree(result["leaves"], row["schema"], hierarchical)["per_metric"]
-            means = {key: mean for key, mean in result["averages"]["per_metric"].items() if mean is not None}
-            assert_same_tree(means, own)
 
 
 def test_the_copies_of_the_oracles_are_whole(shared):

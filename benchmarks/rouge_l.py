@@ -103,7 +103,7 @@ def ours(rouge_type: str = "rougeL", tokenizer: str = "whitespace", use_stemmer:
             use_stemmer=use_stemmer,
             use_aggregator=False,
         )
-        values: list[float] = score.as_dict()[f"{score.prefixes[0]}_f1"]
+        values: list[float] = next(v for key, v in score.as_dict().items() if key.endswith("_f1"))
         return values
 
     return work

@@ -180,11 +180,11 @@ def tree_cases():
 
 
 CASES = {
-    "timeline": timeline_cases(),
-    "summary": summary_cases(),
-    "report": report_cases(),
+    "timelines": timeline_cases(),
+    "summaries": summary_cases(),
+    "reports": report_cases(),
     "evidence": evidence_cases(),
-    "tree": tree_cases(),
+    "trees": tree_cases(),
 }
 
 
@@ -283,21 +283,21 @@ def test_every_invariant_has_a_check():
 
 def test_every_metric_has_declared_all_its_properties(spec):
     assert set(spec.invariants) == set(INVARIANTS), f"{spec.name} must declare each invariant as True or False"
-    assert spec.kind in CASES, f"no cases for rows of kind {spec.kind}"
+    assert spec.family in CASES, f"no cases for rows of kind {spec.family}"
     assert all((spec.summary, spec.original, spec.citation, spec.result_keys))
 
 
 def test_a_summary_that_refuses_is_no_parse_failure():
     """Why summaries declare False for unparsable text: there is none, and not because it would score by chance."""
     cases = CASES["summary"]
-    for spec in metrics_of("summary"):
+    for spec in metrics_of("summaries"):
         scored = score(spec, cases, [cases["unparsable"]], [cases["pairs"][0][1]])
         assert scored.parse_failures == 0 and all(scored.as_dict()[key] > 0 for key in spec.result_keys)
 
 
 @pytest.mark.parametrize("invariant", sorted(INVARIANTS))
 def test_what_is_declared_holds(spec, invariant):
-    assert CHECKS[invariant](spec, CASES[spec.kind]) is spec.invariants[invariant]
+    assert CHECKS[invariant](spec, CASES[spec.family]) is spec.invariants[invariant]
 
 
 def test_the_checks_tell_a_broken_metric():
@@ -325,7 +325,7 @@ def test_the_checks_tell_a_broken_metric():
 
 
 def test_results_are_plain_floats_in_range_with_the_declared_keys(spec):
-    cases = CASES[spec.kind]
+    cases = CASES[spec.family]
     predictions, references = ([pair[side] for pair in cases["pairs"]] for side in (0, 1))
     result = score(spec, cases, predictions, references).as_dict()
     assert {*spec.result_keys, *spec.further_keys, "signature"} == set(result)
@@ -335,7 +335,7 @@ def test_results_are_plain_floats_in_range_with_the_declared_keys(spec):
 
 
 def test_a_perfect_prediction_is_better_than_none(spec):
-    cases = CASES[spec.kind]
+    cases = CASES[spec.family]
     gold = cases["pairs"][0][1]
     perfect, nothing = numbers(spec, cases, [gold], [gold]), numbers(spec, cases, [cases["empty"]], [gold])
     better = {key: (perfect[key] > nothing[key]) is spec.higher_is_better for key in perfect}

@@ -17,11 +17,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.registry import METRICS
+from tls_tasks.registry import METRICS, find_task
 
 __version__ = "0.1.0"
 
-__all__ = sorted([*METRICS, "METRICS", "__version__"])
+task = find_task
+
+__all__ = sorted([*METRICS, "METRICS", "__version__", "task"])
 
 if not (Path(__file__).parent / "task_configs").is_dir():
     # A checkout: metrics/ and task_configs/ lie beside this folder, in a wheel inside it. With this line

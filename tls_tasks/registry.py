@@ -1,7 +1,7 @@
-"""METRICS: the one list of what can be scored. Documentation, contract tests, the harness and the command line read it.
+"""FAMILIES and METRICS: the one list of what can be asked and scored, read by docs, tests, hosts and commands.
 
 A metric is data: its name, the function that computes it, its result keys, range and direction, where it comes from,
-and what holds for it. The function is named, not imported, so that reading the registry costs nothing.
+and what holds for it. Functions and tasks are named, not imported, so that reading the registry costs nothing.
 """
 
 from __future__ import annotations
@@ -32,8 +32,10 @@ class MetricSpec:
         name: Registry key, function name and folder under ``metrics/``.
         function: ``module:function``; called as ``function(predictions, references, **options)``, returns a typed score
             with ``as_dict()``.
-        kind: What a row is: ``timeline``, ``summary`` …; decides which tasks report the metric and which cases the
-            contract tests use.
+        family: What a row is: ``timelines``, ``summaries`` …; decides which tasks report the metric and which cases
+            the contract tests use.
+        rows: The module that reads the family's rows. Its ``check_row(row, field, index)`` refuses a row that cannot be
+            scored, its ``as_plain(value)`` turns the family's own objects into plain values.
         prefixes: Result keys are ``<prefix>_precision``, ``<prefix>_recall`` and ``<prefix>_f1``; empty where ``keys``
             names them.
         summary: One line for tables.
@@ -42,13 +44,15 @@ class MetricSpec:
         invariants: Each name of :data:`INVARIANTS` -> whether it holds.
         keys: The result keys of a metric without prefixes: the values that a prediction is judged by.
         further_keys: What ``as_dict()`` gives besides, but for the signature: counts, rates, trees.
+        columns: The columns of rows that the function takes.
         value_range: Lowest and highest value.
         higher_is_better: Direction.
     """
 
     name: str
     function: str
-    kind: str
+    family: str
+    rows: str
     prefixes: tuple[str, ...]
     summary: str
     original: str
@@ -56,6 +60,7 @@ class MetricSpec:
     invariants: Mapping[str, bool | None]
     keys: tuple[str, ...] = ()
     further_keys: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ("predictions", "references")
     value_range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
 
@@ -79,7 +84,8 @@ METRICS: Mapping[str, MetricSpec] = {
         MetricSpec(
             name="alignment_rouge",
             function="tls_tasks.timelines.alignment_rouge:alignment_rouge",
-            kind="timeline",
+            family="timelines",
+            rows="tls_tasks.timelines.rows",
             prefixes=("ar1", "ar2"),
             summary="ROUGE-1 and ROUGE-2 of two timelines whose dates are aligned first (AR-1, AR-2)",
             original="tilse 0.2.1 with ROUGE-1.5.5",
@@ -97,7 +103,8 @@ METRICS: Mapping[str, MetricSpec] = {
         MetricSpec(
             name="date_f1",
             function="tls_tasks.timelines.date_f1:date_f1",
-            kind="timeline",
+            family="timelines",
+            rows="tls_tasks.timelines.rows",
             prefixes=("date",),
             summary="precision, recall and F1 of the dates that a timeline selects",
             original="tilse 0.2.1, evaluate_dates",
@@ -115,7 +122,8 @@ METRICS: Mapping[str, MetricSpec] = {
         MetricSpec(
             name="rouge_l",
             function="tls_tasks.summaries.rouge_l:rouge_l",
-            kind="summary",
+            family="summaries",
+            rows="tls_tasks.summaries.rows",
             prefixes=("rouge_l",),
             summary="ROUGE-L and rougeLsum of summaries, with tokenisers for every script",
             original="context-bench (957190f) and rouge_score 0.1.2",
@@ -133,7 +141,8 @@ METRICS: Mapping[str, MetricSpec] = {
         MetricSpec(
             name="report_eval",
             function="tls_tasks.reports.report_eval:report_eval",
-            kind="report",
+            family="reports",
+            rows="tls_tasks.reports.columns",
             prefixes=(),
             keys=(
                 "recall",
@@ -161,7 +170,8 @@ METRICS: Mapping[str, MetricSpec] = {
         MetricSpec(
             name="evidence_extraction",
             function="tls_tasks.evidence.evidence_extraction:evidence_extraction",
-            kind="evidence",
+            family="evidence",
+            rows="tls_tasks.evidence.rows",
             prefixes=(),
             summary="objects without canonical labels, matched by domain and quoted span; attributes; grounding",
             original="scorer of the Ashwam exercise A",
@@ -190,11 +200,13 @@ METRICS: Mapping[str, MetricSpec] = {
                 "parse_failures",
                 "schema_invalid",
             ),
+            columns=("predictions", "references", "sources"),
         ),
         MetricSpec(
             name="tree_eval",
             function="tls_tasks.trees.tree_eval:tree_eval",
-            kind="tree",
+            family="trees",
+            rows="tls_tasks.trees.rows",
             prefixes=(),
             summary="structured answers (JSON trees) leaf by leaf and node by node, lists in any order, by a schema",
             original="treeval (a56937f) and its conceptual guide",
@@ -234,6 +246,39 @@ METRICS: Mapping[str, MetricSpec] = {
 }
 
 
-def metrics_of(kind: str) -> tuple[MetricSpec, ...]:
-    """The metrics that score rows of this kind, in registry order."""
-    return tuple(spec for spec in METRICS.values() if spec.kind == kind)
+def metrics_of(family: str) -> tuple[MetricSpec, ...]:
+    """The metrics that score rows of this family, in registry order."""
+    return tuple(spec for spec in METRICS.values() if spec.family == family)
+
+
+FAMILIES: Mapping[str, str] = {
+    family: f"tls_tasks.{family}.task" for family in ("timelines", "summaries", "evidence", "trees", "reports")
+}
+"""Family -> the module with its ``TASKS``."""
+
+
+def tasks_of(family: str) -> Mapping[str, Any]:
+    """The family's tasks by name; imports the family."""
+    tasks: Mapping[str, Any] = importlib.import_module(FAMILIES[family]).TASKS
+    return tasks
+
+
+def find_task(name: str) -> Any:
+    """The task called ``name``, a :class:`~tls_tasks.core.task.Task`.
+
+    Raises:
+        OptionError: If there is none; the message lists the names that exist.
+
+    Example:
+        >>> find_task("summ_qmsum").family
+        'summaries'
+    """
+    from tls_tasks.core.errors import OptionError
+
+    known: list[str] = []
+    for family in FAMILIES:
+        tasks = tasks_of(family)
+        if name in tasks:
+            return tasks[name]
+        known += tasks
+    raise OptionError.unknown("task", name, known)

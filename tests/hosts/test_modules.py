@@ -191,9 +191,9 @@ def tree_example():
         other='Here it is: {"name": "Acme"}',
         other_reference={**reference, "name": {"$any_of": ["Acme", None]}},
         prediction_forms={
-            "tree": prediction, "json": json.dumps(prediction), "text": f"<think>so</think>{json.dumps(prediction)}",
+            "trees": prediction, "json": json.dumps(prediction), "text": f"<think>so</think>{json.dumps(prediction)}",
         },
-        reference_forms={"tree": reference, "json": json.dumps(reference)},
+        reference_forms={"trees": reference, "json": json.dumps(reference)},
         mixed=(
             [prediction, json.dumps(prediction), {}, "no tree", [], {"name": float("nan"), "total": "12.5"}],
             [reference, json.dumps(reference), {}, {"name": None}, {"lines": []}, {"name": "x", "total": 10**30}],
@@ -211,16 +211,16 @@ def tree_example():
 
 
 EXAMPLES = {
-    "timeline": timeline_example(),
-    "summary": summary_example(),
-    "report": report_example(),
+    "timelines": timeline_example(),
+    "summaries": summary_example(),
+    "reports": report_example(),
     "evidence": evidence_example(),
-    "tree": tree_example(),
+    "trees": tree_example(),
 }
 
 
 def example_of(name):
-    return EXAMPLES[METRICS[name].kind]
+    return EXAMPLES[METRICS[name].family]
 
 
 def row_of(name):

@@ -3,8 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tls_tasks.summaries.baseline import answer, sentences
-from tls_tasks.summaries.data import load_summary_task, prompt
-from tls_tasks.summaries.data_sets import summary_sets
+from tls_tasks.summaries.data import DATA_SETS, load_documents, prompt
 
 
 @pytest.mark.parametrize(
@@ -23,9 +22,9 @@ def test_sentences(text, expected):
     assert list(sentences(text)) == expected
 
 
-@pytest.mark.parametrize("name", list(summary_sets()))
+@pytest.mark.parametrize("name", list(DATA_SETS))
 def test_it_answers_every_prompt_with_the_beginning_of_its_document(name):
-    for doc in load_summary_task(name, edition="embedded")["test"]:
+    for doc in load_documents(name, edition="embedded"):
         for n in (1, 3, 5):
             assert answer(prompt(doc), n).split() == " ".join(list(sentences(doc["text"]))[:n]).split()
         assert doc["text"].startswith(answer(prompt(doc), 1))

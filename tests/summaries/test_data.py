@@ -14,13 +14,12 @@ from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data import hub
 from tls_tasks.data.order import EMBEDDED, EmbeddedEditionWarning
 from tls_tasks.summaries import data as summaries
-from tls_tasks.summaries.data import load_summaries, load_summary_task, prompt
+from tls_tasks.summaries.data import DATA_SETS, load_documents, load_summaries, prompt
 from tls_tasks.summaries.data_rows import SummaryDocument, read_rows, split_query
-from tls_tasks.summaries.data_sets import summary_set, summary_sets
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
-NAMES = list(summary_sets())
+NAMES = list(DATA_SETS)
 every_set = pytest.mark.parametrize("name", NAMES)
 ROW = {"id": "a", "text": "A long text.", "references": ["Short."]}
 
@@ -50,13 +49,13 @@ def write_parquet(path, rows):
 @pytest.mark.parametrize("text", ["text", "document", "dialogue", "transcript", "report", "input"])
 @pytest.mark.parametrize("reference", ["references", "reference", "summary", "output"])
 def test_every_name_of_the_fields_is_read(text, reference):
-    (document,) = read_rows(summary_set("summ_govreport"), numbered([{"uid": 7, text: "T", reference: "R"}]))
+    (document,) = read_rows(DATA_SETS["summ_govreport"], numbered([{"uid": 7, text: "T", reference: "R"}]))
     assert document == SummaryDocument("7", "T", "", ("R",))
 
 
 def test_rows_without_an_id_are_numbered():
     rows = [{"report": "T", "summary": "R"}] * 2
-    assert [document.id for document in read_rows(summary_set("summ_govreport"), numbered(rows))] == ["0", "1"]
+    assert [document.id for document in read_rows(DATA_SETS["summ_govreport"], numbered(rows))] == ["0", "1"]
 
 
 @pytest.mark.parametrize(
@@ -73,7 +72,7 @@ def test_rows_without_an_id_are_numbered():
 )
 def test_rows_that_are_no_documents_are_errors(rows, message):
     with pytest.raises(DataError, match=message):
-        read_rows(summary_set("summ_govreport"), numbered(rows))
+        read_rows(DATA_SETS["summ_govreport"], numbered(rows))
 
 
 def test_references_of_a_dialogue_are_grouped():
@@ -83,19 +82,19 @@ def test_references_of_a_dialogue_are_grouped():
         for index in (1, 2, 3)
     ]
     rows.insert(3, {"id": "test_5_1", "dialogue": "alone", "summary": "S"})
-    grouped = read_rows(summary_set("summ_dialogsum"), numbered(rows))
+    grouped = read_rows(DATA_SETS["summ_dialogsum"], numbered(rows))
     assert [document.id for document in grouped] == ["test_0", "test_5_1", "test_10"]
     assert grouped[2] == SummaryDocument("test_10", "D10", "", ("S101", "S102", "S103"))
 
 
 def test_ids_that_number_dialogues_do_not_join_them():
     rows = [{"id": f"dev_{number}", "dialogue": f"D{number}", "summary": "S"} for number in (0, 1)]
-    assert [document.id for document in read_rows(summary_set("summ_dialogsum"), numbered(rows))] == ["dev_0", "dev_1"]
+    assert [document.id for document in read_rows(DATA_SETS["summ_dialogsum"], numbered(rows))] == ["dev_0", "dev_1"]
 
 
 def test_only_dialogsum_is_grouped():
     rows = [{"id": f"a_{number}", "report": "same", "summary": "S"} for number in (0, 1)]
-    assert len(read_rows(summary_set("summ_govreport"), numbered(rows))) == 2
+    assert len(read_rows(DATA_SETS["summ_govreport"], numbered(rows))) == 2
 
 
 @pytest.mark.parametrize(
@@ -114,10 +113,10 @@ def test_query_is_what_stands_before_the_first_blank_line(text, expected):
 
 def test_the_query_is_split_off_in_qmsum_only_and_a_field_of_its_own_wins():
     row = {"id": "a", "pid": "a_0", "input": "Q?\n\nText\n\nmore", "output": "R"}
-    assert read_rows(summary_set("summ_qmsum"), numbered([row]))[0].query == "Q?"
-    assert read_rows(summary_set("summ_qmsum"), numbered([row]))[0].text == "Text\n\nmore"
-    assert read_rows(summary_set("summ_summscreenfd"), numbered([row]))[0].text == row["input"]
-    own = read_rows(summary_set("summ_qmsum"), numbered([{**row, "query": "Own?"}]))[0]
+    assert read_rows(DATA_SETS["summ_qmsum"], numbered([row]))[0].query == "Q?"
+    assert read_rows(DATA_SETS["summ_qmsum"], numbered([row]))[0].text == "Text\n\nmore"
+    assert read_rows(DATA_SETS["summ_summscreenfd"], numbered([row]))[0].text == row["input"]
+    own = read_rows(DATA_SETS["summ_qmsum"], numbered([{**row, "query": "Own?"}]))[0]
     assert (own.query, own.text) == ("Own?", row["input"])
 
 
@@ -204,7 +203,7 @@ def test_data_that_is_nowhere_is_an_error(data):
 def test_a_data_set_on_the_hub_that_the_user_names(tmp_path):
     write_parquet(tmp_path / "set" / "data" / "test-00000-of-00001.parquet", ROWS)
     rows = list(hub.split_rows(str(tmp_path / "set"), None))  # as datasets reads it
-    assert read_rows(summary_set("summ_govreport"), numbered(rows)) == EXPECTED
+    assert read_rows(DATA_SETS["summ_govreport"], numbered(rows)) == EXPECTED
 
 
 def test_data_of_another_data_set_is_refused(tmp_path):
@@ -257,7 +256,7 @@ def test_offline_without_a_cache_the_embedded_edition_runs_and_is_loud_once(name
     with pytest.warns(EmbeddedEditionWarning, match=f"{name} runs on the EMBEDDED EDITION") as caught:
         loaded = load_summaries(name)
     assert loaded.edition == "embedded"
-    assert summary_set(name).obtain in str(caught[0].message) and "TLS_TASKS_DATA=" in str(caught[0].message)
+    assert DATA_SETS[name].obtain in str(caught[0].message) and "TLS_TASKS_DATA=" in str(caught[0].message)
     (record,) = caplog.records
     assert record.levelno == logging.WARNING and "\n" not in record.message
     assert "is not in the cache, and the hub is switched off (HF_HUB_OFFLINE)" in record.message
@@ -272,7 +271,7 @@ def test_errors_without_any_data_name_what_to_do(name):
         load_summaries(name, edition="hub")
     message = str(error.value)
     assert "is not in the cache, and the hub is switched off (HF_HUB_OFFLINE)" in message
-    assert summary_set(name).obtain in message
+    assert DATA_SETS[name].obtain in message
     assert "TLS_TASKS_DATA=<folder with" in message and '--metadata \'{"data": "<folder>"}\'' in message
 
 
@@ -305,7 +304,7 @@ def cached(tmp_path, monkeypatch):
     """Puts files where huggingface_hub would have put them."""
 
     def put(name, contents):
-        source = summary_set(name).hub
+        source = DATA_SETS[name].hub
         repo = tmp_path / "hub-cache" / f"datasets--{source.repo_id.replace('/', '--')}"
         for file, write in zip(source.files, contents, strict=True):
             path = repo / "snapshots" / source.revision / file
@@ -330,7 +329,7 @@ def test_hub_of_scrolls(cached):
     cached("summ_qmsum", [zipped("qmsum/validation.jsonl", SCROLLS)])
     loaded = load_summaries("summ_qmsum")
     assert loaded.documents == (SummaryDocument("a_0", "Text", "Q?", ("R",)),)
-    assert (loaded.edition, loaded.origin) == ("hub", f"tau/scrolls@{summary_set('summ_qmsum').hub.revision}")
+    assert (loaded.edition, loaded.origin) == ("hub", f"tau/scrolls@{DATA_SETS['summ_qmsum'].hub.revision}")
     cached("summ_summscreenfd", [zipped("summ_screen_fd/validation.jsonl", SCROLLS)])
     assert load_summaries("summ_summscreenfd").documents[0].text == "Q?\n\nText"
 
@@ -383,9 +382,12 @@ def test_pairs_that_differ_in_length_are_passed_over(cached, caplog):
 
 @every_set
 def test_the_catalogue_is_pinned_and_complete(name):
-    wanted = summary_set(name)
+    wanted = DATA_SETS[name]
     assert re.fullmatch(r"[0-9a-f]{40}", wanted.hub.revision)
-    assert all(value for value in (wanted.title, wanted.licence, wanted.citation, wanted.obtain, wanted.instruction))
+    assert all(
+        value
+        for value in (wanted.title, wanted.licence, wanted.citation, wanted.obtain, wanted.settings["instruction"])
+    )
     assert wanted.homepage.startswith("https://huggingface.co/datasets/")
     assert not wanted.obtain.endswith(".") and dataclasses.is_dataclass(wanted)
 
@@ -397,9 +399,8 @@ def test_task_takes_all_metadata_cuts_to_the_budget_and_tells_where_the_data_is_
     file = write_jsonl(tmp_path / "x.jsonl", ROWS)
     provenance = {}
     metadata = {"version": 1.0, "pretrained": "org/model", "name": "x", "base_url": "u", "n": 3}
-    task = load_summary_task("summ_govreport", data=str(file), context_budget=6, provenance=provenance, **metadata)
-    assert list(task) == ["test"]
-    assert task["test"][0] == {
+    task = load_documents("summ_govreport", data=str(file), context_budget=6, provenance=provenance, **metadata)
+    assert task[0] == {
         "doc_id": "a",
         "data_set": "summ_govreport",
         "text": "A long",
@@ -408,22 +409,24 @@ def test_task_takes_all_metadata_cuts_to_the_budget_and_tells_where_the_data_is_
         "references": '["Short."]',
         "edition": "local",
     }
-    assert task["test"][1]["text_truncated"] == 0 and json.loads(task["test"][1]["references"]) == ["é", "è"]
+    assert task[1]["text_truncated"] == 0 and json.loads(task[1]["references"]) == ["é", "è"]
     assert provenance == {"edition": "local", "origin": str(file)}
 
 
 @pytest.mark.parametrize("budget", [0, -1, 2.5, True, "6"])
 def test_impossible_budgets_are_errors(budget):
     with pytest.raises(InputError, match="context_budget"):
-        load_summary_task("summ_qmsum", edition="embedded", context_budget=budget)
+        load_documents("summ_qmsum", edition="embedded", context_budget=budget)
 
 
 @every_set
 def test_prompt_puts_the_instruction_last(name):
-    for doc in load_summary_task(name, edition="embedded")["test"]:
+    for doc in load_documents(name, edition="embedded"):
         text = prompt(doc)
         assert text.startswith(f"<document>\n{doc['text']}\n</document>\n\n")
-        assert text.endswith(f"{summary_set(name).instruction} Write the summary and nothing else.\n\nSummary:")
+        assert text.endswith(
+            f"{DATA_SETS[name].settings['instruction']} Write the summary and nothing else.\n\nSummary:"
+        )
         assert (f"Query: {doc['query']}\n" in text) is (name == "summ_qmsum")
 
 

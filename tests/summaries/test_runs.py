@@ -13,14 +13,13 @@ from tests.conftest import ROOT
 from tests.timelines.test_runs import run_here
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import strip_thinking
-from tls_tasks.summaries.data import load_summary_task
-from tls_tasks.summaries.data_sets import summary_sets
+from tls_tasks.summaries.data import DATA_SETS, load_documents
 
 pytest.importorskip("lm_eval")
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
-NAMES = list(summary_sets())
+NAMES = list(DATA_SETS)
 KEYS = ["rouge_l_precision", "rouge_l_recall", "rouge_l_f1"]
 
 
@@ -145,7 +144,7 @@ def answers_to(docs):
 
 
 def test_a_chat_endpoint_with_good_bad_and_hostile_answers_on_every_task(task_manager, server):
-    docs = [doc for name in NAMES for doc in load_summary_task(name, edition="embedded")["test"]]
+    docs = [doc for name in NAMES for doc in load_documents(name, edition="embedded")]
     answers = answers_to(docs)
     server.answers = {doc["text"]: answer for doc, answer in zip(docs, answers, strict=True)}
     run = run_here(

@@ -10,18 +10,21 @@ from hypothesis import strategies as st
 import tls_tasks
 from tests.conftest import ROOT
 from tests.timelines.test_task import HOSTILE, read
-from tls_tasks.summaries.data_sets import summary_set, summary_sets
-from tls_tasks.summaries.task import process_summary, result_keys
+from tls_tasks.hosts.lm_eval import Process
+from tls_tasks.summaries.data import DATA_SETS
+from tls_tasks.summaries.task import TASKS
 
 FOLDER = ROOT / "task_configs" / "summaries"
-NAMES = list(summary_sets())
+NAMES = list(DATA_SETS)
+KEYS = list(TASKS["summ_qmsum"].table)
+process = Process(TASKS["summ_qmsum"])
 DOC = {"doc_id": "a", "references": json.dumps(["The council passed the bill.", "A bill was passed."])}
 
 
 def test_the_metric_list_names_exactly_what_scoring_returns():
     listed = [entry["metric"] for entry in read(FOLDER / "_default_yaml")["metric_list"]]
-    assert sorted(listed) == sorted(result_keys())
-    assert set(process_summary(DOC, ["The bill passed."])) == set(listed)
+    assert sorted(listed) == sorted(KEYS)
+    assert set(process(DOC, ["The bill passed."])) == set(listed)
     assert {"rouge_l_precision", "rouge_l_recall", "rouge_l_f1"} < set(listed)
 
 
@@ -29,7 +32,7 @@ def test_the_group_averages_what_the_tasks_have():
     config = read(FOLDER / "summ.yaml")
     assert config["group"] == "summ" and config["task"] == NAMES
     keys = {entry["metric"] for entry in config["aggregate_metric_list"]}
-    assert keys == set(result_keys()) - {"empty_answers"}  # a count: its mean over tasks says nothing
+    assert keys == set(KEYS) - {"empty_answers"}  # a count: its mean over tasks says nothing
     assert all(entry["weight_by_size"] is False for entry in config["aggregate_metric_list"])
 
 
@@ -43,7 +46,7 @@ def test_the_readme_tells_of_every_task_and_licence():
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     for name in NAMES:
         row = next(line for line in readme.splitlines() if line.startswith(f"| `{name}` "))
-        wanted = summary_set(name)
+        wanted = DATA_SETS[name]
         assert wanted.hub.repo_id in row and wanted.licence in row and wanted.title in row
 
 
@@ -59,7 +62,7 @@ def test_every_task_loads_and_asks(task_manager, name):
     assert len(docs) == 3
     for doc in docs:
         assert task.doc_to_text(doc).endswith("Summary:"), "the instruction comes last"
-        assert task.doc_to_target(doc) == doc["references"]
+        assert task.doc_to_target(doc) == json.loads(doc["references"])[0]
         assert doc["edition"] == "embedded" and doc["text_truncated"] == 0
     stops = task.config.generation_kwargs["until"]
     chat = "Here is the summary.\n\nSummary: The council met.\n\n- One <document> was read.\n\n\nIt closed."
@@ -73,7 +76,7 @@ def test_every_task_loads_and_asks(task_manager, name):
 
 
 def test_the_best_reference_counts():
-    values = process_summary(DOC, ["A bill was passed."])
+    values = process(DOC, ["A bill was passed."])
     direct = tls_tasks.rouge_l(["A bill was passed."], [json.loads(DOC["references"])]).as_dict()
     assert values["rouge_l_f1"] == direct["rouge_l_f1"] == 1.0
     assert (values["n_words"], values["empty_answers"]) == (4, 0)
@@ -84,17 +87,17 @@ def test_the_best_reference_counts():
     ["<think>The council? Or not?</think>\n\nA bill was passed.", "so it is</think>A bill was passed.\n"],
 )
 def test_thinking_is_no_part_of_the_summary(answer):
-    assert process_summary(DOC, [answer]) == process_summary(DOC, ["A bill was passed."])
+    assert process(DOC, [answer]) == process(DOC, ["A bill was passed."])
 
 
 @pytest.mark.parametrize("answer", ["", " \n", "<think>The council passed the bill.", "<think>x</think>\n"])
 def test_nothing_scores_zero_and_is_counted(answer):
-    values = process_summary(DOC, [answer])
-    assert values == {**dict.fromkeys(result_keys(), 0), "empty_answers": 1}
+    values = process(DOC, [answer])
+    assert values == {**dict.fromkeys(KEYS, 0), "empty_answers": 1}
 
 
 def check(values):
-    assert set(values) == set(result_keys())
+    assert set(values) == set(KEYS)
     for value in values.values():
         assert math.isfinite(value) and value >= 0
     assert all(value <= 1 for key, value in values.items() if key.startswith("rouge_l"))
@@ -103,27 +106,27 @@ def check(values):
 
 @given(st.text(st.characters(), max_size=300))
 def test_any_text_scores(text):
-    check(process_summary(DOC, [text]))
+    check(process(DOC, [text]))
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_text_scores(text):
-    check(process_summary(DOC, [text]))
+    check(process(DOC, [text]))
 
 
 @pytest.mark.parametrize("results", [[], [None], [[]], [["A bill was passed."]], [3], [{"a": 1}]])
 def test_what_a_users_filter_may_have_made_of_the_answer(results):
-    check(process_summary(DOC, results))
+    check(process(DOC, results))
 
 
 def test_a_scorer_that_fails_shows_as_nan_and_not_as_a_lost_run(monkeypatch, caplog):
-    from tls_tasks.summaries import rouge_l
+    from tls_tasks.summaries import task
 
     def broken(*_):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(rouge_l, "rouge_l", broken)
-    values = process_summary(DOC, ["A bill was passed."])
+    monkeypatch.setattr(task, "rouge_l", broken)
+    values = process(DOC, ["A bill was passed."])
     assert math.isnan(values["rouge_l_f1"]) and math.isnan(values["rouge_l_precision"])
-    assert values["n_words"] == 4
-    assert "rouge_l could not score document a" in caplog.text
+    assert set(values) == set(KEYS)
+    assert "could not score document a" in caplog.text

@@ -84,7 +84,7 @@ def listing() -> dict[str, list[dict[str, Any]]]:
         {
             "name": spec.name,
             "version": getattr(importlib.import_module(spec.function.partition(":")[0]), "VERSION", "?"),
-            "kind": spec.kind,
+            "family": spec.family,
             "keys": ", ".join(spec.result_keys),
             "summary": spec.summary,
         }

@@ -12,7 +12,7 @@ from tls_tasks.data import hub
 from tls_tasks.data.order import DATA_VARIABLE, EMBEDDED, Wanted, own_folder
 from tls_tasks.evidence.data_sets import evidence_sets
 from tls_tasks.reports.data import REPORT_SETS
-from tls_tasks.summaries.data_sets import summary_sets
+from tls_tasks.summaries.data import DATA_SETS as SUMMARIES
 from tls_tasks.timelines.catalogue import DataSet, catalogue
 from tls_tasks.trees.data_sets import tree_sets
 
@@ -54,7 +54,7 @@ def data_sets() -> Mapping[str, Wanted]:
         >>> {"tls_crisis", "summ_qmsum"} <= set(data_sets())
         True
     """
-    return {**catalogue(), **summary_sets(), **evidence_sets(), **tree_sets(), **REPORT_SETS}
+    return {**catalogue(), **SUMMARIES, **evidence_sets(), **tree_sets(), **REPORT_SETS}
 
 
 def data_state(wanted: Wanted, closed_book: bool = False) -> DataState:

@@ -15,6 +15,8 @@ counted as a parse failure.
 
 from __future__ import annotations
 
+import sys
+import warnings
 from collections.abc import Iterable
 
 
@@ -103,3 +105,14 @@ class MissingExtraError(TlsTasksError, ImportError):
 
 class ParseFailureWarning(UserWarning):
     """Predictions in which nothing could be read: they score 0."""
+
+
+_OUR_FRAMES = ("tls_tasks", "evaluate", "evaluate_modules", "datasets_modules")
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn, and point at the first line outside this package and evaluate: the caller's own."""
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] in _OUR_FRAMES:
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)

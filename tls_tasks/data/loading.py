@@ -47,6 +47,11 @@ class Loaded(Generic[DocumentT]):
     edition: str
     origin: str
 
+    def note(self, provenance: MutableMapping[str, str] | None) -> None:
+        """Write edition and origin into a task's metadata, so that they stand in the results file."""
+        if provenance is not None:
+            provenance.update(edition=self.edition, origin=self.origin)
+
 
 Published = tuple[tuple[DocumentT, ...], str]
 """The documents of a data set's own source on the hub, and its repository with revision."""

@@ -11,27 +11,23 @@ from collections.abc import Mapping, MutableMapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tls_tasks.core.errors import DataError
+from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
+from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import file_rows, hub_rows, split_files
-from tls_tasks.data.loading import Loaded, Published, Reading, as_split, load
-from tls_tasks.data.order import whole_number
+from tls_tasks.data.loading import Loaded, Published, Reading, load
 from tls_tasks.summaries.data_rows import SummaryDocument, read_rows
-from tls_tasks.summaries.data_sets import SummarySet, summary_set, summary_sets
-
-if TYPE_CHECKING:
-    import datasets
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of a document in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
 
-TEXT_FIELDS = ("doc_id", "data_set", "text", "query", "references", "edition")
-"""Fields of a document that hold text. ``references`` is JSON, ``[summary, …]``."""
+DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 
 
-def load_summary_task(
+def load_documents(
     name: str,
     /,
     *,
@@ -40,8 +36,8 @@ def load_summary_task(
     context_budget: int = DEFAULT_CONTEXT_BUDGET,
     provenance: MutableMapping[str, str] | None = None,
     **ignored: Any,
-) -> dict[str, datasets.Dataset]:
-    """Load the documents of one task, as the harness's ``custom_dataset`` wants them.
+) -> list[dict[str, Any]]:
+    """Load the documents of one task.
 
     The harness calls it with everything in the task's ``metadata``, in ``--metadata`` and in ``--model_args``.
 
@@ -54,8 +50,8 @@ def load_summary_task(
         **ignored: What is meant for others.
 
     Returns:
-        ``{"test": dataset}`` with one row a document: :data:`TEXT_FIELDS`, and ``text_truncated``, the number of
-        characters that the budget cut off.
+        One row a document. ``references`` is JSON, ``[summary, …]``; ``text_truncated`` is the number of characters
+        that the budget cut off.
 
     Raises:
         DataError: If the data that was asked for can't be used.
@@ -65,14 +61,14 @@ def load_summary_task(
         >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")  # the embedded edition warns
-        ...     task = load_summary_task("summ_dialogsum", edition="embedded", version=1.0)
-        >>> [len(json.loads(references)) for references in task["test"]["references"]]
+        ...     documents = load_documents("summ_dialogsum", edition="embedded", version=1.0)
+        >>> [len(json.loads(document["references"])) for document in documents]
         [3, 3, 3]
     """
-    budget = whole_number("context_budget", context_budget)
+    budget = check_whole_number("context_budget", context_budget)
     loaded = load_summaries(name, data, edition)
-    rows = [_row(name, document, loaded.edition, budget) for document in loaded.documents]
-    return as_split(loaded, rows, TEXT_FIELDS, ["text_truncated"], provenance)
+    loaded.note(provenance)
+    return [_row(name, document, loaded.edition, budget) for document in loaded.documents]
 
 
 def load_summaries(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[SummaryDocument]:
@@ -89,7 +85,7 @@ def load_summaries(name: str, data: str | Path | None = None, edition: str | Non
         DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
         OptionError: If there is no such data set or edition.
     """
-    return load(_reading(summary_set(name)), data, edition)
+    return load(_reading(find_data_set(DATA_SETS, name)), data, edition)
 
 
 def prompt(doc: Mapping[str, Any]) -> str:
@@ -107,7 +103,7 @@ def prompt(doc: Mapping[str, Any]) -> str:
         Summary:
     """
     query = f"Query: {doc['query']}\n" if doc["query"] else ""
-    instruction = f"{summary_set(doc['data_set']).instruction} Write the summary and nothing else."
+    instruction = f"{DATA_SETS[doc['data_set']].settings['instruction']} Write the summary and nothing else."
     return f"<document>\n{doc['text']}\n</document>\n\n{query}{instruction}\n\nSummary:"
 
 
@@ -123,20 +119,22 @@ def _row(name: str, document: SummaryDocument, edition: str, budget: int) -> dic
     }
 
 
-def _reading(wanted: SummarySet) -> Reading[SummaryDocument]:
+def _reading(wanted: DataSet) -> Reading[SummaryDocument]:
     return Reading(
         wanted,
-        summary_sets().values(),
+        DATA_SETS.values(),
         at=lambda place: read_rows(wanted, chain.from_iterable(map(file_rows, split_files(place, wanted.split)))),
         published=partial(_published, wanted),
         from_rows=partial(read_rows, wanted),
     )
 
 
-def _published(wanted: SummarySet) -> Published[SummaryDocument]:
+def _published(wanted: DataSet) -> Published[SummaryDocument]:
     source = wanted.hub
+    if source is None:
+        raise DataError(f"{wanted.name} is on no hub")
     files = [hub.fetch(source.repo_id, source.revision, file) for file in source.files]
-    rows = list(hub_rows(files, source.member))
+    rows = list(hub_rows(files, source.settings["member"]))
     if source.rows is not None and len(rows) != source.rows:
         raise DataError(f"{source.repo_id}: has {len(rows)} rows, but data_sets.json expects {source.rows}")
-    return read_rows(wanted, rows), f"{source.repo_id}@{source.revision}"
+    return read_rows(wanted, rows), source.origin

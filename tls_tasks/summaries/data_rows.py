@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.summaries.data_sets import SummarySet
+from tls_tasks.data.catalogue import DataSet
 
 TEXT_FIELDS = ("text", "document", "dialogue", "transcript", "source", "report", "input")
 """Fields that hold the document; the first that a row has is read."""
@@ -41,7 +41,7 @@ class SummaryDocument:
     references: tuple[str, ...]
 
 
-def read_rows(wanted: SummarySet, rows: Iterable[tuple[str, Any]]) -> tuple[SummaryDocument, ...]:
+def read_rows(wanted: DataSet, rows: Iterable[tuple[str, Any]]) -> tuple[SummaryDocument, ...]:
     r"""Make documents of rows, in the order of the rows.
 
     Args:
@@ -53,15 +53,15 @@ def read_rows(wanted: SummarySet, rows: Iterable[tuple[str, Any]]) -> tuple[Summ
         DataError: If there is no row, a row lacks a field, or two documents have one id.
 
     Example:
-        >>> from tls_tasks.summaries.data_sets import summary_set
+        >>> from tls_tasks.summaries.data import DATA_SETS
         >>> row = {"id": "m1", "input": "Why was it postponed?\n\nChair: Let us wait.", "output": "To wait."}
-        >>> read_rows(summary_set("summ_qmsum"), [("line 1", row)])
+        >>> read_rows(DATA_SETS["summ_qmsum"], [("line 1", row)])
         (SummaryDocument(id='m1', text='Chair: Let us wait.', query='Why was it postponed?', references=('To wait.',)),)
     """
     documents = [_document(wanted, where, row, index) for index, (where, row) in enumerate(rows)]
     if not documents:
         raise DataError(f"{wanted.name}: no row in the data")
-    if wanted.references_in_rows:
+    if wanted.settings["references_in_rows"]:
         documents = _grouped(documents)
     seen: set[str] = set()
     for document in documents:
@@ -86,7 +86,7 @@ def split_query(text: str) -> tuple[str, str]:
     return text[: blank.start()].strip(), text[blank.end() :]
 
 
-def _document(wanted: SummarySet, where: str, row: Any, index: int) -> SummaryDocument:
+def _document(wanted: DataSet, where: str, row: Any, index: int) -> SummaryDocument:
     if not isinstance(row, Mapping):
         raise DataError(f"{where}: expected an object, got {type(row).__name__}")
     text = _string(_field(row, TEXT_FIELDS, where), TEXT_FIELDS, where)
@@ -94,7 +94,7 @@ def _document(wanted: SummarySet, where: str, row: Any, index: int) -> SummaryDo
     values = value if isinstance(value, list) and value else [value]
     references = tuple(_string(item, REFERENCE_FIELDS, where) for item in values)
     query = row.get("query")
-    if query is None and wanted.query_comes_first:
+    if query is None and wanted.settings["query_comes_first"]:
         query, text = split_query(text)
     name = next((row[field] for field in ID_FIELDS if row.get(field) not in (None, "")), index)
     return SummaryDocument(str(name), text, str(query or "").strip(), references)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.text_rows import describe, read_text
+from tls_tasks.core.rows import describe, read_text
 from tls_tasks.summaries import rouge_l as scorer
 
 

@@ -16,9 +16,11 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.scores import Counts, Item, Score
+from tls_tasks.core.options import check_choice, interval_options, interval_sign
+from tls_tasks.core.prf import Counts, Item, prf_of_means, prf_unit
+from tls_tasks.core.score import Result, Score
 from tls_tasks.core.signature import signature
-from tls_tasks.core.text_rows import describe, read_columns
+from tls_tasks.summaries.rows import read_rows
 from tls_tasks.text.lcs import lcs_length, union_lcs
 from tls_tasks.text.rouge155 import Tokenizer
 from tls_tasks.text.sentences import Splitter, resolve_splitter
@@ -106,7 +108,9 @@ def rouge_l(
         >>> rouge_l(["a b\nc d"], ["c d\na b"], rouge_types=["rougeLsum"]).as_dict()["rouge_lsum_f1"]
         1.0
     """
-    types = _check_options(rouge_types, empty_reference, use_aggregator, confidence_interval)
+    types = _check_types(rouge_types)
+    check_choice("empty_reference", empty_reference, EMPTY_REFERENCE)
+    interval = interval_options(confidence_interval, n_resamples, seed, has_mean=use_aggregator)
     words = summary_tokenizer(tokenizer, use_stemmer)
     readers_of = {
         "rougeL": partial(_whole, words),
@@ -115,7 +119,7 @@ def rouge_l(
     readers = {PREFIXES[name]: readers_of[name] for name in types}
     items = tuple(
         _item(row, prediction, texts, readers, empty_reference)
-        for row, (prediction, texts) in enumerate(read_columns(predictions, references))
+        for row, (prediction, texts) in enumerate(read_rows(predictions, references))
     )
     if "rougeLsum" in types:
         _warn_without_boundaries(items)
@@ -126,36 +130,30 @@ def rouge_l(
         _split_name(split_summaries) if "rougeLsum" in types else None,
         empty_reference,
         aggregate="mean_f" if use_aggregator else "none",
-        interval="" if confidence_interval is None else f"{confidence_interval},{n_resamples},seed{seed}",
+        interval=interval_sign(interval),
     )
     return Score(
         metric="rouge_l",
         signature=signature("rouge_l", config, VERSION),
-        prefixes=tuple(readers),
+        units=[prf_unit(item.counts) for item in items],
+        table=results(*readers),
         items=items,
-        how="mean_f",
-        per_item=not use_aggregator,
-        confidence=None
-        if confidence_interval is None
-        else {"confidence": confidence_interval, "n_resamples": n_resamples, "seed": seed},
+        as_lists=not use_aggregator,
+        interval=interval,
     )
 
 
-def _check_options(
-    rouge_types: Sequence[str], empty_reference: str, use_aggregator: bool, confidence_interval: float | None
-) -> tuple[str, ...]:
+def results(*prefixes: str) -> dict[str, Result]:
+    """The results of these prefixes: means over the rows."""
+    return {key: result for prefix in prefixes for key, result in prf_of_means(prefix, "mean_f").items()}
+
+
+def _check_types(rouge_types: Sequence[str]) -> tuple[str, ...]:
     if isinstance(rouge_types, str) or not isinstance(rouge_types, Sequence) or not rouge_types:
         raise InputError("rouge_types", None, repr(rouge_types), "a list of ROUGE types, such as ('rougeL',)")
     for name in rouge_types:
         if name not in PREFIXES:
             raise OptionError.unknown("rouge_types", name, PREFIXES)
-    if empty_reference not in EMPTY_REFERENCE:
-        raise OptionError.unknown("empty_reference", empty_reference, EMPTY_REFERENCE)
-    if confidence_interval is not None:
-        if isinstance(confidence_interval, bool) or not isinstance(confidence_interval, int | float):
-            raise InputError("confidence_interval", None, describe(confidence_interval), "a coverage such as 0.95")
-        if not use_aggregator:
-            raise InputError("confidence_interval", None, "use_aggregator=False", "a mean to give an interval of")
     return tuple(dict.fromkeys(rouge_types))
 
 

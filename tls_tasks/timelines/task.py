@@ -19,7 +19,7 @@ from tls_tasks.timelines.read import parse_timeline
 
 _log = logging.getLogger(__name__)
 
-KIND = "timeline"
+KIND = "timelines"
 
 
 def process_timeline(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:

@@ -1,0 +1,336 @@
+"""Units -> results: the one way from documents to numbers.
+
+A *unit* is a flat dict of sums: what one document, or one (document, reference) pair, adds to the corpus. A corpus is
+the sum of its units, and a *result* is a function of some of these sums. From these alone come the score of a document
+and of a corpus, lists, intervals, standard errors, paired tests, topics, and shards that merge exactly. The idea is
+sacrebleu's (per-segment statistics); here it holds for every metric.
+
+NaN has two meanings, kept apart: NaN in a part is an instrument that failed, and makes every result over it NaN; 0/0 of
+parts is undefined, and a result says what it is then.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tls_tasks.core.errors import InputError
+
+Unit = Mapping[str, float]
+"""Part -> sum."""
+
+
+class Interval(NamedTuple):
+    """A percentile bootstrap interval."""
+
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """How one result key is computed.
+
+    Attributes:
+        parts: The parts of the units that it takes.
+        of: Their sums, in that order -> the value. NaN in gives NaN out. A module-level function or a ``partial`` of
+            one, never a lambda: scores are pickled.
+        empty: The value of no documents.
+        better: Whether higher is better; None: neither good nor bad.
+        is_count: Whether it is a whole number, which has no interval and no standard error.
+        is_mean: Whether a host's own mean over documents gives the same.
+        equal_votes: Each topic has one vote: a topic's sums are divided by its first part (its size) before they are
+            added up. The one result that is no function of the corpus's sums.
+
+    Example:
+        >>> accuracy = ratio("right", "asked")
+        >>> accuracy.value([{"right": 1, "asked": 2}, {"right": 2, "asked": 2}])
+        0.75
+    """
+
+    parts: tuple[str, ...]
+    of: Callable[..., float]
+    empty: float = 0.0
+    better: bool | None = True
+    is_count: bool = False
+    is_mean: bool = False
+    equal_votes: bool = False
+
+    def value(self, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> float:
+        """The value of these units. Sums are exactly rounded, so the order of the units does not matter."""
+        if not units:
+            return self.empty
+        if self.equal_votes and topics is not None:
+            units = [self._vote(members) for members in grouped(units, topics).values()]
+        return self.of(*(math.fsum(unit[part] for unit in units) for part in self.parts))
+
+    def _vote(self, members: Sequence[Unit]) -> Unit:
+        sums = [math.fsum(unit[part] for unit in members) for part in self.parts]
+        return {part: value / sums[0] if sums[0] else math.nan for part, value in zip(self.parts, sums, strict=True)}
+
+
+Results = Mapping[str, Result]
+"""A table: result key -> how it is computed."""
+
+
+def _ratio(undefined: float, of: float, hits: float) -> float:
+    return hits / of if of else undefined
+
+
+def _same(value: float) -> float:
+    return value
+
+
+def _nothing(_: Any) -> dict[str, Any]:
+    return {}
+
+
+def ratio(hits: str, of: str, *, empty: float = 0.0, **options: Any) -> Result:
+    """``hits / of`` over the corpus (a micro average); ``empty`` where there is nothing to hit."""
+    return Result((of, hits), partial(_ratio, empty), empty, **options)
+
+
+def mean(part: str, of: str = "n", **options: Any) -> Result:
+    """The mean of a part over units, each of which has 1 in ``of``."""
+    return ratio(part, of, is_mean=not options.get("equal_votes"), **options)
+
+
+def total(part: str, **options: Any) -> Result:
+    """The sum of a part: how many documents, objects, sentences had it."""
+    return Result((part,), _same, is_count=True, **options)
+
+
+def parts_of(table: Results) -> list[str]:
+    """The parts that a table takes, each once, in order."""
+    return list(dict.fromkeys(part for result in table.values() for part in result.parts))
+
+
+def unscored(table: Results) -> dict[str, float]:
+    """The unit of a document that could not be scored: it makes every result NaN, so that it is seen."""
+    return dict.fromkeys(parts_of(table), math.nan)
+
+
+def grouped(values: Sequence[Any], labels: Sequence[Hashable]) -> dict[Hashable, list[Any]]:
+    """Values by label, in order of first appearance.
+
+    Example:
+        >>> grouped([1, 2, 3], ["a", "b", "a"])
+        {'a': [1, 3], 'b': [2]}
+    """
+    groups: dict[Hashable, list[Any]] = {}
+    for value, label in zip(values, labels, strict=True):
+        groups.setdefault(label, []).append(value)
+    return groups
+
+
+def values(table: Results, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> dict[str, float]:
+    """All results of these units.
+
+    Example:
+        >>> values({"accuracy": ratio("right", "asked"), "n": total("asked")}, [{"right": 1, "asked": 2}])
+        {'accuracy': 0.5, 'n': 2.0}
+    """
+    if not units:
+        return {key: result.empty for key, result in table.items()}
+    sums = {part: math.fsum([unit[part] for unit in units]) for part in parts_of(table)}
+    return {
+        key: result.value(units, topics)
+        if result.equal_votes and topics is not None
+        else result.of(*[sums[part] for part in result.parts])
+        for key, result in table.items()
+    }
+
+
+@dataclass(frozen=True)
+class Score:
+    """Numbers, with what they were made from.
+
+    Attributes:
+        metric: Registry name.
+        signature: How the numbers were made.
+        units: One a document, or one a (document, reference) pair.
+        table: Result key -> :class:`Result`.
+        topics: Each unit's topic, if there are any: what is drawn and exchanged together.
+        items: What each unit came from; each has ``as_dict()``.
+        problems: Row -> kind of problem in the model's text -> how often.
+        parse_failures: How many predictions could not be read at all.
+        details: Makes what ``as_dict(detailed=True)`` adds before the items.
+        more: Makes further plain results, which follow those of the table.
+        as_lists: Whether ``as_dict`` gives one value a unit.
+        interval: Options of :meth:`intervals`, if ``as_dict`` is to give ``<key>_ci``.
+        undefined: What ``as_dict`` gives for NaN.
+
+    Example:
+        >>> score = Score("accuracy", "accuracy|v:1", [{"right": 1, "asked": 2}], {"accuracy": ratio("right", "asked")})
+        >>> score.as_dict()
+        {'accuracy': 0.5, 'signature': 'accuracy|v:1'}
+    """
+
+    metric: str
+    signature: str
+    units: Sequence[Unit]
+    table: Results
+    topics: Sequence[Hashable] | None = None
+    items: Sequence[Any] = ()
+    problems: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
+    parse_failures: int = 0
+    details: Callable[[Score], Mapping[str, Any]] = _nothing
+    more: Callable[[Score], Mapping[str, Any]] = _nothing
+    as_lists: bool = False
+    interval: Mapping[str, Any] | None = None
+    undefined: float | None = math.nan
+
+    @cached_property
+    def results(self) -> dict[str, float]:
+        """The numbers: result key -> value; NaN where undefined or unscored."""
+        return values(self.table, self.units, self.topics)
+
+    def by_topic(self) -> dict[Hashable, dict[str, float]]:
+        """Each topic's own numbers."""
+        groups = grouped(self.units, self.topics or [])
+        return {topic: values(self.table, members) for topic, members in groups.items()}
+
+    def as_dict(self, detailed: bool = False) -> dict[str, Any]:
+        """The results as plain values; ``detailed`` adds what explains them."""
+        plain: dict[str, Any] = {key: self._plain(key, value) for key, value in self.results.items()}
+        if self.as_lists:
+            plain = {
+                key: [self._plain(key, result.value([unit])) for unit in self.units]
+                for key, result in self.table.items()
+            }
+        if self.interval is not None:
+            plain |= {f"{key}_ci": list(ends) for key, ends in self.intervals(**self.interval).items()}
+        plain |= {**self.more(self), "signature": self.signature}
+        if not detailed:
+            return plain
+        plain |= {**self.details(self), "items": [item.as_dict() for item in self.items]}
+        problems = {row: dict(kinds) for row, kinds in self.problems.items()}
+        return plain | {"parse_failures": self.parse_failures, "problems": problems}
+
+    def _plain(self, key: str, value: float) -> Any:
+        if math.isnan(value):
+            return self.undefined
+        return int(value) if self.table[key].is_count else float(value)
+
+    def intervals(
+        self, *, confidence: float = 0.95, n_resamples: int = 1000, seed: int = 12345, keys: Iterable[str] | None = None
+    ) -> dict[str, Interval]:
+        """Percentile bootstrap intervals (Efron & Tibshirani 1993); whole topics are drawn where there are any.
+
+        A result that is NaN in some resample (its denominator is empty there) has the interval of the others; a result
+        that is always NaN, and a count, have none.
+
+        Args:
+            confidence: Coverage, in (0, 1).
+            n_resamples: How many resamples are drawn; at least 1.
+            seed: The same seed gives the same interval.
+            keys: The results to give intervals of; None: all.
+        """
+        check_interval(len(self.units), confidence, n_resamples)
+        sums, generator = Sums.of(self), random.Random(seed)
+        drawn: dict[str, list[float]] = {}
+        for _ in range(n_resamples):
+            rows = generator.choices(range(len(sums.rows)), k=len(sums.rows))
+            for key, value in sums.values(sums.rows[rows].sum(axis=0), keys).items():
+                if not math.isnan(value) and not self.table[key].is_count:
+                    drawn.setdefault(key, []).append(value)
+        return {key: percentiles(values, confidence) for key, values in drawn.items()}
+
+    def standard_errors(self) -> dict[str, float]:
+        """Jackknife standard errors, leaving out one topic (or unit) at a time; NaN of fewer than two."""
+        return {
+            key: jackknife(result, self.units, self.topics) for key, result in self.table.items() if not result.is_count
+        }
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The parts of all results, one row a topic (or unit): what is drawn, exchanged and left out.
+
+    Attributes:
+        table: The results.
+        rows: An array, a row a topic, a column a part. Of results with equal votes the parts are the topic's means.
+        columns: Result key -> the columns of its parts.
+    """
+
+    table: Results
+    rows: Any
+    columns: Mapping[str, list[int]] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, score: Score) -> Sums:
+        """The sums of a score's units."""
+        places: dict[tuple[str, str], int] = {}  # (part, what it is divided by within a topic) -> column
+        columns = {}
+        for key, result in score.table.items():
+            size = result.parts[0] if result.equal_votes and score.topics is not None else ""
+            columns[key] = [places.setdefault((part, size), len(places)) for part in result.parts]
+        rows = []
+        for members in grouped(score.units, score.topics or range(len(score.units))).values():
+            sums = {part: math.fsum(unit[part] for unit in members) for part, _ in places}
+            rows.append([sums[part] / sums[size] if size else sums[part] for part, size in places])
+        return cls(score.table, np.array(rows, dtype=np.float64), columns)
+
+    def values(self, sums: Any, keys: Iterable[str] | None = None) -> dict[str, float]:
+        """The results of one row of sums."""
+        plain = sums.tolist()
+        return {key: self.table[key].of(*[plain[place] for place in self.columns[key]]) for key in keys or self.table}
+
+
+def jackknife(result: Result, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> float:
+    """The standard error of a result, leaving out one topic (or unit) at a time (Efron & Stein 1981).
+
+    Example:
+        >>> jackknife(mean("hit"), [{"hit": 0, "n": 1}, {"hit": 1, "n": 1}])
+        0.5
+    """
+    if not units:
+        return math.nan
+    sums = Sums.of(Score("", "", units, {"": result}, topics))
+    if (n := len(sums.rows)) < 2:
+        return math.nan
+    whole = sums.rows.sum(axis=0)
+    left_out = np.array([sums.values(whole - row)[""] for row in sums.rows])
+    return float(np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()))
+
+
+def exact_sum(numbers: Iterable[float]) -> list[float]:
+    """Numbers that do not overlap and have exactly the same sum (Shewchuk 1997): what a shard keeps of a part.
+
+    ``math.fsum`` of the lists of several shards, one after the other, is that of all numbers, to the last bit.
+
+    Example:
+        >>> math.fsum(exact_sum([0.1] * 3) + exact_sum([0.1] * 7)) == math.fsum([0.1] * 10)
+        True
+    """
+    partials: list[float] = []
+    for number in numbers:
+        high, kept = number, []
+        for partial_ in partials:
+            large, small = (high, partial_) if abs(high) >= abs(partial_) else (partial_, high)
+            high = large + small
+            if low := small - (high - large):
+                kept.append(low)
+        partials = [*kept, high]
+    return partials
+
+
+def check_interval(n: int, confidence: float, n_resamples: int) -> None:
+    """Refuse what no interval can be made of."""
+    if n < 1 or not 0 < confidence < 1 or n_resamples < 1:
+        got = f"{n} items, confidence {confidence}, {n_resamples} resamples"
+        expected = "at least 1 item, a confidence in (0, 1) and at least 1 resample"
+        raise InputError("confidence_interval", None, got, expected)
+
+
+def percentiles(drawn: Sequence[float], confidence: float) -> Interval:
+    """The interval that holds the middle ``confidence`` of drawn values; at least one."""
+    ordered, tail = sorted(drawn), (1 - confidence) / 2
+    low, high = math.floor(tail * len(ordered)), math.ceil((1 - tail) * len(ordered)) - 1
+    return Interval(ordered[low], ordered[high])

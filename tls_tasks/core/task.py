@@ -1,0 +1,95 @@
+"""A task: documents, prompts, and how an answer becomes numbers. Free of any host.
+
+lm-eval's YAML files, the command line and the page are views of it.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tls_tasks.core.score import Results, Unit, parts_of, unscored, values
+
+_log = logging.getLogger(__name__)
+
+Doc = Mapping[str, Any]
+"""A document: plain values by name; ``doc_id`` names it."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What can be asked of a model, and how its answer is scored.
+
+    Attributes:
+        name: What ``lm_eval --tasks`` takes.
+        family: ``timelines``, ``summaries``, ``evidence``, ``trees`` or ``reports``.
+        table: Result key -> :class:`~tls_tasks.core.score.Result`.
+        load: (name, options by keyword) -> the documents.
+        prompt: A document -> what a model is asked.
+        target: A document -> an answer as a model should write it.
+        unit: (document, answer) -> its sums. May raise for documents, never for answers.
+        explain: (document, answer) -> metric -> all that it has to say of the answer.
+        topic: The document's field that says what is drawn together; a document without it stands for itself.
+        judge: For tasks whose answers are judged: (answers, documents) -> the judged answers, which ``unit`` and
+            ``explain`` take. All at once, so that many questions are in flight.
+        table_of: A document -> its table, where documents bring their own (an extraction's schema); None: ``table``.
+
+    Example:
+        >>> import tls_tasks
+        >>> task = tls_tasks.task("summ_qmsum")
+        >>> document = task.documents()[0]
+        >>> results = task.results([task.process(document, task.target(document))])
+        >>> results["rouge_l_f1"]
+        1.0
+    """
+
+    name: str
+    family: str
+    table: Results
+    load: Callable[..., Sequence[Doc]]
+    prompt: Callable[[Doc], str]
+    target: Callable[[Doc], str]
+    unit: Callable[[Doc, str], Unit]
+    explain: Callable[[Doc, str], dict[str, dict[str, Any]]]
+    topic: str = ""
+    judge: Callable[[Sequence[str], Sequence[Doc]], list[str]] | None = None
+    table_of: Callable[[Doc], Results] | None = None
+
+    def documents(self, **options: Any) -> Sequence[Doc]:
+        """The documents; the options are those of ``lm_eval --metadata``."""
+        return self.load(self.name, **options)
+
+    def for_document(self, doc: Doc) -> Task:
+        """The task with the table of such documents."""
+        return self if self.table_of is None else replace(self, table=self.table_of(doc), table_of=None)
+
+    def topic_of(self, doc: Doc) -> Hashable:
+        """What the document is drawn together with."""
+        return (self.topic and doc.get(self.topic)) or doc.get("doc_id")
+
+    @property
+    def with_errors(self) -> tuple[str, ...]:
+        """The results whose standard error a host can't know: no plain mean, or documents that belong together."""
+        return tuple(
+            key
+            for key, result in self.table.items()
+            if not result.is_count and result.better is not None and (self.topic or not result.is_mean)
+        )
+
+    def process(self, doc: Doc, answer: str) -> dict[str, float]:
+        """The answer's unit. Where the scorer fails all parts are NaN: an exception would lose the whole run."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # results of their own count these for the whole run
+                unit = self.unit(doc, answer)
+                return {part: float(unit.get(part, 0.0)) for part in parts_of(self.table)}
+        except Exception:
+            _log.exception("%s: could not score document %s: its results are NaN", self.name, doc.get("doc_id", "?"))
+            return unscored(self.table)
+
+    def results(self, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> dict[str, float]:
+        """The numbers of these units."""
+        return values(self.table, units, topics)

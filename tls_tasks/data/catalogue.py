@@ -1,0 +1,96 @@
+"""What is known of a data set before any of it is read: each family's ``data_sets.json`` as typed records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from tls_tasks.core.errors import OptionError
+
+
+@dataclass(frozen=True, slots=True)
+class HubFiles:
+    """Where a data set lies on the Hugging Face hub.
+
+    Attributes:
+        repo_id: Data set repository, ``org/name``.
+        revision: Commit of the repository.
+        files: Paths in the repository.
+        rows: How many rows there must be; None for what the commit pins.
+        sha256: Hash of the file in hexadecimal, where it is pinned by it.
+        settings: What else the family must know to read them.
+    """
+
+    repo_id: str
+    revision: str
+    files: tuple[str, ...]
+    rows: int | None = None
+    sha256: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def origin(self) -> str:
+        """Repository and commit, as results name them."""
+        return f"{self.repo_id}@{self.revision}"
+
+
+@dataclass(frozen=True, slots=True)
+class DataSet:
+    """One data set.
+
+    Attributes:
+        name: Name of the task and of the embedded edition: ``tls_crisis``, ``summ_dialogsum`` …
+        title: The field's name of it.
+        folders: Names that its folder has where people keep it.
+        licence: Licence of the original, or ``none stated``.
+        citation: Paper.
+        homepage: Where it comes from.
+        obtain: How to get the original, a sentence without capital and full stop.
+        split: The split that has references and is scored.
+        hub: The published source; None if there is none.
+        settings: What the family must know besides.
+    """
+
+    name: str
+    title: str
+    folders: tuple[str, ...]
+    licence: str
+    citation: str
+    homepage: str
+    obtain: str
+    split: str = "test"
+    hub: HubFiles | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+
+def read_catalogue(path: Path) -> dict[str, DataSet]:
+    """Every data set of a ``data_sets.json`` by name.
+
+    Keys that are no attribute of :class:`DataSet` or :class:`HubFiles` become ``settings``.
+    """
+    raw: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    catalogue = {}
+    for name, given in raw.items():
+        hub = HubFiles(**_arguments(HubFiles, given["hub"])) if given.get("hub") else None
+        catalogue[name] = DataSet(**_arguments(DataSet, {**given, "name": name, "hub": hub}))
+    return catalogue
+
+
+def find_data_set(catalogue: Mapping[str, DataSet], name: str) -> DataSet:
+    """The data set called ``name``.
+
+    Raises:
+        OptionError: If there is none of that name; the message lists those that exist.
+    """
+    if name not in catalogue:
+        raise OptionError.unknown("data set", name, catalogue)
+    return catalogue[name]
+
+
+def _arguments(kind: type[DataSet | HubFiles], given: Mapping[str, Any]) -> dict[str, Any]:
+    known = {attribute.name for attribute in fields(kind)}
+    own = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items() if key in known}
+    return {**own, "settings": {key: value for key, value in given.items() if key not in known}}

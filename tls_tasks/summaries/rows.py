@@ -1,0 +1,59 @@
+"""Rows of summaries: a prediction is a text, a references row one text or several.
+
+A text from a model is taken as it is: there is nothing to parse, so nothing can fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.rows import check_columns, describe, read_text
+
+_TEXTS = "a str or a list of str"
+
+
+def read_texts(value: Any, index: int) -> tuple[str, ...]:
+    """One references row: the texts in it, at least one.
+
+    Raises:
+        InputError: Neither text nor a list of texts, or an empty list.
+
+    Example:
+        >>> read_texts(["The talks end.", "Talks have ended."], 0)
+        ('The talks end.', 'Talks have ended.')
+    """
+    if isinstance(value, str):
+        return (value,)
+    if isinstance(value, bytes) or not isinstance(value, Sequence):
+        raise InputError("references", index, describe(value), _TEXTS)
+    if not value:
+        raise InputError("references", index, "no reference", _TEXTS)
+    return tuple(read_text(text, f"references[{index}]", position) for position, text in enumerate(value))
+
+
+def read_rows(predictions: Any, references: Any) -> list[tuple[str, tuple[str, ...]]]:
+    """Both columns row by row: a prediction and its references.
+
+    Raises:
+        InputError: A column that is none, columns of unequal length, or a row that does not fit.
+    """
+    check_columns(predictions, references=references)
+    return [
+        (read_text(prediction, "predictions", index), read_texts(row, index))
+        for index, (prediction, row) in enumerate(zip(predictions, references, strict=True))
+    ]
+
+
+def check_row(row: Any, field: str, index: int) -> None:
+    """Refuse a row that is no text, or no texts."""
+    if field == "references":
+        read_texts(row, index)
+    else:
+        read_text(row, field, index)
+
+
+def as_plain(value: Any) -> Any:
+    """Rows of summaries hold no objects of our own."""
+    raise TypeError(type(value).__name__)

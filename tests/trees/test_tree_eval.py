@@ -1,7 +1,6 @@
 """tree_eval: treeval's numbers, its guide's, the slow obvious version, and what must hold of any trees."""
 
 import dataclasses
-import itertools
 import json
 import random
 import re
@@ -11,6 +10,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tls_tasks.trees.fields import leaves_of
+from tls_tasks.trees.pairs import FIELDS
+from tls_tasks.trees.values import AnyOf
 
 from tests.conftest import ORACLES, ROOT, SHARED, read_jsonl
 from tests.trees.slow_tree_eval import Slow
@@ -18,15 +20,12 @@ from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.intervals import bootstrap_results, total_of
 from tls_tasks.trees.align import assign
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies
-from tls_tasks.trees.fields import leaves_of
 from tls_tasks.trees.leaf_metrics import LeafMetric, resolve_metric
 from tls_tasks.trees.nodes import count_nodes
 from tls_tasks.trees.options import OPTION_NAMES, PRESETS, TreeOptions
-from tls_tasks.trees.pairs import FIELDS
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import KEYS, TreeScore
 from tls_tasks.trees.tree_eval import tree_eval
-from tls_tasks.trees.values import AnyOf
 
 ROWS = read_jsonl(ORACLES / "trees.jsonl")
 ERRORS = read_jsonl(ORACLES / "trees_errors.jsonl")

@@ -14,7 +14,7 @@ from tls_tasks.evidence.data_sets import evidence_sets
 from tls_tasks.reports.data import REPORT_SETS
 from tls_tasks.summaries.data import DATA_SETS as SUMMARIES
 from tls_tasks.timelines.catalogue import DataSet, catalogue
-from tls_tasks.trees.data_sets import tree_sets
+from tls_tasks.trees.data import DATA_SETS as TREES
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def data_sets() -> Mapping[str, Wanted]:
         >>> {"tls_crisis", "summ_qmsum"} <= set(data_sets())
         True
     """
-    return {**catalogue(), **SUMMARIES, **evidence_sets(), **tree_sets(), **REPORT_SETS}
+    return {**catalogue(), **SUMMARIES, **evidence_sets(), **TREES, **REPORT_SETS}
 
 
 def data_state(wanted: Wanted, closed_book: bool = False) -> DataState:

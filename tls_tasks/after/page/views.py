@@ -153,12 +153,11 @@ def tree_view(doc: Mapping[str, Any], answer: list[Any], explained: Mapping[str,
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # an answer that can't be read is what the page shows
         score = tree_eval([answer_text(answer)], [doc["reference"]], doc["schema"])
-    parsed = parse_tree(answer_text(answer), score.plan.schema)
-    metrics = {leaf.path: leaf.metrics for leaf in score.plan.leaves}
+    (sample,) = score.items
+    parsed = parse_tree(answer_text(answer), sample.plan.root)
     reference = json.loads(doc["reference"])
     prediction = {} if parsed.failed and isinstance(reference, dict) else parsed.value
-    alignments, types = score.samples()[0]["alignments"], score.plan.options.types
-    rows = compare(reference, prediction, score.plan.schema, metrics.__getitem__, alignments, types)
+    rows = compare(reference, prediction, sample.plan, sample.alignments)
     return {
         "kind": "tree",
         "rows": [

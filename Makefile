@@ -3,11 +3,15 @@
 PYTHON ?= python3
 VENV ?= .venv
 TORCH ?= torch
+# How many tests run at a time: a worker for each core. JOBS=0 runs them one after the other, in one process.
+JOBS ?= logical
 BIN := $(VENV)/bin
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM = false
+# Set somewhere, this makes each of the many processes that the tests start compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types unit quick bench wheel clean
+.PHONY: help demo test lint types unit quick coverage lowest hooks bench wheel clean
 
 help: ## What can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -35,15 +39,30 @@ test: lint types unit ## Lint, types and every test
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/codespell
 
 types: $(VENV)/dev
 	$(BIN)/mypy
 
 unit: $(VENV)/dev
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 20
 
 quick: $(VENV)/dev ## The tests that take no time: without harness runs, models and wheels
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow"
+
+coverage: $(VENV)/dev ## Every test with the lines and branches it runs; fails below the floor in pyproject.toml
+	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term --cov-report=xml
+
+lowest: ## The tests that take no time with the lowest versions that pyproject.toml allows, in an environment of its own
+	$(PYTHON) -m venv $(VENV)-lowest
+	$(VENV)-lowest/bin/python -m pip install --quiet uv
+	$(VENV)-lowest/bin/uv pip install --quiet --python $(VENV)-lowest/bin/python --resolution lowest-direct --editable .
+	$(VENV)-lowest/bin/uv pip install --quiet --python $(VENV)-lowest/bin/python --editable '.[dev]'
+	$(VENV)-lowest/bin/uv pip list --python $(VENV)-lowest/bin/python
+	$(VENV)-lowest/bin/python -m pytest -n $(JOBS) --dist worksteal -m "not slow"
+
+hooks: $(VENV)/dev ## Check every file as a commit is checked, and have pre-commit check each commit from now on
+	. $(BIN)/activate && pre-commit run --all-files && pre-commit install
 
 bench: $(VENV)/peers ## Side by side with the original tools and with peers, in one run; see benchmarks/
 	$(BIN)/python benchmarks/alignment_rouge.py
@@ -57,4 +76,4 @@ wheel: $(VENV)/dev ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m build
 
 clean: ## Remove the virtual environment and everything that was built
-	rm -rf $(VENV) dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-lowest dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

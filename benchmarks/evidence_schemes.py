@@ -94,7 +94,7 @@ class Comparison:
 
         self.texts, self.gold, self.told = texts, gold, told
         self.score = evidence_extraction(told, gold, texts)
-        documents = enumerate(self.score.documents)
+        documents = enumerate(self.score.items)
         self.ours = {(row, match.prediction): match for row, document in documents for match in document.matches}
         pairs = zip(texts, gold, told, strict=True)
         placed_pairs = [(placed(text, wanted), placed(text, predicted)) for text, wanted, predicted in pairs]
@@ -126,7 +126,7 @@ class Comparison:
         touching = [gold[number] for number in self._touching(row, position)]
         if not any(one["domain"] == predicted["domain"] for one in touching):
             return "other domain"
-        if not any(evidence_extraction([[predicted]], [[one]]).totals["tp"] for one in touching):
+        if not any(evidence_extraction([[predicted]], [[one]]).results["tp"] for one in touching):
             return "less than half of the words"
         return "its reference object is taken by a better match"
 

@@ -1,12 +1,13 @@
 """Time rouge_l against rouge_score and against context-bench's algorithm, side by side in one run; prints ratios.
 
     make bench
-    python benchmarks/rouge_l.py
+    python benchmarks/rouge_l.py [--engines]
 
 The 300 pairs are passages from the articles of the embedded edition, two of the same topic; the long texts are made up
 by a seeded rule, with words as rare and as frequent as in news. Each side reads the same texts and must give the same
 F, which is checked. context-bench's evaluators aren't on the package index, so that its algorithm (words between
-blanks, two rows of the table) is written down here. Needs the extra ``bench``.
+blanks, two rows of the table) is written down here. ``--engines`` compares the ways to the length of the longest common
+subsequence alone. Needs the extra ``bench``.
 """
 
 from __future__ import annotations
@@ -17,10 +18,15 @@ import random
 import subprocess
 import sys
 import time
+import timeit
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from rapidfuzz.distance import LCSseq
+
 from tls_tasks.summaries.rouge_l import rouge_l
+from tls_tasks.text.lcs import lcs_length
+from tls_tasks.text.tokenizers import rouge_words
 
 Pair = tuple[str, str]
 Work = Callable[[Sequence[Pair]], list[float]]
@@ -91,6 +97,14 @@ def rouge_score(rouge_type: str, use_stemmer: bool) -> Work:
     return lambda pairs: [scorer.score(reference, prediction)[rouge_type].fmeasure for prediction, reference in pairs]
 
 
+def rust_port(rouge_type: str, use_stemmer: bool) -> Work:
+    """F by the package rouge-score-rs: rouge_score's numbers, in Rust."""
+    from rouge_score_rs.rouge_scorer import RougeScorer
+
+    scorer = RougeScorer([rouge_type], use_stemmer=use_stemmer)
+    return lambda pairs: [scorer.score(reference, prediction)[rouge_type].fmeasure for prediction, reference in pairs]
+
+
 def ours(rouge_type: str = "rougeL", tokenizer: str = "whitespace", use_stemmer: bool = False) -> Work:
     """F by this package, one call for all pairs."""
 
@@ -120,8 +134,8 @@ def seconds(work: Work, pairs: Sequence[Pair]) -> tuple[float, list[float]]:
     return elapsed, values
 
 
-def compare(what: str, peer: Work, fast: Work, pairs: Sequence[Pair], goal: int) -> bool:
-    """Print one row of the table; whether the goal is met.
+def compare(what: str, peer: Work, fast: Work, pairs: Sequence[Pair], goal: int | None) -> bool:
+    """Print one row of the table; whether the goal is met. A peer without a goal may be ahead.
 
     The two sides take turns, 100 pairs at a time, so that whatever else the machine does hits both. Each side runs
     three times a turn, and its best time counts.
@@ -139,8 +153,47 @@ def compare(what: str, peer: Work, fast: Work, pairs: Sequence[Pair], goal: int)
         slow_time += min(slow for (slow, _), _ in runs)
         fast_time += min(fast_run for _, (fast_run, _) in runs)
     ratio = slow_time / fast_time
-    print(f"| {what} | {slow_time:.3f} s | {fast_time:.4f} s | {ratio:,.0f} | {goal:,} |", flush=True)
-    return ratio >= goal
+    shown = f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2f}"
+    wanted = "none" if goal is None else f"{goal:,}"
+    print(f"| {what} | {slow_time:.4f} s | {fast_time:.4f} s | {shown} | {wanted} |", flush=True)
+    return goal is None or ratio >= goal
+
+
+def bit_parallel_length(left: Sequence[str], right: Sequence[str]) -> int:
+    """How long the longest common subsequence is, a row of the table in one integer of Python (Hyyrö 2004)."""
+    positions: dict[str, int] = {}
+    for position, word in enumerate(left):
+        positions[word] = positions.get(word, 0) | 1 << position
+    everything = row = (1 << len(left)) - 1
+    for word in right:
+        hits = row & positions.get(word, 0)
+        row = ((row + hits) | (row - hits)) & everything
+    return len(left) - row.bit_count()
+
+
+def print_engines() -> int:
+    """Compare the ways to the length alone, and the whole of rougeL with rouge-score-rs; times relative to ours."""
+    from rouge_score_rs.rouge_scorer import RougeScorer
+
+    scorer = RougeScorer(["rougeL"], use_stemmer=False)
+    print("| words a side | ours | rapidfuzz on words | integers | ours with words | rouge-score-rs |")
+    print("|---|---|---|---|---|---|")
+    for n_words, once in [(25, False), (100, False), (400, False), (2000, False), (5000, False), (20000, False),
+                          (5000, True), (20000, True)]:  # fmt: skip
+        prediction, reference = make_long(n_words, once)
+        left, right = rouge_words(prediction), rouge_words(reference)
+        ways: list[Callable[[], object]] = [
+            lambda: lcs_length(left, right),  # noqa: B023 - called before the texts change
+            lambda: LCSseq.similarity(left, right),  # noqa: B023
+            lambda: bit_parallel_length(left, right),  # noqa: B023
+            lambda: lcs_length(rouge_words(prediction), rouge_words(reference)),  # noqa: B023
+            lambda: scorer.score(reference, prediction),  # noqa: B023
+        ]
+        times = [min(timeit.repeat(way, number=max(1, 20_000 // n_words), repeat=5)) for way in ways]
+        alone = " | ".join(f"{time / times[0]:.2f}" for time in times[1:3])
+        kind = ", every word once" if once else ""
+        print(f"| {n_words:,}{kind} | 1 | {alone} | 1 | {times[4] / times[3]:.2f} |", flush=True)
+    return 0
 
 
 def peak_of_long_texts(every_word_once: bool) -> tuple[float, float]:
@@ -158,6 +211,8 @@ def peak_of_long_texts(every_word_once: bool) -> tuple[float, float]:
 
 def main() -> int:
     """Print the tables; 1 if a goal isn't met."""
+    if "--engines" in sys.argv:
+        return print_engines()
     met = []
     print("| 50,000 x 50,000 words | time | peak memory | goals |\n|---|---|---|---|")
     for every_word_once in (False, True):  # first of all: a process begins with its parent's peak
@@ -172,12 +227,17 @@ def main() -> int:
         compare("rouge_score rougeL", rouge_score("rougeL", False), ours("rougeL", "rouge"), short, 60),
         compare("rouge_score rougeL, stems", rouge_score("rougeL", True), ours("rougeL", "rouge", True), short, 60),
         compare("rouge_score rougeLsum", rouge_score("rougeLsum", False), ours("rougeLsum", "rouge"), short, 10),
+        compare("rouge-score-rs rougeL", rust_port("rougeL", False), ours("rougeL", "rouge"), short, None),
+        compare("rouge-score-rs rougeL, stems", rust_port("rougeL", True), ours("rougeL", "rouge", True), short, None),
+        compare("rouge-score-rs rougeLsum", rust_port("rougeLsum", False), ours("rougeLsum", "rouge"), short, None),
     ]
     print("\n| 1 pair of 5,000 x 5,000 words | peer | ours | ratio | goal |\n|---|---|---|---|---|")
     met += [
         compare("context-bench's two rows", two_rows, ours(), long, 1000),
         compare("rouge_score rougeL", rouge_score("rougeL", False), ours("rougeL", "rouge"), long, 1000),
         compare("rouge_score rougeLsum", rouge_score("rougeLsum", False), ours("rougeLsum", "rouge"), long, 10),
+        compare("rouge-score-rs rougeL", rust_port("rougeL", False), ours("rougeL", "rouge"), long, None),
+        compare("rouge-score-rs rougeLsum", rust_port("rougeLsum", False), ours("rougeLsum", "rouge"), long, None),
     ]
     print("\nAll goals met." if all(met) else "\nNot all goals met: is the machine busy?")
     return 0 if all(met) else 1

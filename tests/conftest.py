@@ -5,10 +5,12 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import shutil
 import tempfile
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from hypothesis import settings
 from hypothesis import strategies as st
 
@@ -29,6 +31,8 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 _CACHE = tempfile.TemporaryDirectory(prefix="tls-tasks-hf-")
 os.environ["HF_HOME"] = _CACHE.name
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+# One thread for each process, set before numpy or torch is imported: the workers of pytest-xdist use all cores.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def timeline_of(rows):
@@ -58,14 +62,32 @@ def shared():
     return SHARED
 
 
+def made_once(tmp_path_factory, name, make):
+    """A folder that ``make(folder)`` fills, to be read only: by the first worker that wants it, for all of them."""
+    base = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        base = base.parent  # each worker has a folder of its own in it
+    folder, done = base / name, base / f"{name}.done"
+    with FileLock(base / f"{name}.lock"):
+        if not done.exists():
+            shutil.rmtree(folder, ignore_errors=True)  # of a worker that failed
+            folder.mkdir()
+            make(folder)
+            done.touch()
+    return folder
+
+
 @pytest.fixture(scope="session")
 def made_runs(tmp_path_factory):
     """Two systems on real harness runs of all families, as folders: ``base`` and ``noisy``; made once, read only."""
     pytest.importorskip("lm_eval")
+    return made_once(tmp_path_factory, "runs", make_runs)
+
+
+def make_runs(folder):
     from tests.made_runs import make_run, with_noise
     from tls_tasks.hosts.models import DatewiseLM, KeywordLM, LeadLM, ReportLeadLM, RulesLM
 
-    folder = tmp_path_factory.mktemp("runs")
     families = (
         (DatewiseLM, ["tls_crisis", "tls_timeline17"], None),
         (LeadLM, ["summ_dialogsum", "summ_qmsum"], None),
@@ -76,4 +98,3 @@ def made_runs(tmp_path_factory):
     for model, tasks, metadata in families:
         make_run(folder / "base", model(), tasks, metadata=metadata)
         make_run(folder / "noisy", with_noise(model()), tasks, metadata=metadata)
-    return folder

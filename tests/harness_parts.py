@@ -6,7 +6,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from tests.conftest import ROOT
+from tests.conftest import ROOT, made_once
 
 
 @pytest.fixture(scope="session")
@@ -20,11 +20,16 @@ def task_manager():
 @pytest.fixture(scope="session")
 def tiny_model(tmp_path_factory):
     """A GPT-2 of two layers with random weights and a tokenizer trained here, saved as a checkpoint."""
-    torch = pytest.importorskip("torch")
-    transformers = pytest.importorskip("transformers")
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    return made_once(tmp_path_factory, "tiny", make_tiny_model)
+
+
+def make_tiny_model(folder):
+    import torch
+    import transformers
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
-    folder = tmp_path_factory.mktemp("tiny")
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
@@ -39,7 +44,6 @@ def tiny_model(tmp_path_factory):
         vocab_size=len(fast), n_positions=512, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0
     )
     transformers.GPT2LMHeadModel(config).save_pretrained(folder)
-    return folder
 
 
 class Server:

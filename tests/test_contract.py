@@ -188,6 +188,15 @@ CASES = {
 }
 
 
+def cases_of(spec):
+    """The rows to try of the metric's family."""
+    assert spec.family in CASES, (
+        f"{spec.name}: no rows to try of the family {spec.family!r}: write a function {spec.family}_cases() in "
+        "tests/test_contract.py that returns what the comment at its top lists, and enter it in CASES"
+    )
+    return CASES[spec.family]
+
+
 def score(spec, cases, predictions, references):
     row = cases.get("row", lambda reference: [reference])
     with warnings.catch_warnings():
@@ -282,14 +291,14 @@ def test_every_invariant_has_a_check():
 
 
 def test_every_metric_has_declared_all_its_properties(spec):
-    assert set(spec.invariants) == set(INVARIANTS), f"{spec.name} must declare each invariant as True or False"
-    assert spec.family in CASES, f"no cases for rows of kind {spec.family}"
+    assert set(spec.invariants) == set(INVARIANTS), f"{spec.name}: `fails` names something that is no invariant"
+    assert cases_of(spec)
     assert all((spec.summary, spec.original, spec.citation, spec.result_keys))
 
 
 def test_a_summary_that_refuses_is_no_parse_failure():
     """Why summaries declare False for unparsable text: there is none, and not because it would score by chance."""
-    cases = CASES["summary"]
+    cases = CASES["summaries"]
     for spec in metrics_of("summaries"):
         scored = score(spec, cases, [cases["unparsable"]], [cases["pairs"][0][1]])
         assert scored.parse_failures == 0 and all(scored.as_dict()[key] > 0 for key in spec.result_keys)
@@ -297,7 +306,7 @@ def test_a_summary_that_refuses_is_no_parse_failure():
 
 @pytest.mark.parametrize("invariant", sorted(INVARIANTS))
 def test_what_is_declared_holds(spec, invariant):
-    assert CHECKS[invariant](spec, CASES[spec.family]) is spec.invariants[invariant]
+    assert CHECKS[invariant](spec, cases_of(spec)) is spec.invariants[invariant]
 
 
 def test_the_checks_tell_a_broken_metric():
@@ -325,7 +334,7 @@ def test_the_checks_tell_a_broken_metric():
 
 
 def test_results_are_plain_floats_in_range_with_the_declared_keys(spec):
-    cases = CASES[spec.family]
+    cases = cases_of(spec)
     predictions, references = ([pair[side] for pair in cases["pairs"]] for side in (0, 1))
     result = score(spec, cases, predictions, references).as_dict()
     assert {*spec.result_keys, *spec.further_keys, "signature"} == set(result)
@@ -335,7 +344,7 @@ def test_results_are_plain_floats_in_range_with_the_declared_keys(spec):
 
 
 def test_a_perfect_prediction_is_better_than_none(spec):
-    cases = CASES[spec.family]
+    cases = cases_of(spec)
     gold = cases["pairs"][0][1]
     perfect, nothing = numbers(spec, cases, [gold], [gold]), numbers(spec, cases, [cases["empty"]], [gold])
     better = {key: (perfect[key] > nothing[key]) is spec.higher_is_better for key in perfect}
@@ -346,11 +355,10 @@ def test_a_perfect_prediction_is_better_than_none(spec):
 
 
 def test_the_four_mirrored_names(spec):
-    module = spec.function.partition(":")[0].replace(".", "/")
-    assert spec.function.endswith(f":{spec.name}")
-    family = module.split("/")[1]
-    for path in (f"{module}.py", f"metrics/{spec.name}/{spec.name}.py", f"tests/{family}/test_{spec.name}.py"):
-        assert (ROOT / path).is_file(), path
+    own = f"{spec.family}/{spec.name}.py"
+    places = (f"tls_tasks/{own}", f"metrics/{spec.name}/{spec.name}.py", f"tests/{spec.family}/test_{spec.name}.py")
+    for path in places:
+        assert (ROOT / path).is_file(), f"{spec.name}: {path} is missing; see CONTRIBUTING.md, Add a metric"
 
 
 def test_the_readme_table_is_todays():

@@ -18,7 +18,7 @@ def test_the_walk_shows_every_step():
     said = "\n".join(BLOCKS)
     for command in (
         "lm_eval --tasks",
-        *(f"tls-tasks {name}" for name in ("score", "compare", "report", "submit", "verify")),
+        *(f"tls-tasks {name}" for name in ("score", "compare", "page", "submit", "verify")),
     ):
         assert command in said
 
@@ -36,5 +36,5 @@ def test_the_walk(tmp_path):
             ["bash", "-euo", "pipefail", "-c", block], cwd=tmp_path, env=environment, capture_output=True, text=True
         )
         assert done.returncode == 0, f"{block}\n{done.stdout[-1000:]}\n{done.stderr[-3000:]}"
-    for name in ("scores.csv", "report.html", "submission/manifest.json", "site/index.html"):
+    for name in ("scores.csv", "page.html", "submission/manifest.json", "site/index.html"):
         assert (tmp_path / name).stat().st_size > 500, name

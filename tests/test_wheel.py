@@ -8,8 +8,10 @@ an empty folder, with the Hub unreachable.
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
 import json
 import os
+import re
 import subprocess
 import sys
 import sysconfig
@@ -23,7 +25,7 @@ import pytest
 
 import tls_tasks
 from tls_tasks.timelines.baseline import answer
-from tls_tasks.timelines.data import load_timeline_task
+from tls_tasks.timelines.data import load_documents
 from tls_tasks.timelines.documents import prompt
 
 pytestmark = pytest.mark.slow
@@ -256,9 +258,31 @@ def test_older_releases_of_the_harness(release: str, wheel: Path, tmp_path: Path
 
 def direct_numbers() -> dict[str, float]:
     """AR and date F1 of the baseline on the embedded edition, without the harness."""
-    docs = list(load_timeline_task("tls_crisis", edition="embedded")["test"])
+    docs = load_documents("tls_crisis", edition="embedded")
     predictions = [answer(prompt(doc)) for doc in docs]
     references = [json.loads(doc["reference"]) for doc in docs]
     score = tls_tasks.alignment_rouge(predictions, references).as_dict()
     score |= tls_tasks.date_f1(predictions, references).as_dict()
     return {key: score[key] for key in ("ar1_f1", "ar2_recall", "date_f1")}
+
+
+HOSTS = {"lm-eval", "evaluate", "datasets"}
+
+
+def test_scorers_and_tasks_need_none_of_the_hosts(wheel: Path, tmp_path: Path) -> None:
+    """Installed without dependencies, and then the dependencies without the three hosts and what they bring."""
+    from tests.test_tasks import NAMES, WITHOUT_HOSTS
+
+    declared = importlib.metadata.requires("tls-tasks") or []
+    rest = [line for line in declared if "extra ==" not in line and re.split(r"[^\w-]", line)[0] not in HOSTS]
+    assert len(rest) == len([line for line in declared if "extra ==" not in line]) - len(HOSTS)
+    venv.create(tmp_path / "venv", with_pip=True, symlinks=os.name != "nt")
+    python = tmp_path / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    (tmp_path / "empty").mkdir()
+    environment = Environment(python, tmp_path, tmp_path / "empty")
+    environment.pip("install", "--quiet", "--no-deps", wheel)
+    environment.pip("install", "--quiet", *rest)
+    listed = environment.pip("list", "--format", "freeze")
+    assert not {line.partition("==")[0].lower() for line in listed.splitlines()} & HOSTS
+    assert environment.run(python, "-c", WITHOUT_HOSTS).stdout.split() == NAMES
+    assert "example" in environment.run(python, "-m", "tls_tasks", "score", "--help").stdout

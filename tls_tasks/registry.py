@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 INVARIANTS: Mapping[str, str] = {
@@ -20,8 +20,8 @@ INVARIANTS: Mapping[str, str] = {
     "empty_prediction_scores_zero": "a prediction with nothing in it scores 0",
     "unparsable_prediction_scores_zero": "text in which nothing can be read scores 0 and counts as a parse failure",
 }
-"""What a metric must declare, each as True or False, or None where it can't be asked (several references of a metric
-that takes one); ``tests/test_contract.py`` proves every declaration, False ones too."""
+"""What holds for a metric, unless it declares otherwise; ``tests/test_contract.py`` proves every declaration, the
+exceptions too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,19 +29,18 @@ class MetricSpec:
     """What is known of one metric.
 
     Attributes:
-        name: Registry key, function name and folder under ``metrics/``.
-        function: ``module:function``; called as ``function(predictions, references, **options)``, returns a typed score
-            with ``as_dict()``.
+        name: Registry key, and folder under ``metrics/``. The function of this name lies in
+            ``tls_tasks/FAMILY/NAME.py``; called as ``function(predictions, references, **options)``, it returns a typed
+            score with ``as_dict()``.
         family: What a row is: ``timelines``, ``summaries`` …; decides which tasks report the metric and which cases
             the contract tests use.
-        rows: The module that reads the family's rows. Its ``check_row(row, field, index)`` refuses a row that cannot be
-            scored, its ``as_plain(value)`` turns the family's own objects into plain values.
         prefixes: Result keys are ``<prefix>_precision``, ``<prefix>_recall`` and ``<prefix>_f1``; empty where ``keys``
             names them.
         summary: One line for tables.
         original: The tool whose numbers are reproduced.
         citation: Paper and section, or the document that defines it.
-        invariants: Each name of :data:`INVARIANTS` -> whether it holds.
+        fails: The names of :data:`INVARIANTS` that do not hold: False, or None where it cannot be asked (several
+            references of a metric that takes one).
         keys: The result keys of a metric without prefixes: the values that a prediction is judged by.
         further_keys: What ``as_dict()`` gives besides, but for the signature: counts, rates, trees.
         columns: The columns of rows that the function takes.
@@ -50,19 +49,22 @@ class MetricSpec:
     """
 
     name: str
-    function: str
     family: str
-    rows: str
-    prefixes: tuple[str, ...]
     summary: str
     original: str
     citation: str
-    invariants: Mapping[str, bool | None]
+    prefixes: tuple[str, ...] = ()
+    fails: Mapping[str, bool | None] = field(default_factory=dict)
     keys: tuple[str, ...] = ()
     further_keys: tuple[str, ...] = ()
     columns: tuple[str, ...] = ("predictions", "references")
     value_range: tuple[float, float] = (0.0, 1.0)
     higher_is_better: bool = True
+
+    @property
+    def invariants(self) -> dict[str, bool | None]:
+        """Each name of :data:`INVARIANTS` -> whether it holds."""
+        return {**dict.fromkeys(INVARIANTS, True), **self.fails}
 
     @property
     def result_keys(self) -> tuple[str, ...]:
@@ -71,10 +73,23 @@ class MetricSpec:
             f"{prefix}_{part}" for prefix in self.prefixes for part in ("precision", "recall", "f1")
         )
 
+    @property
+    def module(self) -> str:
+        """Where the function is."""
+        return f"tls_tasks.{self.family}.{self.name}"
+
+    @property
+    def rows(self) -> str:
+        """The module that reads the family's rows.
+
+        Its ``check_row(row, field, index)`` refuses a row that cannot be scored, its ``as_plain(value)`` turns the
+        family's own objects into plain values.
+        """
+        return f"tls_tasks.{self.family}.rows"
+
     def load(self) -> Callable[..., Any]:
         """Import the function."""
-        module, _, name = self.function.partition(":")
-        function: Callable[..., Any] = getattr(importlib.import_module(module), name)
+        function: Callable[..., Any] = getattr(importlib.import_module(self.module), self.name)
         return function
 
 
@@ -83,67 +98,38 @@ METRICS: Mapping[str, MetricSpec] = {
     for spec in (
         MetricSpec(
             name="alignment_rouge",
-            function="tls_tasks.timelines.alignment_rouge:alignment_rouge",
             family="timelines",
-            rows="tls_tasks.timelines.rows",
             prefixes=("ar1", "ar2"),
             summary="ROUGE-1 and ROUGE-2 of two timelines whose dates are aligned first (AR-1, AR-2)",
             original="tilse 0.2.1 with ROUGE-1.5.5",
             citation="Martschat & Markert, Improving ROUGE for Timeline Summarization, EACL 2017",
-            invariants={
+            fails={
                 "identity_is_one": False,  # m:1: one text on two dates ties, and the earlier date wins
-                "swap_exchanges_precision_and_recall": True,
-                "row_order_is_irrelevant": True,
-                "unit_order_is_irrelevant": True,
-                "repeated_reference_is_irrelevant": True,
-                "empty_prediction_scores_zero": True,
-                "unparsable_prediction_scores_zero": True,
             },
         ),
         MetricSpec(
             name="date_f1",
-            function="tls_tasks.timelines.date_f1:date_f1",
             family="timelines",
-            rows="tls_tasks.timelines.rows",
             prefixes=("date",),
             summary="precision, recall and F1 of the dates that a timeline selects",
             original="tilse 0.2.1, evaluate_dates",
             citation="Martschat & Markert, A Temporally Sensitive Submodularity Framework for TLS, CoNLL 2018",
-            invariants={
-                "identity_is_one": True,
-                "swap_exchanges_precision_and_recall": True,
-                "row_order_is_irrelevant": True,
-                "unit_order_is_irrelevant": True,
-                "repeated_reference_is_irrelevant": True,
-                "empty_prediction_scores_zero": True,
-                "unparsable_prediction_scores_zero": True,
-            },
         ),
         MetricSpec(
             name="rouge_l",
-            function="tls_tasks.summaries.rouge_l:rouge_l",
             family="summaries",
-            rows="tls_tasks.summaries.rows",
             prefixes=("rouge_l",),
             summary="ROUGE-L and rougeLsum of summaries, with tokenisers for every script",
             original="context-bench (957190f) and rouge_score 0.1.2",
             citation="Lin, ROUGE: A Package for Automatic Evaluation of Summaries, 2004, section 3",
-            invariants={
-                "identity_is_one": True,
-                "swap_exchanges_precision_and_recall": True,
-                "row_order_is_irrelevant": True,
+            fails={
                 "unit_order_is_irrelevant": False,  # word order is what it measures
-                "repeated_reference_is_irrelevant": True,
-                "empty_prediction_scores_zero": True,
                 "unparsable_prediction_scores_zero": False,  # any text is a summary: a refusal scores what its words do
             },
         ),
         MetricSpec(
             name="report_eval",
-            function="tls_tasks.reports.report_eval:report_eval",
             family="reports",
-            rows="tls_tasks.reports.columns",
-            prefixes=(),
             keys=(
                 "recall",
                 "precision",
@@ -157,33 +143,20 @@ METRICS: Mapping[str, MetricSpec] = {
             summary="cited reports: support by citations and coverage of nuggets, by a judge's answers",
             original="report_gen_eval (b34e68e), with `compat`; by default its documentation",
             citation="Mayfield et al., On the Evaluation of Machine-Generated Reports, SIGIR 2024",
-            invariants={
-                "identity_is_one": True,  # of a report that gives every answer, with citations that hold
+            fails={
                 "swap_exchanges_precision_and_recall": False,  # sentences are counted there, nuggets here
-                "row_order_is_irrelevant": True,
                 "unit_order_is_irrelevant": False,  # an uncited claim passes after a sentence that cites for it
-                "repeated_reference_is_irrelevant": True,
-                "empty_prediction_scores_zero": True,
-                "unparsable_prediction_scores_zero": True,
             },
         ),
         MetricSpec(
             name="evidence_extraction",
-            function="tls_tasks.evidence.evidence_extraction:evidence_extraction",
             family="evidence",
-            rows="tls_tasks.evidence.rows",
-            prefixes=(),
             summary="objects without canonical labels, matched by domain and quoted span; attributes; grounding",
             original="scorer of the Ashwam exercise A",
             citation="Ashwam Exercise A: Evidence-Grounded Extraction & Evaluation, section 3",
-            invariants={
-                "identity_is_one": True,
-                "swap_exchanges_precision_and_recall": True,
-                "row_order_is_irrelevant": True,
+            fails={
                 "unit_order_is_irrelevant": False,  # of equal overlaps the lowest positions are matched first
                 "repeated_reference_is_irrelevant": None,
-                "empty_prediction_scores_zero": True,
-                "unparsable_prediction_scores_zero": True,
             },
             keys=("precision", "recall", "f1"),
             further_keys=(
@@ -204,18 +177,11 @@ METRICS: Mapping[str, MetricSpec] = {
         ),
         MetricSpec(
             name="tree_eval",
-            function="tls_tasks.trees.tree_eval:tree_eval",
             family="trees",
-            rows="tls_tasks.trees.rows",
-            prefixes=(),
             summary="structured answers (JSON trees) leaf by leaf and node by node, lists in any order, by a schema",
             original="treeval (a56937f) and its conceptual guide",
             citation="Fradet & Cripwell, treeval: Conceptual guide, NuMind, 2025",
-            invariants={
-                "identity_is_one": True,
-                "swap_exchanges_precision_and_recall": True,
-                "row_order_is_irrelevant": True,
-                "unit_order_is_irrelevant": True,
+            fails={
                 "repeated_reference_is_irrelevant": None,
                 "empty_prediction_scores_zero": False,  # where nothing is predicted, nothing is wrong: precision is 1
                 "unparsable_prediction_scores_zero": False,  # it counts as an empty tree, and as a parse failure
@@ -259,7 +225,7 @@ FAMILIES: Mapping[str, str] = {
 
 def tasks_of(family: str) -> Mapping[str, Any]:
     """The family's tasks by name; imports the family."""
-    tasks: Mapping[str, Any] = importlib.import_module(FAMILIES[family]).TASKS
+    tasks: Mapping[str, Any] = getattr(importlib.import_module(FAMILIES[family]), "TASKS", {})
     return tasks
 
 

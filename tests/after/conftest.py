@@ -4,6 +4,7 @@ import shutil
 
 import pytest
 
+from tests.conftest import made_once
 from tests.harness_parts import Server
 from tls_tasks.summaries import baseline as lead
 from tls_tasks.timelines import baseline as datewise
@@ -29,10 +30,13 @@ def chat_runs(tmp_path_factory):
     """``good`` and ``worse``: real runs of acme/good and acme/worse on the same data of the user's own; read only."""
     pytest.importorskip("lm_eval")
     pytest.importorskip("tenacity")
+    return made_once(tmp_path_factory, "chat", make_chat_runs)
+
+
+def make_chat_runs(folder):
     from tests.made_runs import make_run
     from tls_tasks.data.order import EMBEDDED
 
-    folder = tmp_path_factory.mktemp("chat")
     for name in TASKS:
         shutil.copytree(EMBEDDED / name, folder / "data" / name)
     for name, every in (("good", 10**9), ("worse", 2)):
@@ -49,4 +53,3 @@ def chat_runs(tmp_path_factory):
             )
         finally:
             server.close()
-    return folder

@@ -1,11 +1,10 @@
 """The page in a real browser: over real runs, at two widths, in the dark, with hostile texts, with 1,000 documents."""
 
 import json
-import time
 
 import pytest
 
-from tls_tasks.after.page.page import page
+from tls_tasks.after.page import page
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.cli import main
 
@@ -24,9 +23,17 @@ HOSTILE = [
 
 @pytest.fixture(scope="module")
 def report(made_runs, tmp_path_factory):
-    path = tmp_path_factory.mktemp("report") / "report.html"
-    assert main(["report", str(made_runs), "-o", str(path), "--title", "Two <systems>"]) == 0
+    path = tmp_path_factory.mktemp("page") / "page.html"
+    assert main(["page", str(made_runs), "-o", str(path), "--title", "Two <systems>"]) == 0
     return path
+
+
+def test_the_former_name_does_the_same(made_runs, tmp_path, capsys):
+    [samples] = made_runs.glob("base/**/samples_summ_qmsum_*")
+    for name in ("page", "report"):
+        assert main([name, str(samples), "-o", str(tmp_path / f"{name}.html")]) == 0
+    assert "tls-tasks report: this command is called `tls-tasks page` now" in capsys.readouterr().err
+    assert (tmp_path / "page.html").read_bytes() == (tmp_path / "report.html").read_bytes()
 
 
 def hostile_rows(n_documents):
@@ -111,7 +118,7 @@ def test_the_picture_of_a_timeline(report, made_runs, open_page):
     """Dots, lines, their tooltips and the marked words are those of the detailed result."""
     scored = next(one for one in score_places([made_runs / "base"]) if one.task.name == "tls_crisis")
     sample = scored.log.samples[0]
-    explained = scored.task.explain(sample.doc, list(sample.answer))
+    explained = scored.explain(sample)
     alignment = explained["alignment_rouge"]["items"][0]["alignment"]
     matches = explained["date_f1"]["items"][0]["matches"]
     page = open_page(report).page
@@ -137,7 +144,7 @@ def test_the_picture_of_a_timeline(report, made_runs, open_page):
 def explained_of(made_runs, task, place=0):
     scored = next(one for one in score_places([made_runs / "base"]) if one.task.name == task)
     sample = scored.log.samples[place]
-    return scored, sample, scored.task.explain(sample.doc, list(sample.answer))
+    return scored, sample, scored.explain(sample)
 
 
 def test_the_picture_of_extracted_objects(report, made_runs, open_page):
@@ -220,18 +227,21 @@ def test_the_policy_stops_a_script_that_is_not_ours(tmp_path, open_page):
 
 def test_a_thousand_documents_are_fast(tmp_path, open_page):
     path = write_page(tmp_path, hostile_rows(1_000))
-    start = time.perf_counter()
     opened = open_page(path)
     opened.page.wait_for_selector("#list tbody tr")
-    loaded = time.perf_counter() - start
     assert opened.page.locator("#count").inner_text() == "1000 of 1000 documents"
-    spent = opened.page.evaluate(
-        """() => { const start = performance.now();
+    # Work is counted, not timed: sorting and opening draw the list of 200 again, not what is not shown.
+    drawn = opened.page.evaluate(
+        """() => {
+        const all = document.querySelectorAll('*').length, make = document.createElement.bind(document);
+        let made = 0;
+        document.createElement = (name) => { made += 1; return make(name); };
         document.querySelector('#list th button[data-column=ar1_f1]').click();
         document.querySelectorAll('#list tbody button')[100].click();
-        return performance.now() - start; }"""
+        document.createElement = make;
+        return [all, made]; }"""
     )
-    assert loaded < 10 and spent < 1_000, (loaded, spent)
+    assert drawn[0] < 10_000 and drawn[1] < 3 * drawn[0], drawn
     for n_shown in (400, 600, 800, 1_000):
         opened.page.click("text=Show more documents")
         assert opened.page.locator("#list tbody tr").count() == n_shown

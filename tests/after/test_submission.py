@@ -320,21 +320,23 @@ class TestLeaderboard:
         import random
 
         from tls_tasks.after.logs import RunFiles, Sample, SampleLog
-        from tls_tasks.after.rescoring import score_values
+        from tls_tasks.after.rescoring import TaskScore
         from tls_tasks.after.scored_runs import ScoredTask
         from tls_tasks.after.submission.leaderboard import Submission, rankings
         from tls_tasks.after.task_files import task_file
+        from tls_tasks.core.score import Score
 
         generator, task, submissions = random.Random(1), task_file("summ_qmsum"), []
         for name, mean in (("acme/a", 0.5), ("acme/worst", 0.2), ("acme/b", 0.49)):
             values = [
-                {"rouge_l_precision": v, "rouge_l_recall": v, "rouge_l_f1": v, "n_words": 1, "empty_answers": 0}
+                {"n": 1, "rouge_l_precision": v, "rouge_l_recall": v, "rouge_l_f1": v, "n_words": 1, "empty_answers": 0}
                 for v in (mean + generator.uniform(-0.1, 0.1) for _ in range(20))
             ]
             ids = [f"d{number}" for number in range(20)]
             samples = tuple(Sample(n, {}, [], n, {"doc_hash": f"h{n}"}) for n in range(20))
             log = SampleLog("summ_qmsum", ORACLES, samples)
-            scored = ScoredTask(RunFiles(ORACLES, "", None), log, score_values(task, ids, ids, values))
+            score = TaskScore(task, tuple(ids), tuple(ids), Score("summ_qmsum", "", values, task.task.table, ids))
+            scored = ScoredTask(RunFiles(ORACLES, "", None), log, score)
             submissions.append(Submission(name, {"summ_qmsum": scored}))
         [ranking] = rankings(submissions)
         assert [(row.system, row.group) for row in ranking.rows][2] == ("acme/worst", 2)

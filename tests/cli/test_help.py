@@ -23,4 +23,4 @@ def test_the_help_is_enough_to_work_from(name):
 
 
 def test_every_command_is_in_the_list():
-    assert {"score", "compare", "report", "submit", "verify", "leaderboard", "list"} <= set(commands())
+    assert {"score", "compare", "page", "report", "submit", "verify", "leaderboard", "list"} <= set(commands())

@@ -6,13 +6,14 @@ import dataclasses
 import os
 import subprocess
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
 
 import tls_tasks
 from tls_tasks.cli import main
-from tls_tasks.cli.doctor import HOSTS, EntryPoint, HookState, hook_state, report, upstream_groups
+from tls_tasks.cli.doctor import HOSTS, HookState, hook_state, report, upstream_groups
 from tls_tasks.core.errors import DataError
 from tls_tasks.hosts import discovery as plugin
 
@@ -27,9 +28,9 @@ HEALTHY = HookState(
     versions={"lm_eval": "0.4.13", "evaluate": "0.4.6", "datasets": "5.2.0"},
     upstream=dict.fromkeys(HOSTS, False),
     entry_points=(
-        EntryPoint("lm_eval.tasks", "tls_tasks", "tls_tasks.task_configs", True),
-        EntryPoint("lm_eval.models", "tls_datewise", "tls_tasks.timelines.baseline:DatewiseLM", True),
-        EntryPoint("evaluate.modules", "tls_tasks", "tls_tasks.metrics", True),
+        EntryPoint("tls_tasks", "tls_tasks.task_configs", "lm_eval.tasks"),
+        EntryPoint("tls_datewise", "tls_tasks.timelines.baseline:DatewiseLM", "lm_eval.models"),
+        EntryPoint("tls_tasks", "tls_tasks.metrics", "evaluate.modules"),
     ),
 )
 
@@ -59,6 +60,13 @@ def test_python_m_works_from_any_folder(tmp_path: Path) -> None:
     process = tls_tasks_command("path", cwd=tmp_path)
     out, err = process.communicate()
     assert (out, err, process.returncode) == (f"{plugin.tasks_path()}\n", "", 0)
+
+
+def test_characters_that_the_terminal_lacks_are_escaped() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "tls_tasks", "list", "--help"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert '"data": \\u2026' in done.stdout
 
 
 def test_no_host_is_imported() -> None:
@@ -149,7 +157,7 @@ def test_reader_that_is_gone() -> None:
 
 
 def test_all_is_well() -> None:
-    assert HEALTHY.problems == ()
+    assert HEALTHY.problems == []
     assert {group: HEALTHY.route(group) for group in HOSTS} == dict.fromkeys(HOSTS, "hook")
     assert report(HEALTHY)[0].startswith(
         f"tls-tasks {tls_tasks.__version__}, lm_eval 0.4.13, evaluate 0.4.6, datasets 5.2.0"
@@ -165,25 +173,25 @@ def test_the_hook_is_not_needed_where_the_host_reads_entry_points() -> None:
     upstream = {**HEALTHY.upstream, "lm_eval.tasks": True, "lm_eval.models": True}
     state = dataclasses.replace(HEALTHY, upstream=upstream, is_active=False, pth_files=(), module=None)
     assert [state.route(group) for group in HOSTS] == ["upstream", "upstream", "none"]
-    assert state.problems == ("there is no start-up hook in this environment: tls-tasks enable",)  # evaluate needs it
+    assert state.problems == ["there is no start-up hook in this environment: tls-tasks enable"]  # evaluate needs it
     assert "lm_eval --tasks NAME found: lm_eval reads entry points (tls_tasks)" in report(state)
 
 
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"versions": {**HEALTHY.versions, "lm_eval": None}}, "lm_eval isn't installed: pip install lm-eval"),
+        ({"versions": {**HEALTHY.versions, "lm_eval": None}}, "lm_eval is not installed: pip install lm-eval"),
         (
             {"entry_points": ()},
             "tls-tasks is importable but not installed: pip install tls-tasks (in a checkout: pip install -e .)",
         ),
         (
-            {"entry_points": (EntryPoint("lm_eval.models", "tls_datewise", "tls_tasks.gone:LM", False),)},
-            "the entry point tls_datewise of lm_eval.models names tls_tasks.gone:LM, which isn't there: reinstall",
+            {"broken": (EntryPoint("tls_datewise", "tls_tasks.gone:LM", "lm_eval.models"),)},
+            "the entry point tls_datewise of lm_eval.models names tls_tasks.gone:LM, which does not exist: reinstall",
         ),
         (
             {"module": None, "is_current": False, "is_active": False},
-            f"{HEALTHY.pth_files[0]} imports _tls_tasks_hook, which isn't there: tls-tasks enable, or delete the file",
+            f"{HEALTHY.pth_files[0]} imports _tls_tasks_hook, which is not there: tls-tasks enable, or delete it",
         ),
         ({"is_current": False}, f"{HEALTHY.module} belongs to another version: tls-tasks enable"),
         (
@@ -191,13 +199,13 @@ def test_the_hook_is_not_needed_where_the_host_reads_entry_points() -> None:
             "the start-up hook is switched off by the environment variable TLS_TASKS_NO_HOOK",
         ),
         ({"is_active": False, "pth_files": ()}, "there is no start-up hook in this environment: tls-tasks enable"),
-        ({"is_active": False}, "the start-up hook isn't active in this process: was Python started with -S?"),
+        ({"is_active": False}, "the start-up hook is not active in this process: was Python started with -S?"),
     ],
     ids=["host", "not installed", "entry point", "stale pth", "outdated", "switched off", "no pth", "not active"],
 )
 def test_each_problem_is_named_with_its_remedy(changes: dict[str, object], problem: str) -> None:
     state = dataclasses.replace(HEALTHY, **changes)
-    assert state.problems == (problem,)
+    assert state.problems == [problem]
     assert report(state)[-1] == f"problem: {problem}"
 
 
@@ -215,12 +223,15 @@ def test_upstream_is_recognised_by_its_source(tmp_path: Path) -> None:
     assert upstream_groups(tmp_path) == {"lm_eval.tasks": True, "lm_eval.models": False, "evaluate.modules": False}
 
 
-def test_hook_state_of_this_environment_agrees_with_doctor(capsys: pytest.CaptureFixture[str]) -> None:
+def test_hook_state_of_this_environment_agrees_with_doctor(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     state = hook_state()
     assert main(["doctor"]) == (1 if state.problems else 0)
     assert capsys.readouterr().out.splitlines() == report(state)
-    assert hook_state({"TLS_TASKS_NO_HOOK": "1"}).is_switched_off
-    assert not hook_state({"TLS_TASKS_NO_HOOK": "0"}).is_switched_off
+    for value in ("1", "0"):
+        monkeypatch.setenv("TLS_TASKS_NO_HOOK", value)
+        assert hook_state().is_switched_off == (value == "1")
 
 
 def test_enable_needs_an_installation(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

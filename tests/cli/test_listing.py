@@ -4,7 +4,7 @@ import json
 
 from tls_tasks.after.task_files import group_files, task_files
 from tls_tasks.cli import main
-from tls_tasks.cli.states import data_sets, data_state
+from tls_tasks.cli.states import data_sets
 from tls_tasks.registry import METRICS
 
 
@@ -38,18 +38,20 @@ def test_the_state_of_the_data(capsys, monkeypatch, tmp_path):
     assert states["summ_qmsum"] == "embedded"
 
 
-def test_a_hub_source_in_the_cache(monkeypatch, tmp_path):
+def test_a_hub_source_in_the_cache(capsys, monkeypatch, tmp_path):
     import huggingface_hub.constants
 
+    def state():
+        return next(row for row in json.loads(listed(capsys, "--json"))["tasks"] if row["name"] == "summ_dialogsum")
+
     wanted = data_sets()["summ_dialogsum"]
-    assert not data_state(wanted).is_cached
+    assert state()["data"] == "embedded" and state()["hub"].endswith(f"@{wanted.hub.revision} (not in the cache)")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
     repo = tmp_path / f"datasets--{wanted.hub.repo_id.replace('/', '--')}" / "snapshots" / wanted.hub.revision
     repo.mkdir(parents=True)
     (repo / wanted.hub.files[0]).write_text("id,dialogue,summary\n")
     monkeypatch.setattr("huggingface_hub.file_download.HF_HUB_CACHE", str(tmp_path), raising=False)
-    state = data_state(wanted)
-    assert state.is_cached and state.edition == "hub" and wanted.hub.revision in state.hub
+    assert state()["data"] == "hub" and state()["hub"] == f"{wanted.hub.repo_id}@{wanted.hub.revision}"
 
 
 def test_the_hub_has_no_articles(capsys):

@@ -58,7 +58,9 @@ def test_json_csv_and_parquet_say_the_same(made_runs, tmp_path, capsys):
     with files["csv"].open() as file:
         rows = list(csv.DictReader(file))
     table = pq.read_table(files["parquet"]).to_pylist()
-    assert [{key: str(value) for key, value in row.items()} for row in table] == rows
+    numbers = {"version", "value"}
+    read = [{key: float(value) if key in numbers else value for key, value in row.items()} for row in rows]
+    assert str(read) == str(table), "NaN too"
     for task in data:
         total = {
             row["metric"]: float(row["value"]) for row in rows if row["task"] == task["task"] and not row["doc_id"]
@@ -92,13 +94,20 @@ def test_a_spoiled_log_is_scored_and_said(made_runs, tmp_path, capsys):
         (["rows.jsonl", "--metric", "rouge_l", "--option", "tokens"], "got 'tokens', expected NAME=VALUE"),
         (["rows.jsonl", "--metric", "rouge_l", "--csv", "x.csv"], "--csv: got --metric, expected it with samples"),
         (["empty.jsonl", "--metric", "rouge_l"], "got no row, expected rows with prediction and reference"),
+        (["bad.jsonl", "--metric", "rouge_l"], "bad.jsonl, line 2: not JSON"),
+        (["rows.jsonl", "--metric", "rouge_l", "--verdicts", "x"], "not allowed with argument"),
     ],
 )
 def test_mistakes_are_one_line(tmp_path, monkeypatch, capsys, arguments, words):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "rows.jsonl").write_text('{"prediction": "a", "reference": "a"}\n')
     (tmp_path / "empty.jsonl").write_text("")
-    code, _, err = run(capsys, "score", *arguments)
+    (tmp_path / "bad.jsonl").write_text('{"prediction": "a", "reference": "a"}\n{')
+    try:
+        code, _, err = run(capsys, "score", *arguments)
+    except SystemExit as stop:  # from argparse, with the usage before the line
+        assert stop.code == 2 and words in capsys.readouterr().err
+        return
     assert code == 2 and words in err and err.count("\n") == 1
 
 
@@ -107,21 +116,35 @@ def test_rows_by_other_tools(tmp_path, capsys):
 
     rows = [
         {"prediction": "2011-01-25: Protests begin.", "reference": {"2011-01-25": ["Protests."]}, "topic": "egypt"},
-        {"prediction": 3, "reference": {"2011-01-25": ["Protests."]}, "topic": "egypt"},
         {"prediction": "2011-02-11: He resigns.", "references": [{"2011-02-12": ["He goes."]}], "topic": "libya"},
     ]
     path = tmp_path / "rows.jsonl"
-    path.write_text("\n".join([*map(json.dumps, rows), "{", '{"answer": 1}', "[1]"]) + "\n")
+    path.write_text("\n\n".join(map(json.dumps, rows)) + "\n")
     code, out, err = run(capsys, "score", path, "--metric", "date_f1", "--option", "tolerance=1", "--json", "-")
     expected = tls_tasks.date_f1(
-        [rows[0]["prediction"], rows[2]["prediction"]],
-        [rows[0]["reference"], rows[2]["references"]],
+        [row["prediction"] for row in rows],
+        [rows[0]["reference"], rows[1]["references"]],
         topics=["egypt", "libya"],
         tolerance=1,
     ).as_dict()
-    assert code == 1 and json.loads(out) == expected
-    assert [line.split(": ")[1] for line in err.splitlines()] == [f"{path}:{line}" for line in (4, 5, 6, 2)]
-    assert "expected `prediction` and `reference`, there are answer" in err and "got int 3" in err
+    assert (code, err) == (0, "") and json.loads(out) == expected
+    code, out, _ = run(capsys, "score", path, path, "--metric", "date_f1")
+    assert code == 0 and "date_f1: 4 rows\n" in out and "date_recall" in out and "|v:" in out
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        ({"answer": 1}, "expected `prediction` and `reference`, got answer"),
+        ([1], "expected an object, got list"),
+        ({"prediction": 3, "reference": {"2011-01-25": ["Protests."]}}, "predictions: got int 3, expected"),
+    ],
+)
+def test_a_row_that_cannot_be_scored_is_named(tmp_path, capsys, row, words):
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"prediction": "2011-01-25: x", "reference": {"2011-01-25": ["x"]}}\n' + json.dumps(row))
+    code, _, err = run(capsys, "score", path, "--metric", "date_f1")
+    assert code == 2 and err.startswith(f"tls-tasks score: {path}, line 2: ") and words in err and err.count("\n") == 1
 
 
 def test_compare_two_systems(made_runs, tmp_path, capsys):

@@ -9,26 +9,27 @@ from scipy.stats import permutation_test
 
 from tests.conftest import ORACLES
 from tls_tasks.core.errors import InputError
+from tls_tasks.core.score import Result, Score, Sums, mean
 from tls_tasks.core.significance import Settings, compare, holm, smallest_p
 
 
-class Mean:
-    def __init__(self, values):
-        self.units = tuple({"sum": value, "n": 1.0} for value in values)
-
-    def results(self, totals):
-        return {"mean": totals["sum"] / totals["n"]}
+def sums(units, table, topics=None):
+    return Sums.of(Score("m", "m|v:1", units, table, topics))
 
 
-class F1:
+def Mean(values, topics=None):
+    return sums([{"hit": value, "n": 1.0} for value in values], {"mean": mean("hit")}, topics)
+
+
+def micro_f1(tp, fp, fn):
+    return 2 * tp / (2 * tp + fp + fn) if 2 * tp + fp + fn else 0.0
+
+
+def F1(counts):
     """Micro F1: no mean of anything."""
-
-    def __init__(self, counts):
-        self.units = tuple(dict(zip(("tp", "fp", "fn"), map(float, row), strict=True)) for row in counts)
-
-    def results(self, totals):
-        all_counts = 2 * totals["tp"] + totals["fp"] + totals["fn"]
-        return {"f1": 2 * totals["tp"] / all_counts if all_counts else 0.0}
+    parts = ("tp", "fp", "fn")
+    units = [dict(zip(parts, map(float, row), strict=True)) for row in counts]
+    return sums(units, {"f1": Result(parts, micro_f1)})
 
 
 def numbers(seed, n, shift=0.0):
@@ -86,7 +87,7 @@ def test_the_same_system_twice():
 def test_four_units_cannot_go_below_an_eighth():
     [found] = compare(Mean([0.1] * 4), Mean([0.9] * 4), ["mean"])
     assert found.p_value == smallest_p(4) == 0.125
-    [clustered] = compare(Mean([0.1] * 40), Mean([0.9] * 40), ["mean"], clusters=[row % 4 for row in range(40)])
+    [clustered] = compare(*(Mean([value] * 40, [row % 4 for row in range(40)]) for value in (0.1, 0.9)), ["mean"])
     assert (clustered.p_value, clustered.n_units) == (0.125, 4)
     assert smallest_p(0) == 1.0 and smallest_p(100) == 1 / 10_001
 
@@ -95,7 +96,7 @@ def test_clusters_are_exchanged_whole():
     """As if each cluster's sums were one unit."""
     left, right = numbers(7, 24), numbers(8, 24, 0.05)
     labels = [row // 3 for row in range(24)]
-    [found] = compare(Mean(left), Mean(right), ["mean"], clusters=labels)
+    [found] = compare(Mean(left, labels), Mean(right, labels), ["mean"])
     merged = [[sum(values[3 * row : 3 * row + 3]) / 3 for row in range(8)] for values in (left, right)]
     [expected] = compare(Mean(merged[0]), Mean(merged[1]), ["mean"])
     assert found.p_value == expected.p_value
@@ -149,15 +150,15 @@ def test_against_sacrebleus_paired_tests():
 
     outputs, joined = {"base": noisy(0.45), "better": noisy(0.4)}, [" ".join(row) for row in references]
 
-    class Bleu:
-        def __init__(self, lines):
-            self.metric = BLEU(references=[joined])
-            rows = self.metric._extract_corpus_statistics(lines, None)
-            self.units = tuple({str(place): float(value) for place, value in enumerate(row)} for row in rows)
+    metric = BLEU(references=[joined])
 
-        def results(self, totals):
-            sums = [int(totals[str(place)]) for place in range(len(totals))]
-            return {"bleu": self.metric._compute_score_from_stats(sums).score}
+    def bleu(*totals):
+        return metric._compute_score_from_stats([int(value) for value in totals]).score
+
+    def Bleu(lines):
+        rows = metric._extract_corpus_statistics(lines, None)
+        units = [{str(place): float(value) for place, value in enumerate(row)} for row in rows]
+        return sums(units, {"bleu": Result(tuple(units[0]), bleu)})
 
     [found] = compare(Bleu(outputs["base"]), Bleu(outputs["better"]), ["bleu"], settings=Settings(n_permutations=4000))
     metrics = {"BLEU": BLEU(references=[joined])}
@@ -178,15 +179,15 @@ def test_sacrebleus_own_example(system, of_multeval):
     with np.load(ORACLES / "sacrebleu_wmt17.npz") as oracle:
         statistics = dict(zip(oracle["systems"].tolist(), oracle["statistics"].tolist(), strict=True))
 
-    class Bleu:
-        metric = BLEU(tokenize="none")
+    metric = BLEU(tokenize="none")
 
-        def __init__(self, rows):
-            self.units = tuple({str(place): float(value) for place, value in enumerate(row)} for row in rows)
+    def bleu(*totals):
+        return metric._compute_score_from_stats([int(value) for value in totals]).score
 
-        def results(self, totals):
-            return {"bleu": self.metric._compute_score_from_stats([int(value) for value in totals.values()]).score}
+    def Bleu(rows):
+        units = [{str(place): float(value) for place, value in enumerate(row)} for row in rows]
+        return sums(units, {"bleu": Result(tuple(units[0]), bleu)})
 
     base, other = Bleu(statistics["LIUM-NMT.4900"]), Bleu(statistics[system])
     [found] = compare(base, other, ["bleu"], settings=Settings(n_permutations=10_000, n_resamples=10))
-    assert len(base.units) == 3004 and found.p_value == pytest.approx(of_multeval, abs=0.01)
+    assert len(base.rows) == 3004 and found.p_value == pytest.approx(of_multeval, abs=0.01)

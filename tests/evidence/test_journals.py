@@ -8,7 +8,7 @@ import pytest
 
 from tests.conftest import read_jsonl
 from tls_tasks.data.order import EMBEDDED
-from tls_tasks.evidence.data_sets import MACCROBAT_SCHEMA
+from tls_tasks.evidence.data import DATA_SETS, schema_of
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
 
 pytestmark = pytest.mark.usefixtures("isolated")
@@ -123,8 +123,9 @@ def test_the_case_reports_have_the_form_of_maccrobat():
         for entity in document["ner_info"]:
             assert document["full_text"][entity["start"] : entity["end"]] == entity["text"]
             labels[entity["label"]] += 1
-    assert len(documents) >= 3 and set(MACCROBAT_SCHEMA.domains) < set(labels)
-    assert min(labels[domain] for domain in MACCROBAT_SCHEMA.domains) >= 4
+    domains = schema_of(DATA_SETS["evidence_maccrobat"]).domains
+    assert len(documents) >= 3 and set(domains) < set(labels)
+    assert min(labels[domain] for domain in domains) >= 4
 
 
 def test_the_page_and_the_licence_of_the_edition_tell_of_them():

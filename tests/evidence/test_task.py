@@ -9,15 +9,16 @@ from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tests.timelines.test_task import HOSTILE, read
-from tls_tasks.core.scores import mean
-from tls_tasks.evidence.data_sets import evidence_set, evidence_sets
+from tls_tasks.evidence.data import DATA_SETS, schema_of
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
-from tls_tasks.evidence.task import process_evidence, result_keys
+from tls_tasks.evidence.task import TASKS, result_of
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
-from tls_tasks.hosts.aggregations import f1_of_sums, ratio_of_sums, total
+from tls_tasks.hosts.lm_eval import Aggregation, Process, hooks
 
 FOLDER = ROOT / "task_configs" / "evidence"
-NAMES = list(evidence_sets())
+NAMES = list(DATA_SETS)
+TASK = TASKS["evidence_journals"]
+process = Process(TASK)
 every_task = pytest.mark.parametrize("name", NAMES)
 
 TEXT = "Had tea twice. Felt calm, no fever."
@@ -26,6 +27,11 @@ TEA |= {"time_bucket": "today"}
 FEVER = {"domain": "symptom", "evidence_span": "no fever", "polarity": "absent", "time_bucket": "today"}
 SCHEMA = json.dumps(JOURNAL_SCHEMA.as_dict())
 DOC = {"doc_id": "J1", "text": TEXT, "references": json.dumps([TEA, FEVER]), "schema": SCHEMA}
+
+
+def numbers(values):
+    """What is not a standard error."""
+    return {key: value for key, value in values.items() if not key.endswith("_stderr")}
 
 
 def metric_list(name):
@@ -38,26 +44,23 @@ def metric_list(name):
 @every_task
 def test_the_metric_list_names_exactly_what_scoring_returns(name):
     listed = [entry["metric"] for entry in metric_list(name)]
-    schema = evidence_set(name).schema
-    assert sorted(listed) == sorted(result_keys(schema))
-    doc = {**DOC, "references": "[]", "schema": json.dumps(schema.as_dict())}
-    assert set(process_evidence(doc, ["[]"])) == set(listed)
+    task = TASKS[name]
+    assert sorted(listed) == sorted([*task.table, *(f"{key}_stderr" for key in task.with_errors)])
+    doc = {**DOC, "references": "[]", "schema": json.dumps(schema_of(DATA_SETS[name]).as_dict())}
+    assert set(Process(task)(doc, ["[]"])) == set(listed)
     assert all(key.startswith("evidence_") for key in listed)
+    for key in task.with_errors:  # else the harness overwrites it
+        assert listed.index(f"{key}_stderr") == listed.index(key) + 1
 
 
 @every_task
-def test_the_values_are_what_their_aggregation_takes(name):
-    values = process_evidence(
-        {**DOC, "references": "[]", "schema": json.dumps(evidence_set(name).schema.as_dict())}, ["[]"]
-    )
+def test_the_hooks_name_every_result(name):
+    lookup = hooks("tls_tasks.evidence.task")
     for entry in metric_list(name):
-        value, aggregation = values[entry["metric"]], str(entry["aggregation"])
-        if "f1_of_sums" in aggregation:
-            assert f1_of_sums([value]) == 0
-        elif "ratio_of_sums" in aggregation:
-            assert ratio_of_sums([value]) == 0
-        else:
-            assert value == 0
+        if entry["aggregation"] != "mean":
+            aggregation = lookup(entry["metric"])
+            assert aggregation.is_error is entry["metric"].endswith("_stderr")
+            assert aggregation.result.is_mean is False
 
 
 @every_task
@@ -71,7 +74,7 @@ def test_the_group_averages_what_all_tasks_have():
     config = read(FOLDER / "evid.yaml")
     assert config["group"] == "evid" and config["task"] == NAMES
     keys = [entry["metric"] for entry in config["aggregate_metric_list"]]
-    common = set(result_keys(evidence_set("evidence_maccrobat").schema))
+    common = set(TASKS["evidence_maccrobat"].table)
     assert set(keys) == common - {"evidence_schema_invalid", "evidence_parse_failures"}  # counts
     assert all(entry["weight_by_size"] is False for entry in config["aggregate_metric_list"])
 
@@ -86,11 +89,11 @@ def test_the_readme_tells_of_every_task_key_and_licence():
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     for name in NAMES:
         row = next(line for line in readme.splitlines() if line.startswith(f"| `{name}` "))
-        wanted = evidence_set(name)
+        wanted = DATA_SETS[name]
         assert wanted.licence in row
         if wanted.hub is not None:
             assert wanted.hub.repo_id in row and wanted.title in row and f"| {wanted.hub.rows} |" in row
-        assert all(f"`{key}`" in readme for key in result_keys(wanted.schema))
+        assert all(f"`{key}`" in readme for key in TASKS[name].table)
 
 
 @every_task
@@ -105,7 +108,7 @@ def test_every_task_loads_and_asks(task_manager, name):
     assert len(docs) == {"evidence_journals": 50, "evidence_maccrobat": 4}[name]
     for doc in docs:
         assert task.doc_to_text(doc).endswith("JSON:"), "the instruction comes last"
-        assert task.doc_to_target(doc) == doc["references"]
+        assert json.loads(doc["references"]) == json.loads(task.doc_to_target(doc))
         assert doc["edition"] == "embedded" and doc["text_truncated"] == 0
     stops = task.config.generation_kwargs["until"]
     chat = "Here is the array:\n\n```json\n[\n\n  {}\n]\n```\n\n\nI quoted from the <document>."
@@ -122,17 +125,17 @@ def test_every_task_loads_and_asks(task_manager, name):
 
 def test_the_values_of_an_answer():
     told = [{**TEA, "polarity": "absent"}, {**FEVER, "evidence_span": "a fever"}, {"domain": "mood"}]
-    assert process_evidence(DOC, [f"Here:\n```json\n{json.dumps(told)}\n```"]) == {
-        "evidence_f1": {"tp": 1, "fp": 2, "fn": 1},
-        "evidence_precision": {"hits": 1, "of": 3},
-        "evidence_recall": {"hits": 1, "of": 2},
+    assert numbers(process(DOC, [f"Here:\n```json\n{json.dumps(told)}\n```"])) == {
+        "evidence_f1": 0.4,
+        "evidence_precision": 1 / 3,
+        "evidence_recall": 0.5,
         "evidence_mean_f1": 0.4,
-        "evidence_polarity_accuracy": {"hits": 0, "of": 1},
-        "evidence_level_accuracy": {"hits": 1, "of": 1},
-        "evidence_time_accuracy": {"hits": 1, "of": 1},
-        "evidence_bucket_accuracy": {"hits": 1, "of": 1},
-        "evidence_coverage": {"hits": 1, "of": 3},
-        "evidence_coverage_normalised": {"hits": 1, "of": 3},
+        "evidence_polarity_accuracy": 0.0,
+        "evidence_level_accuracy": 1.0,
+        "evidence_time_accuracy": 1.0,
+        "evidence_bucket_accuracy": 1.0,
+        "evidence_coverage": 1 / 3,
+        "evidence_coverage_normalised": 1 / 3,
         "evidence_schema_invalid": 2,
         "evidence_parse_failures": 0,
         "evidence_n_objects": 3,
@@ -140,14 +143,34 @@ def test_the_values_of_an_answer():
 
 
 def test_abstention_is_no_failure_and_prose_is_one():
-    abstained, refused = (process_evidence(DOC, [text]) for text in ("[]", "I can't read journals."))
+    abstained, refused = (numbers(process(DOC, [text])) for text in ("[]", "I can't read journals."))
     assert (abstained.pop("evidence_parse_failures"), refused.pop("evidence_parse_failures")) == (0, 1)
-    assert abstained == refused and abstained["evidence_recall"] == {"hits": 0, "of": 2}
+    assert abstained == refused and abstained["evidence_recall"] == 0
+
+
+def test_the_target_scores_perfectly():
+    result = TASK.results([TASK.process(DOC, TASK.target(DOC))])
+    assert {value for key, value in result.items() if "_n_" not in key and result[key] <= 1} == {0, 1}
+    assert result["evidence_f1"] == result["evidence_bucket_accuracy"] == result["evidence_coverage"] == 1
 
 
 def test_what_the_budget_cut_off_is_no_source_of_quotes():
-    values = process_evidence({**DOC, "text": "Had"}, [json.dumps([TEA])])
-    assert values["evidence_coverage"] == {"hits": 0, "of": 1}
+    assert process({**DOC, "text": "Had"}, [json.dumps([TEA])])["evidence_coverage"] == 0
+
+
+def test_documents_with_a_schema_of_their_own_have_a_table_of_their_own():
+    schema = {"domains": ["food"], "attributes": [{"name": "meal", "values": ["lunch", "dinner"]}]}
+    lunch = [{"domain": "food", "evidence_span": "soup", "meal": "lunch"}]
+    doc = {"doc_id": "x", "text": "soup", "references": json.dumps(lunch), "schema": json.dumps(schema)}
+    values = process(doc, [json.dumps([{**lunch[0], "meal": "dinner"}])])
+    assert values["evidence_meal_accuracy"] == 0 and "evidence_polarity_accuracy" not in values
+    # The name in the YAML is all that is known before a document is.
+    aggregation = hooks("tls_tasks.evidence.task")("evidence_meal_accuracy")
+    right = process(doc, [json.dumps(lunch)])["evidence_meal_accuracy"]
+    assert aggregation([values["evidence_meal_accuracy"], right]) == 0.5
+    assert result_of("evidence_f2") is None
+    with pytest.raises(AttributeError, match="no 'evidence_f2'"):
+        hooks("tls_tasks.evidence.task")("evidence_f2")
 
 
 # --- all answers: the harness's numbers are the function's, to the last bit ---
@@ -170,37 +193,40 @@ ANSWERS = st.one_of(
 
 @given(st.lists(st.tuples(GOLD, ANSWERS), min_size=1, max_size=6))
 def test_the_aggregates_are_the_numbers_of_the_function(rows):
-    values = [process_evidence({**DOC, "references": json.dumps(gold)}, [answer]) for gold, answer in rows]
+    docs = [{**DOC, "doc_id": row, "references": json.dumps(gold)} for row, (gold, _) in enumerate(rows)]
+    values = [process(doc, [answer]) for doc, (_, answer) in zip(docs, rows, strict=True)]
     score = evidence_extraction(
         [answer for _, answer in rows], [gold for gold, _ in rows], [TEXT] * len(rows), macro=True
     )
-    numbers = score.as_dict()
-    columns = {key: [value[key] for value in values] for key in values[0]}
-    assert f1_of_sums(columns["evidence_f1"]) == numbers["f1"]
-    for key in ("precision", "recall", "polarity_accuracy", "level_accuracy", "time_accuracy", "bucket_accuracy"):
-        assert ratio_of_sums(columns[f"evidence_{key}"]) == numbers[key], key
+    direct = score.as_dict()
+
+    def aggregated(key):
+        return Aggregation(key, TASK.table[key], False)([value[key] for value in values])
+
+    for key in ("f1", "precision", "recall", "schema_invalid", "parse_failures"):
+        assert aggregated(f"evidence_{key}") == direct[key], key
+    for name in JOURNAL_SCHEMA.accuracy_names:
+        assert aggregated(f"evidence_{name}_accuracy") == direct[f"{name}_accuracy"]
     for key in ("evidence_coverage", "evidence_coverage_normalised"):
-        assert ratio_of_sums(columns[key]) == numbers[key]
-    for key in ("schema_invalid", "parse_failures"):
-        assert total(columns[f"evidence_{key}"]) == numbers[key]
-    assert mean(columns["evidence_mean_f1"]) == pytest.approx(numbers["macro_f1"], abs=1e-15)
-    assert sum(columns["evidence_n_objects"]) == numbers["tp"] + numbers["fp"]
+        assert aggregated(key) == direct[key]
+    assert aggregated("evidence_mean_f1") == direct["macro_f1"]
+    assert sum(value["evidence_n_objects"] for value in values) == direct["tp"] + direct["fp"]
+    error = Aggregation("evidence_f1", TASK.table["evidence_f1"], True)([value["evidence_f1"] for value in values])
+    assert error == score.standard_errors()["f1"] or (math.isnan(error) and len(rows) == 1)
 
 
 # --- trouble ---
 
 
 def check(values):
-    assert set(values) == set(result_keys(JOURNAL_SCHEMA))
-    for value in values.values():
-        numbers = value.values() if isinstance(value, dict) else [value]
-        assert all(math.isfinite(number) and number >= 0 for number in numbers)
+    assert set(numbers(values)) == set(TASK.table)
+    assert all(math.isfinite(value) and value >= 0 for value in numbers(values).values())
     json.dumps(values)
 
 
 @given(st.text(st.characters(), max_size=300))
 def test_any_text_scores(text):
-    check(process_evidence(DOC, [text]))
+    check(process(DOC, [text]))
 
 
 MORE_HOSTILE = [
@@ -213,12 +239,12 @@ MORE_HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE + MORE_HOSTILE, ids=range(len(HOSTILE + MORE_HOSTILE)))
 def test_hostile_text_scores(text):
-    check(process_evidence(DOC, [text]))
+    check(process(DOC, [text]))
 
 
 @pytest.mark.parametrize("results", [[], [None], [[]], [["[]"]], [3], [{"a": 1}]])
 def test_what_a_users_filter_may_have_made_of_the_answer(results):
-    check(process_evidence(DOC, results))
+    check(process(DOC, results))
 
 
 def test_a_scorer_that_fails_shows_as_nan_and_not_as_a_lost_run(monkeypatch, caplog):
@@ -228,10 +254,10 @@ def test_a_scorer_that_fails_shows_as_nan_and_not_as_a_lost_run(monkeypatch, cap
         raise RuntimeError("a bug")
 
     monkeypatch.setattr(evidence, "evidence_extraction", broken)
-    values = process_evidence(DOC, ["[]"])
-    assert set(values) == set(result_keys(JOURNAL_SCHEMA))
-    good = {"tp": 1, "fp": 0, "fn": 0}
-    assert math.isnan(f1_of_sums([values["evidence_f1"], good]))
-    assert math.isnan(ratio_of_sums([values["evidence_coverage"], {"hits": 1, "of": 1}]))
-    assert math.isnan(values["evidence_mean_f1"]) and math.isnan(total([values["evidence_parse_failures"], 1]))
-    assert "document J1 could not be scored: its values are NaN" in caplog.text
+    values = process(DOC, ["[]"])
+    assert set(numbers(values)) == set(TASK.table)
+    assert all(math.isnan(value) for value in values.values())
+    good = process({**DOC, "schema": SCHEMA}, ["[]"])
+    for key in ("evidence_f1", "evidence_coverage", "evidence_parse_failures"):
+        assert math.isnan(Aggregation(key, TASK.table[key], False)([values[key], good[key]]))
+    assert "could not score document J1" in caplog.text

@@ -2,17 +2,17 @@
 
 import json
 
-from tls_tasks.reports.data import embedded_recording, load_report_task
+from tls_tasks.reports.data import embedded_recording, load_documents
 from tls_tasks.reports.read import read_reports
 
 
 def docs(**options):
-    return list(load_report_task("report_generation", edition="embedded", **options)["test"])
+    return load_documents("report_generation", edition="embedded", **options)
 
 
 def sample_reports(run):
     lines = (embedded_recording().parent / "reports.jsonl").read_text(encoding="utf-8").splitlines()
-    return [report for report in read_reports(lines, "reports").reports if report.run_id == run]
+    return [report for report in read_reports(lines, "reports")[0] if report.run_id == run]
 
 
 def written(report, doc):

@@ -3,7 +3,7 @@
 import pytest
 
 from tls_tasks.reports.baseline import answer
-from tls_tasks.reports.data import load_report_task, prompt
+from tls_tasks.reports.data import load_documents, prompt
 from tls_tasks.reports.read_text import parse_report
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -37,7 +37,7 @@ def test_a_prompt_without_documents_has_no_answer(text):
 
 
 def test_its_reports_on_the_embedded_edition_can_be_read():
-    for doc in load_report_task("report_generation", edition="embedded")["test"]:
+    for doc in load_documents("report_generation", edition="embedded"):
         text = answer(prompt(doc), k=3)
         assert answer(prompt(doc), k=3) == text
         sentences = parse_report(text, ["a", "b", "c"]).value.sentences

@@ -8,7 +8,7 @@ import pytest
 from tests.data_parts import write_lines
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data.order import DATA_VARIABLE, EMBEDDED, EmbeddedEditionWarning
-from tls_tasks.reports.data import NUMBER_FIELDS, TEXT_FIELDS, load_report_task, load_reports, prompt
+from tls_tasks.reports.data import load_documents, load_reports, prompt
 from tls_tasks.reports.data_rows import DocumentRow, read_requests, read_shown
 
 pytestmark = pytest.mark.usefixtures("isolated")
@@ -75,7 +75,7 @@ def test_of_two_rows_of_nuggets_the_first_counts(tmp_path):
         ({"requests": [{**REQUEST, "limit": "10"}]}, "limit must be a whole number above 0, got '10'"),
         ({"requests": [{**REQUEST, "doc_ids": "d1"}]}, "doc_ids must be a list of ids, got 'd1'"),
         ({"requests": [{**REQUEST, "collection_ids": ["a", "b"]}]}, "collection_id must be one id"),
-        ({"requests": [REQUEST, REQUEST]}, "two requests have the id 'r1'"),
+        ({"requests": [REQUEST, REQUEST]}, "2 requests have the id 'r1', expected one"),
         ({"requests": [{**REQUEST, "doc_ids": ["d1", "d9"]}]}, "request r1: no document 'd9' in documents.jsonl"),
         ({"requests": [{**REQUEST, "collection_id": "c"}], "documents": [{**DOCUMENTS[0], "collection": "b"}]},
          "request r1: no document of the collection 'c'"),
@@ -119,15 +119,15 @@ def test_a_document_longer_than_the_budget_is_cut_when_it_is_the_first(folder):
 
 
 def test_what_is_left_out_is_counted(folder):
-    task = load_report_task(NAME, data=folder, context_budget=10)["test"]
-    assert task["documents_left_out"][0] >= 1
+    (doc,) = load_documents(NAME, data=folder, context_budget=10)
+    assert doc["documents_left_out"] >= 1
 
 
 def test_of_a_large_collection_only_what_a_prompt_can_show_is_kept(tmp_path):
     documents = [{"id": str(number), "text": "x" * 100} for number in range(5000)]
     write_folder(tmp_path, [REQUEST, {**REQUEST, "request_id": "r2", "doc_ids": ["4999"]}], documents)
     kept = read_shown(tmp_path, read_requests(tmp_path), 1000)
-    assert len(kept["", None]) == 11 and list(kept["", "r2"]) == ["4999"]
+    assert len(kept["r1"]) == 11 and list(kept["r2"]) == ["4999"]
 
 
 # ---- sources
@@ -136,12 +136,10 @@ def test_of_a_large_collection_only_what_a_prompt_can_show_is_kept(tmp_path):
 def test_the_embedded_edition_warns_and_says_what_it_is():
     provenance = {}
     with pytest.warns(EmbeddedEditionWarning, match="report_generation runs on the EMBEDDED EDITION"):
-        task = load_report_task(NAME, provenance=provenance, version=1.0, pretrained="x")["test"]
+        docs = load_documents(NAME, provenance=provenance, version=1.0, pretrained="x")
     assert provenance == {"edition": "embedded", "origin": str(EMBEDDED / NAME)}
-    assert set(task.column_names) == {*TEXT_FIELDS, *NUMBER_FIELDS}
-    assert set(task["edition"]) == {"embedded"} and set(task["judge"]) == {'"none"'}
-    assert [len(json.loads(documents)) for documents in task["documents"]] == [22] * 6
-    assert set(task["documents_left_out"]) == {0}
+    assert {(doc["edition"], doc["judge"], doc["documents_left_out"]) for doc in docs} == {("embedded", '"none"', 0)}
+    assert [len(json.loads(doc["documents"])) for doc in docs] == [22] * 6
 
 
 @pytest.mark.parametrize("name", ["reports", "report_generation"])
@@ -176,7 +174,7 @@ def test_what_is_named_must_work(tmp_path):
 
 
 def test_the_prompt_numbers_the_documents_and_asks_last(folder):
-    (doc,) = load_report_task(NAME, data=folder)["test"]
+    (doc,) = load_documents(NAME, data=folder)
     text = prompt({**doc, "limit": 500, "background": "I am a teacher."})
     assert text.startswith("<documents>\n[1] T0\nText 0.\n\n[2] T1\nText 1.\n\n[3] T2\nText 2.\n</documents>\n\n")
     assert text.endswith("Write the report and nothing else.\n\nReport:")
@@ -185,5 +183,5 @@ def test_the_prompt_numbers_the_documents_and_asks_last(folder):
 
 
 def test_the_judge_travels_with_the_documents(folder):
-    (doc,) = load_report_task(NAME, data=folder, judge={"base_url": "http://h", "model": "m"})["test"]
+    (doc,) = load_documents(NAME, data=folder, judge={"base_url": "http://h", "model": "m"})
     assert json.loads(doc["judge"]) == {"base_url": "http://h", "model": "m"}

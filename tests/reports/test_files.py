@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from tls_tasks.reports import baseline as report_lead
-from tls_tasks.reports.data import embedded_recording, load_report_task, prompt
+from tls_tasks.reports.data import embedded_recording, load_documents, prompt
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges import Recorded, Recorder
 from tls_tasks.reports.nuggets import read_requests
@@ -46,7 +46,7 @@ def sample_reports():
 
 
 def lead_reports():
-    for doc in load_report_task("report_generation", edition="embedded")["test"]:
+    for doc in load_documents("report_generation", edition="embedded"):
         ids = [document["id"] for document in json.loads(doc["documents"])]
         parsed = parse_report(
             report_lead.answer(prompt(doc)), ids, request_id=doc["doc_id"], run_id="lead",
@@ -168,7 +168,7 @@ def test_the_scores_of_the_sample_runs(run):
         expected = [Fraction(text) for text in fractions.split()]
         assert [item.values()[key] for item in score.items] == [float(value) for value in expected], key
         assert score.as_dict()[key] == pytest.approx(float(sum(expected) / 6), abs=1e-15)
-    assert score.n_unscored == score.parse_failures == 0
+    assert score.results["n_unscored"] == score.parse_failures == 0
 
 
 def test_the_readme_counts_the_rows():

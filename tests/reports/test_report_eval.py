@@ -3,8 +3,10 @@
 import builtins
 import json
 import math
+import pickle
 import random
 import warnings
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -14,7 +16,7 @@ from hypothesis import strategies as st
 from tests.conftest import ORACLES, SHARED, read_jsonl
 from tests.reports import slow_report_eval as slow
 from tls_tasks.core.errors import InputError, JudgeError, OptionError
-from tls_tasks.core.intervals import total_of
+from tls_tasks.core.score import unscored, values
 from tls_tasks.reports.asking import as_judge
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
@@ -54,7 +56,7 @@ def test_every_row_of_the_default_profile(row):
         assert same(result[key], wanted) and same(item[key], wanted), key
         if key != "f1" and expected[key] is not None:
             assert expected[key] == "/".join(map(str, item["ratios"][key])), key
-    assert item["unscored"] == expected["failed"] and score.n_unscored == len(expected["failed"])
+    assert item["unscored"] == expected["failed"] and score.as_dict()["n_unscored"] == len(expected["failed"])
 
 
 @pytest.mark.parametrize("row", ROWS, ids=IDS)
@@ -84,11 +86,11 @@ def test_the_recorded_runs_replay(shared, name, recall, precision, f1):
         assert (item["recall"], item["precision"]) == (float(Fraction(recall)), float(Fraction(precision)))
     assert score_of(row).as_dict()["f1"] == float(Fraction(f1))
     final = name.endswith("final")
-    by_question = score_of(row, recall_unit="question").items[0].ratios["recall"]
-    assert by_question == ((5, 14) if final else (6, 14))
+    by_question = item_of(score_of(row, recall_unit="question"))["ratios"]["recall"]
+    assert by_question == ([5, 14] if final else [6, 14])
     if final:
-        assert score_of(row, recall_unit="item").items[0].ratios["recall"] == (7, 20)
-        assert score_of(row, nugget_answers="all").items[0].ratios["nugget_coverage"] == (4, 14)
+        assert item_of(score_of(row, recall_unit="item"))["ratios"]["recall"] == [7, 20]
+        assert item_of(score_of(row, nugget_answers="all"))["ratios"]["nugget_coverage"] == [4, 14]
 
 
 def test_the_copy_of_the_oracle_is_whole(shared):
@@ -188,9 +190,14 @@ def test_reports_are_independent_and_results_are_sums(rows, seed, share_missing)
             result = score.as_dict()
             assert result == back.as_dict()
             assert [item.values() for item in score.items] == [one.items[0].values() for one in alone]
-            assert score.results(total_of(score.units)) == {key: result[key] for key in KEYS}
-            halves = [total_of(score.units[:1]), total_of(score.units[1:])] if rows[1:] else [total_of(score.units)]
-            assert score.results(total_of(halves)) == pytest.approx({key: result[key] for key in KEYS}, nan_ok=True)
+            expected = {key: result[key] for key in score.table}
+            assert values(score.table, score.units) == pytest.approx(expected, abs=0, nan_ok=True)
+            halves = [
+                {part: sum(unit[part] for unit in half) for part in half[0]}
+                for half in (score.units[:1], score.units[1:])
+                if half
+            ]
+            assert values(score.table, halves) == pytest.approx(expected, nan_ok=True)
 
 
 # --- what is asked ---
@@ -303,7 +310,7 @@ def test_a_judge_that_refuses_everything_yields_no_number():
     with pytest.warns(UnscoredWarning, match=r"failed ConnectionError\('503'\)"):
         score = report_eval(reports, [REQUEST] * 4, KNOWN, refuse)
     assert all(math.isnan(score.as_dict()[key]) for key in KEYS)
-    assert score.n_unscored == 4
+    assert score.as_dict()["n_unscored"] == 4
     assert score.items[0].flags == ("unscored", "unjudged")
 
 
@@ -326,8 +333,8 @@ def test_what_is_decided_anyway_is_scored():
         return {"d1": False, "d2": None}[query.about["doc_id"]] if query.kind == "citation_support" else False
 
     score = report_eval([{"sentences": [{"text": "s", "citations": ["d1", "d2"]}]}], [REQUEST], KNOWN, judge)
-    assert item_of(score)["scores"] == [-1] and score.n_unscored == 0
-    assert score.items[0].ratios["citation_support"] == (0, 1)
+    assert item_of(score)["scores"] == [-1] and score.as_dict()["n_unscored"] == 0
+    assert item_of(score)["ratios"]["citation_support"] == [0, 1]
 
 
 def test_a_judge_that_miscounts():
@@ -381,7 +388,7 @@ def test_answers_of_a_function(answer, value, reason):
         ([3], r"judge\[0\]: got int 3, expected a line"),
         ([{"kind": "x"}], r"judge\[0\]\.kind: got 'x', expected one of 'citation_support'"),
         ({"judgments": "s"}, "judge: got str 's', expected a list of lines"),
-        (lambda query: 3, r"answer of custom\(<lambda>\): got int 3, expected a bool"),
+        (lambda query: 3, r"answer of (?:judge )?custom\(<lambda>\): got int 3, expected a bool"),
         (Counting(None), r"documents: got None, and predictions\[0\] cites some"),
     ],
 )
@@ -551,6 +558,22 @@ def test_undefined_values(name):
     assert all(same(result[key], value) for key, value in zip(KEYS, wanted, strict=True))
     assert result["items"][0]["flags"] == flags
     assert score.parse_failures == ("parse_failure" in flags)
+
+
+def test_what_could_not_be_scored_makes_every_result_nan():
+    """NaN parts are a broken instrument: alone and among others they are seen, and nothing raises."""
+    for how in ("macro", "micro"):
+        score = report_eval([REPORT], [REQUEST], KNOWN, lambda query: True, aggregate=how)
+        broken = unscored(score.table)
+        for units in ([broken], [*score.units, broken]):
+            result = replace(score, units=units, items=()).as_dict()
+            assert all(math.isnan(result[key]) for key in score.table)
+
+
+def test_a_score_pickles():
+    score = report_eval([REPORT], [REQUEST], KNOWN, yes("citation_support"))
+    again = pickle.loads(pickle.dumps(replace(score, items=())))
+    assert again.results == pytest.approx(score.results, abs=0, nan_ok=True)
 
 
 def test_no_rows_at_all():

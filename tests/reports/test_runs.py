@@ -15,18 +15,20 @@ from tests.reports.judges.server import Server as JudgeServer
 from tests.reports.judges.server import truth
 from tests.timelines.test_runs import run_here
 from tls_tasks.cli import main
+from tls_tasks.hosts.lm_eval import Process
 from tls_tasks.reports.data import embedded_recording
 from tls_tasks.reports.judges import Recorded
 from tls_tasks.reports.nuggets import read_requests
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import KEYS, RATIOS
-from tls_tasks.reports.task import process_report
+from tls_tasks.reports.task import TASKS
 
 pytest.importorskip("lm_eval")
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
 NAME = "report_generation"
+process_report = Process(TASKS[NAME])
 
 
 @pytest.fixture(autouse=True)
@@ -71,7 +73,7 @@ def direct(reports):
     """What report_eval gives for the sample reports, without the harness."""
     folder = embedded_recording().parent
     lines = [(folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines() for name in ("nuggets", "documents")]
-    requests = {request.request_id: request for request in read_requests(lines[0], "nuggets").requests}
+    requests = {request.request_id: request for request in read_requests(lines[0], "nuggets")[0]}
     documents = {row["id"]: row for row in map(json.loads, lines[1])}
     judge = Recorded.read(embedded_recording(), strict=True)
     asked = [requests[report.request_id] for report in reports]
@@ -94,9 +96,8 @@ def test_the_sample_runs_score_in_the_harness_what_they_score_without_it(server,
     samples = sorted(outcome["samples"][NAME], key=lambda sample: sample["doc_id"])
     for sample, item in zip(samples, macro.items, strict=True):
         assert {key: sample[key] for key in RATIOS} == {key: item.values()[key] for key in RATIOS}
-        assert process_report(sample["doc"], sample["filtered_resps"]) == {
-            key: sample[key] for key in process_report(sample["doc"], sample["filtered_resps"])
-        }
+        again = process_report(sample["doc"], sample["filtered_resps"])
+        assert again == pytest.approx({key: sample[key] for key in again}, abs=0, nan_ok=True)
     provenance = outcome["configs"][NAME]["metadata"]["provenance"]
     assert provenance["edition"] == "embedded" and provenance["judge"] == "embedded"
 

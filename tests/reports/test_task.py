@@ -11,15 +11,20 @@ from tests.conftest import ROOT
 from tests.reports.answers import answers, docs
 from tests.timelines.test_task import HOSTILE, read
 from tls_tasks.core.errors import DataError, InputError, OptionError
-from tls_tasks.hosts.aggregations import f1_of_scored, ratio_of_scored
+from tls_tasks.core.score import unscored
+from tls_tasks.hosts.lm_eval import Process
 from tls_tasks.reports.judges import Recorder, from_callable
 from tls_tasks.reports.judges import choose as judges
 from tls_tasks.reports.judges.choose import check_judge, default_cache, make_judge
+from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import KEYS
-from tls_tasks.reports.task import COUNTS, judge_answers, process_report, result_keys
+from tls_tasks.reports.task import TASKS, judge_answers, shown_documents
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
+TASK = TASKS["report_generation"]
+COUNTS = ("n_unscored", "n_sentences", "unknown_citations", "parse_failures")
+process_report = Process(TASK)
 FOLDER = ROOT / "task_configs" / "reports"
 
 
@@ -34,7 +39,10 @@ def cache(tmp_path, monkeypatch):
 def test_the_metric_list_names_exactly_what_scoring_returns():
     config = read(FOLDER / "report_generation.yaml")
     listed = [entry["metric"] for entry in config["metric_list"]]
-    assert sorted(listed) == sorted(result_keys()) and {*KEYS, *COUNTS} < set(listed)
+    assert listed == [
+        name for key in TASK.table for name in ([key, f"{key}_stderr"] if key in TASK.with_errors else [key])
+    ]
+    assert {*KEYS, *COUNTS} < set(listed)
     aggregations = {entry["metric"]: entry["aggregation"] for entry in config["metric_list"]}
     assert all(aggregations[key] == "nanmean" for key in KEYS)
     assert config["metadata"]["judge"] == "none"
@@ -78,7 +86,7 @@ def test_the_recorded_verdicts_judge_the_sample_reports(run, recall):
     assert all(json.loads(text)["judge"] == "embedded" for text in filtered)
     values = process_report(asked[0], [filtered[0]])
     assert values["recall"] == recall and values["n_unscored"] == 0 and values["n_sentences"] == 8
-    assert values["recall_micro"] == {"hits": round(recall * 11), "of": 11}
+    assert values["recall_micro"] == recall and values["recall_micro"].sums["recall_of"] == 11
     assert values["unknown_citations"] == (run == "hasty")
 
 
@@ -100,7 +108,7 @@ def test_without_a_judge_nothing_is_scored_and_all_is_kept():
         values = process_report(doc, [text])
         assert all(math.isnan(values[key]) for key in KEYS)
         assert values["n_unscored"] == values["n_sentences"] == len(value["report"]["sentences"])
-        assert values["recall_micro"] == {"hits": 0, "of": 0}
+        assert math.isnan(values["recall_micro"]) and values["recall_micro"].sums["recall_of"] == 0
 
 
 def test_an_empty_answer_without_a_judge_is_no_score_either():
@@ -185,10 +193,10 @@ def test_what_a_users_filter_may_have_made_of_it(results):
 
 
 def check(values):
-    assert set(values) == set(result_keys())
+    assert set(values) == {*TASK.table, *(f"{key}_stderr" for key in TASK.with_errors)}
     for key in KEYS:
         assert math.isnan(values[key]) or 0 <= values[key] <= 1
-    assert all(isinstance(values[key], int) and values[key] >= 0 for key in COUNTS)
+    assert all(values[key] == int(values[key]) >= 0 for key in COUNTS)
     json.dumps(values)
 
 
@@ -214,7 +222,7 @@ def test_any_answer_is_filtered_and_scored(doc, text):
 def test_scoring_that_fails_shows_as_nan_and_not_as_a_lost_run(caplog):
     values = process_report({"doc_id": "e01", "documents": "{"}, ["One [1]."])
     assert all(math.isnan(values[key]) for key in (*KEYS, *COUNTS))
-    assert "could not score request e01" in caplog.text
+    assert "could not score document e01" in caplog.text
 
 
 def test_a_request_without_nuggets_has_no_recall():
@@ -224,15 +232,43 @@ def test_a_request_without_nuggets_has_no_recall():
     assert math.isnan(values["recall"]) and values["citation_support"] == 1.0
 
 
-# ---- micro averages
+# ---- micro averages, the answer that a model should write
+
+
+def ratios(hits, of):
+    keys = ("sentence_support", "nugget_coverage")
+    return {f"{key}_{part}": value for key in keys for part, value in (("hits", hits), ("of", of))}
 
 
 def test_micro_averages_leave_out_what_is_not_known():
-    assert ratio_of_scored([{"hits": 1, "of": 4}, {"hits": 0, "of": 0}, {"hits": 1, "of": 1}]) == 0.4
-    assert math.isnan(ratio_of_scored([{"hits": 0, "of": 0}])) and math.isnan(ratio_of_scored([]))
-    half = {"support": {"hits": 1, "of": 2}, "coverage": {"hits": 1, "of": 2}}
-    assert f1_of_scored([half, half]) == 0.5
-    assert math.isnan(f1_of_scored([{**half, "coverage": {"hits": 0, "of": 0}}]))
+    result = TASK.table["sentence_support_micro"]
+    assert result.value([ratios(1, 4), ratios(0, 0), ratios(1, 1)]) == 0.4
+    assert math.isnan(result.value([ratios(0, 0)])) and math.isnan(result.value([]))
+    f1 = TASK.table["f1_micro"]
+    assert f1.value([ratios(1, 2), ratios(1, 2)]) == 0.5
+    assert math.isnan(f1.value([{**ratios(1, 2), "nugget_coverage_of": 0}]))
+
+
+def test_what_could_not_be_scored_makes_every_result_nan():
+    known = TASK.process(docs(judge="recorded")[0], judged("careful", judge="recorded")[1][0])
+    for units in ([unscored(TASK.table)], [known, unscored(TASK.table)]):
+        assert all(math.isnan(value) for value in TASK.results(units).values())
+
+
+def test_the_target_scores_perfectly():
+    asked = docs()
+    filtered = judge_answers(
+        [TASK.target(doc) for doc in asked], [{**doc, "judge": '"none"', "limit": 0} for doc in asked]
+    )
+    for doc, text in zip(asked, filtered, strict=True):
+        report = json.loads(text)["report"]
+        score = report_eval([report], [json.loads(doc["nuggets"])], shown_documents(doc), agrees)
+        assert score.results["recall"] == score.results["precision"] == score.results["f1"] == 1.0
+
+
+def agrees(query):
+    """Every citation holds, and a sentence gives the answers that stand in it."""
+    return query.kind == "citation_support" or query.fields.get("answer", "x") in query.fields["sentence"]
 
 
 # ---- who judges

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.conftest import ORACLES, read_jsonl
-from tls_tasks.core.scores import Counts
+from tls_tasks.core.prf import Counts
 from tls_tasks.text.rouge155 import is_mostly_unseen, rouge_counts, tokenize
 from tls_tasks.text.word_lists import irregular_forms, stopwords
 

@@ -32,7 +32,7 @@ def test_visible(text, expected):
 @given(st.text())
 def test_nothing_to_obey_is_left(text):
     shown = visible(text)
-    assert not any(unicodedata.category(one) in ("Cc", "Cf", "Cs", "Zl", "Zp") for one in shown)
+    assert not any(unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") for character in shown)
     shown.encode("utf-8")
 
 

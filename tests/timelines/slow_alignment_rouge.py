@@ -9,7 +9,7 @@ from collections import Counter
 import numpy
 from scipy.optimize import linear_sum_assignment
 
-from tls_tasks.core.scores import NO_COUNTS, Counts
+from tls_tasks.core.prf import NO_COUNTS, Counts
 from tls_tasks.text.rouge155 import rouge_counts
 
 

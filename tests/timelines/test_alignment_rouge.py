@@ -28,11 +28,14 @@ SHARED_ORACLE = SHARED / "oracles" / "timelines.jsonl"
 ALL_ROWS = read_jsonl(SHARED_ORACLE) if SHARED_ORACLE.exists() else OWN_ROWS
 
 
-def score_jointly(row):
+def score_jointly(row, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NonAsciiWarning)  # one row is Chinese on purpose
         return alignment_rouge(
-            [timeline_of(row["pred"])], [[timeline_of(rows) for rows in row["refs"]]], reference_mode="joint"
+            [timeline_of(row["pred"])],
+            [[timeline_of(rows) for rows in row["refs"]]],
+            reference_mode="joint",
+            **options,
         )
 
 
@@ -62,7 +65,7 @@ def test_every_number_is_tilses(row):
 @pytest.mark.parametrize("row", ALL_ROWS, ids=[row["id"] for row in ALL_ROWS])
 def test_every_count_is_rouge_155s(row):
     expected = row["concat_counts"]["original"]
-    counts = score_jointly(row).variants["concat"][0]
+    counts = score_jointly(row, variant="concat").items[0].counts
     for n in (1, 2):
         h, p, m = (expected.get(f"rouge_{n}_{letter}_count", 0) for letter in "hpm")
         assert (counts[f"ar{n}"].precision_hits, counts[f"ar{n}"].predicted) == (h, p)
@@ -80,10 +83,10 @@ def test_the_oracle_covers_what_it_should():
 
 @given(TIMELINES, st.lists(TIMELINES, min_size=1, max_size=3))
 def test_the_fast_way_is_the_slow_way(prediction, references):
-    score = one(prediction, references, reference_mode="joint")
     for variant in VARIANTS:
+        counts = one(prediction, references, reference_mode="joint", variant=variant).items[0].counts
         for n in (1, 2):
-            fast = score.variants[variant][0][f"ar{n}"]
+            fast = counts[f"ar{n}"]
             slow = slow_counts(prediction, references, variant, n)
             assert fast.predicted == slow.predicted
             assert fast.reference == slow.reference
@@ -105,12 +108,11 @@ def test_sparse_and_dense_matrices_agree(monkeypatch):
 
 @given(TIMELINES, TIMELINES)
 def test_swapping_prediction_and_reference_swaps_precision_and_recall(left, right):
-    there, back = one(left, right), one(right, left)
+    there, back = (score.as_dict(detailed=True)["variants"] for score in (one(left, right), one(right, left)))
     for variant in ("concat", "agreement", "align+m:1"):  # the one-to-one variants may break ties another way
         for prefix in ("ar1", "ar2"):
-            forth, mirrored = there.variants[variant][0][prefix], back.variants[variant][0][prefix]
-            assert forth.precision == pytest.approx(mirrored.recall)
-            assert forth.recall == pytest.approx(mirrored.precision)
+            assert there[variant][f"{prefix}_precision"] == pytest.approx(back[variant][f"{prefix}_recall"])
+            assert there[variant][f"{prefix}_recall"] == pytest.approx(back[variant][f"{prefix}_precision"])
 
 
 @given(TIMELINES, TIMELINES)
@@ -286,10 +288,10 @@ def test_the_alignment_says_which_date_met_which():
 
 def test_an_interval_holds_the_score_and_is_the_same_for_the_same_seed():
     score = alignment_rouge(PREDICTIONS, REFERENCES)
-    low, high = score.interval("ar1", n_resamples=200)
-    assert low <= score.prf("ar1").f1 <= high
-    assert score.interval("ar1", n_resamples=200) == (low, high)
-    assert score.interval("ar1", n_resamples=200, seed=7) != (low, high) or low == high
+    low, high = score.intervals(n_resamples=200)["ar1_f1"]
+    assert low <= score.results["ar1_f1"] <= high
+    assert score.intervals(n_resamples=200)["ar1_f1"] == (low, high)
+    assert score.intervals(n_resamples=200, seed=7)["ar1_f1"] != (low, high) or low == high
 
 
 # --- values by definition, where tilse stops: the table in docs/undefined_values.md ---
@@ -433,7 +435,9 @@ def test_columns_of_unequal_length():
         alignment_rouge([GOLD, GOLD], [GOLD])
     with pytest.raises(InputError, match=r"topics: got 1 rows, expected 2"):
         alignment_rouge([GOLD, GOLD], [GOLD, GOLD], topics=["egypt"])
-    with pytest.raises(InputError, match=r"predictions: got str, expected a list with one row a document"):
+    with pytest.raises(
+        InputError, match=r"predictions: got str '2011-01-25: Protests.', expected a list with one row a document"
+    ):
         alignment_rouge("2011-01-25: Protests.", [GOLD])
 
 

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tls_tasks.timelines.baseline import answer, mentioned_dates
-from tls_tasks.timelines.data import load_timeline_task
+from tls_tasks.timelines.data import load_documents
 from tls_tasks.timelines.documents import closed_book_prompt, prompt
 from tls_tasks.timelines.read import parse_timeline
 
@@ -33,7 +33,7 @@ def test_dates_that_a_sentence_names(text, days):
 
 @pytest.mark.parametrize("task", ["tls_crisis", "tls_timeline17", "tls_entities", "tls_open"])
 def test_it_answers_as_asked(task):
-    for doc in load_timeline_task(task, edition="embedded")["test"]:
+    for doc in load_documents(task, edition="embedded"):
         parsed = parse_timeline(answer(prompt(doc)))
         assert parsed.value is not None and not parsed.problems
         assert len(parsed.value) == doc["n_dates"]
@@ -43,7 +43,7 @@ def test_it_answers_as_asked(task):
 
 
 def test_without_articles_the_dates_are_spread():
-    doc = load_timeline_task("tls_crisis", closed_book=True, edition="embedded")["test"][0]
+    doc = load_documents("tls_crisis", closed_book=True, edition="embedded")[0]
     timeline = parse_timeline(answer(closed_book_prompt(doc))).value
     assert timeline.dates[0].isoformat() == doc["start_date"] and timeline.dates[-1].isoformat() == doc["end_date"]
     assert len(timeline) == doc["n_dates"]

@@ -10,10 +10,8 @@ import pytest
 
 from tls_tasks.core.errors import InputError, MissingExtraError
 from tls_tasks.timelines.context import build_context, character_budget, spread_order, token_budget
-from tls_tasks.timelines.data import DEFAULT_CONTEXT_BUDGET, load_timeline_task
+from tls_tasks.timelines.data import DEFAULT_CONTEXT_BUDGET, load_documents
 from tls_tasks.timelines.documents import (
-    NUMBER_FIELDS,
-    TEXT_FIELDS,
     closed_book_prompt,
     documents,
     prompt,
@@ -201,10 +199,10 @@ def test_token_budget_counts_tokens(tokenizer):
 
 
 def test_task_with_token_budget(crisis, tokenizer):
-    named = load_timeline_task("tls_crisis", data=crisis, context_tokens=11, tokenizer=tokenizer)["test"]
-    assert named["context"][0] == "2011-01-25: Protests in Egypt.\n"
-    models_own = load_timeline_task("tls_crisis", data=crisis, context_tokens=11, pretrained=tokenizer)["test"]
-    assert models_own["context"][:] == named["context"][:]
+    named = load_documents("tls_crisis", data=crisis, context_tokens=11, tokenizer=tokenizer)
+    assert named[0]["context"] == "2011-01-25: Protests in Egypt.\n"
+    models_own = load_documents("tls_crisis", data=crisis, context_tokens=11, pretrained=tokenizer)
+    assert [doc["context"] for doc in models_own] == [doc["context"] for doc in named]
 
 
 def test_unknown_tokenizer_is_an_error(tmp_path):
@@ -227,36 +225,36 @@ def test_token_budget_without_transformers_gives_the_install_line(monkeypatch):
 )  # fmt: skip
 def test_impossible_budgets_are_errors(crisis, options):
     with pytest.raises(InputError):
-        load_timeline_task("tls_crisis", data=crisis, **options)
+        load_documents("tls_crisis", data=crisis, **options)
 
 
-# ---- the data set that the harness gets
+# ---- the whole way
 
 
-def test_rows_are_strings_and_whole_numbers_through_arrow(crisis):
-    from datasets import Value
-
-    task = load_timeline_task("tls_crisis", data=crisis)["test"]
-    expected = {**dict.fromkeys(TEXT_FIELDS, Value("string")), **dict.fromkeys(NUMBER_FIELDS, Value("int64"))}
-    assert dict(task.features) == expected
-    row = task[0]
+def test_rows_are_text_and_whole_numbers(crisis):
+    row = load_documents("tls_crisis", data=crisis)[0]
+    numbers = {"timeline_index", "n_dates", "n_sentences", "context_truncated"}
+    texts = {"doc_id", "topic", "query", "start_date", "end_date", "context", "reference", "edition"}
+    assert {key: type(value) for key, value in row.items()} == {
+        **dict.fromkeys(texts, str),
+        **dict.fromkeys(numbers, int),
+    }
     assert (row["start_date"], row["end_date"]) == ("2011-01-25", "2011-01-28")
     assert [day["date"] for day in json.loads(row["reference"])] == ["2011-01-25", "2011-01-28"]
-    assert [type(row[field]) for field in NUMBER_FIELDS] == [int] * len(NUMBER_FIELDS)
 
 
 def test_smaller_budget_shows_less(crisis):
-    small = load_timeline_task("tls_crisis", data=crisis, context_budget=40)["test"][0]
-    whole = load_timeline_task("tls_crisis", data=crisis)["test"][0]
+    small = load_documents("tls_crisis", data=crisis, context_budget=40)[0]
+    whole = load_documents("tls_crisis", data=crisis)[0]
     assert small["context_truncated"] == 2
     assert whole["context_truncated"] == 0
     assert len(small["context"]) <= 40 < len(whole["context"]) <= DEFAULT_CONTEXT_BUDGET
 
 
 def test_real_open_tls_closed_book(shared_data):
-    task = load_timeline_task("tls_open", closed_book=True, data=shared_data)["test"]
+    task = load_documents("tls_open", closed_book=True, data=shared_data)
     assert len(task) == 50
-    assert sum(task["n_dates"]) == 1130
+    assert sum(row["n_dates"] for row in task) == 1130
     for row in task:
         dates = [day["date"] for day in json.loads(row["reference"])]
         assert dates == sorted(set(dates))

@@ -9,9 +9,9 @@ from tls_tasks.cli import prepare as command
 from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.data.cards import PARQUET_FILE
 from tls_tasks.data.order import EMBEDDED
+from tls_tasks.timelines.data import load_topics
 from tls_tasks.timelines.news_tls import read_data_set
 from tls_tasks.timelines.prepare import prepare
-from tls_tasks.timelines.sources import load_topics
 
 pytestmark = pytest.mark.usefixtures("isolated")
 

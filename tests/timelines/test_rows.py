@@ -6,7 +6,8 @@ import json
 import pytest
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.timelines.rows import pack_batch, read_prediction, read_references, unpack_batch
+from tls_tasks.core.rows import pack_columns, unpack_column
+from tls_tasks.timelines.rows import as_plain, check_row, read_prediction, read_references
 from tls_tasks.timelines.types import Timeline
 
 DAY = datetime.date(2011, 1, 25)
@@ -34,10 +35,10 @@ def test_every_form_is_the_same_timeline(form):
     assert read_prediction(form, 0).value == ONE
     assert read_references(form, 0) == (ONE,)
     assert read_references([form, form], 0) == (ONE, ONE)
-    packed = pack_batch([form], [[form, form]])
+    packed = pack_columns({"predictions": [form], "references": [[form, form]]}, check_row, as_plain)
     assert all(isinstance(row, str) for column in packed.values() for row in column)
-    assert read_prediction(unpack_batch(packed["predictions"])[0], 0).value == ONE
-    assert read_references(unpack_batch(packed["references"])[0], 0) == (ONE, ONE)
+    assert read_prediction(unpack_column(packed["predictions"])[0], 0).value == ONE
+    assert read_references(unpack_column(packed["references"])[0], 0) == (ONE, ONE)
 
 
 def test_several_references_in_one_json_string():
@@ -116,8 +117,18 @@ def test_text_of_a_model_never_raises():
     assert read_prediction("Sorry.", 0).failed
 
 
-def test_columns_are_checked_before_they_are_packed():
-    with pytest.raises(InputError, match="references: got 1 rows, expected 2, as many as predictions"):
-        pack_batch([ONE, ONE], [ONE])
-    with pytest.raises(InputError, match="predictions: got None, expected a list"):
-        pack_batch(None, [ONE])
+@pytest.mark.parametrize(
+    ("field", "row", "message"),
+    [
+        ("predictions", None, r"predictions\[2\]: got None, expected a timeline"),
+        ("predictions", [{"date": "2011-02-30", "text": "a"}], r"predictions\[2\]\[0\]: got date str '2011-02-30'"),
+        ("references", "No timeline in here.", r"references\[2\]: got text in which no timeline can be read"),
+    ],
+)
+def test_a_row_that_cannot_be_scored_is_refused_before_it_is_packed(field, row, message):
+    with pytest.raises(InputError, match=message):
+        check_row(row, field, 2)
+
+
+def test_a_models_text_is_never_refused():
+    check_row("No timeline in here.", "predictions", 0)

@@ -15,12 +15,10 @@ import pytest
 from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.data import hub, loading
 from tls_tasks.data.order import EMBEDDED, EmbeddedEditionWarning
-from tls_tasks.timelines import background_summaries, sources
-from tls_tasks.timelines.catalogue import catalogue, data_set
-from tls_tasks.timelines.data import load_timeline_task
+from tls_tasks.timelines import background_summaries
+from tls_tasks.timelines.data import DATA_SETS, load_documents, load_topics, read_local
 from tls_tasks.timelines.news_tls import read_data_set
 from tls_tasks.timelines.prepare import prepare
-from tls_tasks.timelines.sources import load_topics, read_local
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
@@ -164,10 +162,10 @@ def make_archive(path, timelines, hub):
     """An events.tar.gz of ``{topic: [rows, …]}``, with a file that isn't ours; returns the source with its hash."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with tarfile.open(path, "w:gz") as tar:
-        for topic in hub.topics:
-            for file, rows in zip(hub.timelines, timelines[topic.name], strict=True):
+        for topic, place in hub.settings["topics"].items():
+            for file, rows in zip(hub.settings["timelines"], timelines[topic], strict=True):
                 content = tsv(rows).encode()
-                member = tarfile.TarInfo(f"{topic.folder}/{file}")
+                member = tarfile.TarInfo(f"{place['folder']}/{file}")
                 member.size = len(content)
                 tar.addfile(member, io.BytesIO(content))
         tar.addfile(tarfile.TarInfo("../outside.tsv"))
@@ -179,11 +177,11 @@ def hub_cache(tmp_path, monkeypatch):
     """Puts an archive where huggingface_hub would have put it, and pins its hash."""
 
     def fill(timelines, *, right_hash=True):
-        wanted = data_set("tls_crisis")
+        wanted = DATA_SETS["tls_crisis"]
         repo = tmp_path / "hub-cache" / f"datasets--{wanted.hub.repo_id.replace('/', '--')}"
-        hub = make_archive(repo / "snapshots" / wanted.hub.revision / wanted.hub.file, timelines, wanted.hub)
+        hub = make_archive(repo / "snapshots" / wanted.hub.revision / wanted.hub.files[0], timelines, wanted.hub)
         if right_hash:
-            monkeypatch.setattr(sources, "data_set", {"tls_crisis": dataclasses.replace(wanted, hub=hub)}.__getitem__)
+            monkeypatch.setitem(DATA_SETS, "tls_crisis", dataclasses.replace(wanted, hub=hub))
 
     return fill
 
@@ -239,7 +237,7 @@ def test_archive_with_another_hash_is_refused_in_one_line(hub_cache, caplog):
         assert load_topics("tls_crisis", need_articles=False).edition == "embedded"
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
-    assert f"data_sets.json pins {data_set('tls_crisis').hub.sha256}" in record.message
+    assert f"data_sets.json pins {DATA_SETS['tls_crisis'].hub.sha256}" in record.message
     assert "\n" not in record.message
 
 
@@ -265,7 +263,7 @@ def test_download_that_fails_goes_on_in_one_line(monkeypatch, caplog):
 
 
 def test_damaged_archives_are_errors(tmp_path):
-    hub = data_set("tls_crisis").hub
+    hub = DATA_SETS["tls_crisis"].hub
 
     def read(content):
         (tmp_path / "x.tar.gz").write_bytes(content)
@@ -279,7 +277,8 @@ def test_damaged_archives_are_errors(tmp_path):
     assert len(read(whole)) == 4
     with pytest.raises(DataError):
         read(whole[: len(whole) // 2])
-    make_archive(tmp_path / "less.tar.gz", SMALL, dataclasses.replace(hub, topics=hub.topics[:2]))
+    two = {topic: hub.settings["topics"][topic] for topic in ("egypt", "libya")}
+    make_archive(tmp_path / "less.tar.gz", SMALL, dataclasses.replace(hub, settings={**hub.settings, "topics": two}))
     with pytest.raises(DataError, match="syrian_crisis/annotator1"):
         read((tmp_path / "less.tar.gz").read_bytes())
 
@@ -288,13 +287,13 @@ def test_damaged_archives_are_errors(tmp_path):
 
 
 @needs_embedded
-@pytest.mark.parametrize("name", sorted(catalogue()))
+@pytest.mark.parametrize("name", sorted(DATA_SETS))
 @pytest.mark.parametrize("need_articles", [True, False])
 def test_embedded_edition_loads_and_is_loud_once(name, need_articles):
     with pytest.warns(EmbeddedEditionWarning, match=f"{name} runs on the EMBEDDED EDITION") as caught:
         loaded = load_topics(name, need_articles=need_articles)
     assert len([w for w in caught if w.category is EmbeddedEditionWarning]) == 1
-    assert data_set(name).obtain in str(caught[0].message)
+    assert DATA_SETS[name].obtain in str(caught[0].message)
     assert loaded.edition == "embedded"
     assert all(topic.timelines and bool(topic.articles) is need_articles for topic in loaded.documents)
     assert [topic.problems for topic in loaded.documents] == [()] * len(loaded.documents)
@@ -310,7 +309,7 @@ def test_embedded_edition_cannot_be_passed_off_as_local(tmp_path, monkeypatch):
     monkeypatch.setenv("TLS_TASKS_DATA", str(EMBEDDED))
     assert load_topics("tls_crisis").edition == "embedded"
     (tmp_path / "crisis").symlink_to(EMBEDDED / "tls_crisis")
-    assert read_local(data_set("tls_crisis"), tmp_path / "crisis").edition == "embedded"
+    assert read_local(DATA_SETS["tls_crisis"], tmp_path / "crisis").edition == "embedded"
 
 
 # ---- the edition that is asked for
@@ -347,14 +346,13 @@ def test_unknown_names_are_errors_that_list_the_known(name, options):
 def test_task_takes_all_metadata_and_tells_where_the_data_is_from(crisis):
     provenance = {}
     metadata = {"version": 1.0, "pretrained": "org/model", "name": "x", "base_url": "u", "config_source": "f.yaml"}
-    task = load_timeline_task("tls_crisis", data=str(crisis), provenance=provenance, **metadata)
-    assert list(task) == ["test"]
-    assert task["test"]["doc_id"][:] == ["egypt/0", "egypt/1", "libya/0", "libya/1"]
+    task = load_documents("tls_crisis", data=str(crisis), provenance=provenance, **metadata)
+    assert [doc["doc_id"] for doc in task] == ["egypt/0", "egypt/1", "libya/0", "libya/1"]
     assert provenance == {"edition": "local", "origin": str(crisis)}
 
 
 def test_task_reads_a_copy_of_the_real_data(shared_data, tmp_path):
     shutil.copytree(shared_data / "crisis" / "yemen", tmp_path / "crisis" / "yemen")
-    task = load_timeline_task("tls_crisis", data=str(tmp_path))["test"]
+    task = load_documents("tls_crisis", data=str(tmp_path))
     assert len(task) == 3
-    assert all(20_000 < len(context) <= 24_000 for context in task["context"])
+    assert all(20_000 < len(context) <= 24_000 for context in (doc["context"] for doc in task))

@@ -9,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
-from tls_tasks.hosts.aggregations import f_of_means, mean_f_by_topic, total
-from tls_tasks.timelines.task import process_timeline, result_keys
+from tls_tasks.hosts.lm_eval import Process
+from tls_tasks.timelines.task import TASKS
 
 FOLDER = ROOT / "task_configs" / "timelines"
+KEYS = list(TASKS["tls_crisis"].table)
+process = Process(TASKS["tls_crisis"])
 NAMES = [f"tls_{name}{form}" for name in ("crisis", "timeline17", "entities", "open") for form in ("", "_closed_book")]
 DOC = {
     "doc_id": "egypt/0",
@@ -34,8 +36,10 @@ def read(path):
 
 def test_the_metric_list_names_exactly_what_scoring_returns():
     listed = [entry["metric"] for entry in read(FOLDER / "_default_yaml")["metric_list"]]
-    assert sorted(listed) == sorted(result_keys())
-    assert set(process_timeline(DOC, ["2011-01-25: Protests."])) == set(listed)
+    errors = [f"{key}_stderr" for key in TASKS["tls_crisis"].with_errors]
+    assert sorted(listed) == sorted([*KEYS, *errors])
+    assert all(listed.index(error) == listed.index(error.removesuffix("_stderr")) + 1 for error in errors)
+    assert set(process(DOC, ["2011-01-25: Protests."])) == set(listed)
 
 
 def test_the_groups_average_what_the_tasks_have():
@@ -43,7 +47,7 @@ def test_the_groups_average_what_the_tasks_have():
         config = read(FOLDER / f"{group}.yaml")
         assert config["group"] == group and config["task"] == members
         keys = {entry["metric"] for entry in config["aggregate_metric_list"]}
-        assert keys == set(result_keys()) - {"parse_failures"}  # a count: its mean over tasks says nothing
+        assert keys == set(KEYS) - {"parse_failures"}  # a count: its mean over tasks says nothing
         assert all(entry["weight_by_size"] is False for entry in config["aggregate_metric_list"])
 
 
@@ -69,7 +73,8 @@ def test_every_task_loads_and_asks(task_manager, name):
         assert f"exactly {doc['n_dates']}" in prompt and doc["query"] in prompt
         assert prompt.endswith("Timeline:"), "the instruction comes last: harness models cut prompts from the left"
         assert ("News sentences about" in prompt) is not name.endswith("closed_book")
-        assert task.doc_to_target(doc) == doc["reference"]
+        assert process(doc, [task.doc_to_target(doc)])["date_f1"] == 1.0
+        assert task.doc_to_target(doc).count("\n") == doc["n_dates"] - 1
         assert all(date[4] == "-" and len(date) == 10 for date in (doc["start_date"], doc["end_date"]))
         assert all(len(row["date"]) == 10 for row in json.loads(doc["reference"]))
     stops = task.config.generation_kwargs["until"]
@@ -82,16 +87,14 @@ def test_every_task_loads_and_asks(task_manager, name):
 
 
 def check(values):
-    assert set(values) == set(result_keys())
-    for key, value in values.items():
-        numbers = value.values() if isinstance(value, dict) else [value]
-        assert all(isinstance(one, str) or math.isfinite(one) for one in numbers), key
+    assert set(values) == {*KEYS, *(f"{key}_stderr" for key in TASKS["tls_crisis"].with_errors)}
+    assert all(math.isfinite(values[key]) and values[key] >= 0 for key in KEYS)
     json.dumps(values)
 
 
 @given(st.text(st.characters(), max_size=300))
 def test_any_text_scores(text):
-    check(process_timeline(DOC, [text]))
+    check(process(DOC, [text]))
 
 
 HOSTILE = [
@@ -114,32 +117,59 @@ HOSTILE = [
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_text_scores(text):
-    check(process_timeline(DOC, [text]))
+    check(process(DOC, [text]))
 
 
 @pytest.mark.parametrize("results", [[], [None], [[]], [["2011-01-25: a"]], [3], [{"a": 1}]])
 def test_what_a_users_filter_may_have_made_of_the_answer(results):
-    check(process_timeline(DOC, results))
+    check(process(DOC, results))
 
 
 def test_a_scorer_that_fails_shows_as_nan_and_not_as_a_lost_run(monkeypatch, caplog):
-    from tls_tasks.timelines import date_f1
+    from tls_tasks.timelines import task
 
     def broken(*_):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(date_f1, "date_f1", broken)
-    values = process_timeline(DOC, ["2011-01-25: Protests."])
-    assert math.isnan(values["date_precision"]) and math.isnan(f_of_means([values["date_f1"]]))
-    assert values["ar1_precision"] > 0
-    assert "date_f1 could not score document egypt/0" in caplog.text
+    monkeypatch.setitem(task._METRICS, "date_f1", broken)
+    values = process(DOC, ["2011-01-25: Protests."])
+    assert all(math.isnan(values[key]) for key in KEYS)
+    assert "tls_crisis: could not score document egypt/0" in caplog.text
 
 
-def test_aggregations():
-    items = [
-        {"precision": 1.0, "recall": 0.5, "f1": 2 / 3, "topic": "a"},
-        {"precision": 0.0, "recall": 0.0, "f1": 0.0, "topic": "b"},
+# --- the corpus ---
+
+
+def test_corpus_results():
+    task = TASKS["tls_crisis"]
+    other = {**DOC, "doc_id": "libya/0", "topic": "libya"}
+    answered = [
+        (DOC, "2011-01-25: Protests."),
+        (DOC, "No."),
+        (other, "2011-01-25: Protests."),
+        (other, "1999-01-01: a"),
     ]
-    assert f_of_means(items) == pytest.approx(1 / 3)
-    assert mean_f_by_topic([*items, {"f1": 0.0, "topic": "a"}]) == pytest.approx(1 / 6)
-    assert total([1, 0, 1]) == 2.0
+    units = [task.process(doc, answer) for doc, answer in answered]
+    results = task.results(units, [task.topic_of(doc) for doc, _ in answered])
+    assert [unit["date_f1"] for unit in units] == [1.0, 0.0, 1.0, 0.0]
+    assert (results["date_precision"], results["date_recall"], results["date_f1"]) == (0.5, 0.5, 0.5)
+    assert results["date_mean_f"] == 0.5 and results["parse_failures"] == 1 and results["n_dates"] == 0.75
+
+
+def test_topics_have_equal_votes_in_mean_f():
+    task = TASKS["tls_crisis"]
+    other = {**DOC, "doc_id": "libya/0", "topic": "libya"}
+    answered = [(DOC, "2011-01-25: Protests."), (DOC, "No."), (DOC, "No."), (other, "2011-01-25: Protests.")]
+    units = [task.process(doc, answer) for doc, answer in answered]
+    results = task.results(units, [task.topic_of(doc) for doc, _ in answered])
+    assert results["date_mean_f"] == (1 / 3 + 1) / 2
+    assert results["date_f1"] == 0.5
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_target_scores_as_the_perfect_answer_that_it_is(name):
+    task = TASKS[name]
+    for doc in task.documents(edition="embedded"):
+        unit = task.process(doc, task.target(doc))
+        assert (unit["date_f1"], unit["n_dates"], unit["parse_failures"]) == (1.0, doc["n_dates"], 0)
+        assert unit["ar1_f1"] == 1.0 and unit["ar2_f1"] == 1.0

@@ -6,9 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tls_tasks.after.rescoring import TaskScore, clustered, score_values
+from tls_tasks.after.rescoring import TaskScore
 from tls_tasks.after.scored_runs import Progress, ScoredTask, score_places
 from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.core.score import Sums
 from tls_tasks.core.significance import Difference, Settings, compare, holm, smallest_p
 
 
@@ -96,7 +97,7 @@ def compare_systems(
     if not common:
         named = "; ".join(f"{system.name}: {', '.join(system.tasks)}" for system in systems)
         raise DataError(f"the runs have no task in common: {named}")
-    return [one for name in common for one in _compare_task(name, systems, keys, by_document, settings)]
+    return [row for name in common for row in _compare_task(name, systems, keys, by_document, settings)]
 
 
 def _compare_task(
@@ -104,27 +105,29 @@ def _compare_task(
 ) -> list[TaskComparison]:
     scores = [_in_order(system.tasks[name], systems[0].tasks[name], system.name) for system in systems]
     wanted = _keys(scores[0], keys)
-    units = scores if by_document else [clustered(score) for score in scores]
-    found = [compare(units[0], other, wanted, settings=settings) for other in units[1:]]
+    sums = [Sums.of(score.score, by_topic=not by_document) for score in scores]
+    differences = [compare(sums[0], other, wanted, settings=settings) for other in sums[1:]]
     # Holm over the systems, metric by metric: each metric asks its own question.
-    adjusted = list(zip(*(holm([row[place].p_value for row in found]) for place in range(len(wanted))), strict=True))
-    unit = "topic" if len(units[0].ids) < len(scores[0].ids) else "document"
-    warnings = _warnings(len(units[0].ids), unit, len(systems), settings)
+    p_values = [[row[place].p_value for row in differences] for place in range(len(wanted))]
+    adjusted = list(zip(*map(holm, p_values), strict=True))
+    n_documents, n_units = len(scores[0].ids), len(sums[0].rows)
+    unit = "topic" if n_units < n_documents else "document"
+    warnings = _warnings(n_units, unit, len(systems), settings)
     return [
         TaskComparison(
             name,
             systems[0].name,
             system.name,
-            tuple(differences),
+            tuple(found),
             tuple(adjusted[place]),
-            len(scores[0].ids),
-            len(units[0].ids),
+            n_documents,
+            n_units,
             unit,
             len(systems),
             settings,
             warnings,
         )
-        for place, (system, differences) in enumerate(zip(systems[1:], found, strict=True))
+        for place, (system, found) in enumerate(zip(systems[1:], differences, strict=True))
     ]
 
 
@@ -145,13 +148,7 @@ def _in_order(scored: ScoredTask, first: ScoredTask, name: str) -> TaskScore:
     if len(hashes) != len(wanted):
         got = f"{len(hashes)} documents"
         raise InputError(f"{first.task.name} of {name}", None, got, f"{len(wanted)}, as in the first run")
-    positions, score = [hashes[key] for key in wanted], scored.score
-    return score_values(
-        score.task,
-        [score.ids[i] for i in positions],
-        [score.clusters[i] for i in positions],
-        [score.values[i] for i in positions],
-    )
+    return scored.score.taken([hashes[key] for key in wanted])
 
 
 def _keys(score: TaskScore, keys: Sequence[str] | None) -> list[str]:

@@ -1,67 +1,60 @@
 """Logged answers -> the harness's numbers again, by the installed package: no model, no harness.
 
-The task's own ``process_results`` scores each answer, its own aggregations make the numbers, so that rescoring an
-untouched log gives what the harness printed. Besides the numbers it gives sums a document, for intervals and tests.
+The task scores each answer as it does in the harness, so that rescoring an untouched log gives what the harness
+printed. The units of the documents give intervals and tests besides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.task_files import TaskFile
-from tls_tasks.core.intervals import Sums, total_of
-
-_DOT = "."
+from tls_tasks.core.answers import answer_text
+from tls_tasks.core.score import Interval, Score, Unit, grouped, values
 
 
 @dataclass(frozen=True, slots=True)
 class TaskScore:
-    """One task's numbers over logged answers; :class:`~tls_tasks.core.intervals.Additive`.
+    """One task's numbers over logged answers.
 
     Attributes:
-        task: The task.
+        task: The task's file, which names the results.
         ids: Each document's name: its ``doc_id`` field, else its number.
-        clusters: Each document's topic; its own name where the task has no topics.
-        values: What ``process_results`` gave for each document.
-        units: Each document's sums, ``<metric>.<part>``.
+        topics: Each document's topic; its own name where the task has no topics.
+        score: The numbers: one unit a document.
     """
 
     task: TaskFile
     ids: tuple[str, ...]
-    clusters: tuple[str, ...]
-    values: tuple[Mapping[str, Any], ...]
-    units: tuple[Sums, ...]
-
-    def results(self, totals: Sums) -> dict[str, float]:
-        """The metrics of any such totals, in the order of the task's ``metric_list``; none of no documents."""
-        parts: dict[str, dict[str, float]] = {metric.key: {} for metric in self.task.metrics if totals}
-        for name, value in totals.items():
-            key, _, part = name.rpartition(_DOT)
-            parts[key][part] = value
-        return {metric.key: metric.aggregate.value(parts[metric.key]) for metric in self.task.metrics if totals}
+    topics: tuple[str, ...]
+    score: Score
 
     def as_dict(self) -> dict[str, float]:
-        """The metrics over all documents."""
-        return self.results(total_of(self.units))
+        """The results over all documents, in the order of the task's ``metric_list``; none of no documents."""
+        return dict(self.score.results) if self.ids else {}
 
-    def of(self, positions: Sequence[int]) -> dict[str, float]:
-        """The metrics over some documents, taken as a corpus of their own (a topic, say)."""
-        return score_values(
-            self.task,
-            [self.ids[i] for i in positions],
-            [self.clusters[i] for i in positions],
-            [self.values[i] for i in positions],
-        ).as_dict()
+    def of_document(self, position: int) -> dict[str, float]:
+        """One document's own results."""
+        return values(self.score.table, [self.score.units[position]])
 
-    def positions_by_cluster(self) -> dict[str, list[int]]:
-        """Cluster -> the positions of its documents, in order of first appearance."""
-        found: dict[str, list[int]] = {}
-        for position, cluster in enumerate(self.clusters):
-            found.setdefault(cluster, []).append(position)
-        return found
+    def by_topic(self) -> dict[str, dict[str, float]]:
+        """Topic -> its own results; of a task without topics each document's."""
+        positions = grouped(range(len(self.ids)), self.topics)
+        return {str(topic): self.taken(places).as_dict() for topic, places in positions.items()}
+
+    def intervals(self, confidence: float = 0.95, n_resamples: int = 1000, seed: int = 12345) -> Mapping[str, Interval]:
+        """Bootstrap intervals over topics where there are topics, else over documents; none of no documents."""
+        if not self.ids:
+            return {}
+        return self.score.intervals(confidence=confidence, n_resamples=n_resamples, seed=seed)
+
+    def taken(self, positions: Sequence[int]) -> TaskScore:
+        """Some documents, in this order, as a corpus of their own."""
+        topics = tuple(self.topics[i] for i in positions)
+        score = replace(self.score, units=[self.score.units[i] for i in positions], topics=topics)
+        return TaskScore(self.task, tuple(self.ids[i] for i in positions), topics, score)
 
 
 def rescore(task: TaskFile, samples: Iterable[Sample]) -> TaskScore:
@@ -74,28 +67,16 @@ def rescore(task: TaskFile, samples: Iterable[Sample]) -> TaskScore:
     Returns:
         The numbers. A document that can't be scored (the log was changed) is NaN, and so is what it is part of.
     """
-    ids, clusters, values = [], [], []
+    own, table = task.task, task.task.table
+    ids: list[str] = []
+    topics: list[str] = []
+    units: list[Unit] = []
     for sample in samples:
-        values.append(task.process(sample.doc, list(sample.answer)))
+        if not units:
+            own = own.for_document(sample.doc)
+            table = {metric.key: own.table[metric.key] for metric in task.metrics if metric.key in own.table}
+            own = replace(own, table=table)
+        units.append(own.process(sample.doc, answer_text(sample.answer)))
         ids.append(str(sample.doc.get("doc_id", sample.doc_id)))
-        clusters.append(str(sample.doc.get("topic") or ids[-1]))
-    return score_values(task, ids, clusters, values)
-
-
-def score_values(
-    task: TaskFile, ids: Sequence[str], clusters: Sequence[str], values: Sequence[Mapping[str, Any]]
-) -> TaskScore:
-    """The task's numbers from its documents' values, as ``process_results`` or a log has them."""
-    merged: list[dict[str, float]] = [{} for _ in values]
-    for metric in task.metrics:
-        for unit, sums in zip(merged, metric.aggregate.units([value[metric.key] for value in values]), strict=True):
-            unit.update({f"{metric.key}{_DOT}{name}": number for name, number in sums.items()})
-    return TaskScore(task, tuple(ids), tuple(clusters), tuple(values), tuple(merged))
-
-
-def clustered(score: TaskScore) -> TaskScore:
-    """The same with one unit a cluster: what belongs together is drawn together."""
-    groups = score.positions_by_cluster()
-    units = tuple(total_of([score.units[position] for position in positions]) for positions in groups.values())
-    names = tuple(groups)
-    return TaskScore(score.task, names, names, (), units)
+        topics.append(str(sample.doc.get("topic") or ids[-1]))
+    return TaskScore(task, tuple(ids), tuple(topics), Score(task.name, "", units, table, tuple(topics)))

@@ -11,6 +11,7 @@ from typing import Any
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, find_runs, read_samples
 from tls_tasks.after.rescoring import TaskScore, rescore
 from tls_tasks.after.task_files import TaskFile, task_file, task_files
+from tls_tasks.core.answers import answer_text
 from tls_tasks.core.errors import DataError, TlsTasksError
 
 TOLERANCE = 1e-12
@@ -74,11 +75,19 @@ class ScoredTask:
             if key in found and not _same(value, found[key])
         }
 
+    def explain(self, sample: Sample) -> dict[str, dict[str, Any]]:
+        """Metric -> all that it has to say of one answer.
+
+        Raises:
+            TlsTasksError: If the document can't be scored.
+        """
+        return self.task.task.explain(sample.doc, answer_text(sample.answer))
+
     def signatures(self) -> dict[str, str]:
         """Metric -> signature, of the metrics that score this task; empty if no document can be explained."""
         for sample in self.log.samples:
             try:
-                explained = self.task.explain(sample.doc, list(sample.answer))
+                explained = self.explain(sample)
             except (TlsTasksError, KeyError, ValueError, TypeError):
                 continue  # a document that was changed; the next one may do
             return {name: str(result["signature"]) for name, result in explained.items()}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -12,8 +11,9 @@ from typing import Any
 import yaml
 
 from tls_tasks.core.errors import OptionError
-from tls_tasks.hosts.aggregations import AGGREGATIONS, Aggregation
+from tls_tasks.core.task import Task
 from tls_tasks.hosts.discovery import tasks_path
+from tls_tasks.registry import find_task
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,29 +22,22 @@ class TaskMetric:
 
     Attributes:
         key: The metric's name in the harness's results.
-        aggregation: A name of :data:`~tls_tasks.hosts.aggregations.AGGREGATIONS`.
         higher_is_better: Direction; None: a number that is neither good nor bad.
     """
 
     key: str
-    aggregation: str
     higher_is_better: bool | None
-
-    @property
-    def aggregate(self) -> Aggregation:
-        """What makes one number of the documents' values."""
-        return AGGREGATIONS[self.aggregation]
 
 
 @dataclass(frozen=True, slots=True)
 class TaskFile:
-    """One task.
+    """One task as its YAML file describes it.
 
     Attributes:
         name: What ``lm_eval --tasks`` takes.
         family: Its folder in ``task_configs``: ``timelines``, ``summaries`` …
         version: ``metadata.version``.
-        metrics: What it reports.
+        metrics: What it reports, without standard errors.
         config: All that the file says, with what it includes; ``!function`` values as text.
     """
 
@@ -55,19 +48,10 @@ class TaskFile:
     config: Mapping[str, Any]
 
     @property
-    def process(self) -> Callable[[Mapping[str, Any], list[Any]], dict[str, Any]]:
-        """The task's ``process_results``: (document, [answer]) -> values by metric."""
-        name = str(self.config["process_results"]).removeprefix("hooks.")
-        hooks = importlib.import_module(f"tls_tasks.task_configs.{self.family}.hooks")
-        function: Callable[[Mapping[str, Any], list[Any]], dict[str, Any]] = getattr(hooks, name)
-        return function
-
-    @property
-    def explain(self) -> Callable[[Mapping[str, Any], list[Any]], dict[str, dict[str, Any]]]:
-        """What the family's module says of one answer in full: (document, [answer]) -> detailed results by metric."""
-        module = importlib.import_module(self.process.__module__)
-        function: Callable[[Mapping[str, Any], list[Any]], dict[str, dict[str, Any]]] = module.explain
-        return function
+    def task(self) -> Task:
+        """The task itself, with the results that the file names."""
+        task: Task = find_task(self.name)
+        return task
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,8 +99,8 @@ def task_file(name: str) -> TaskFile:
         OptionError: If there is no such task of ours.
 
     Example:
-        >>> [metric.aggregation for metric in task_file("summ_qmsum").metrics][:2]
-        ['mean', 'mean']
+        >>> [metric.key for metric in task_file("summ_qmsum").metrics][:2]
+        ['rouge_l_f1', 'rouge_l_precision']
     """
     if name not in task_files():
         raise OptionError.unknown("task", name, task_files())
@@ -131,8 +115,9 @@ def _task(path: Path, config: dict[str, Any]) -> TaskFile | None:
     if "group" in config:
         return None
     metrics = tuple(
-        TaskMetric(entry["metric"], str(entry["aggregation"]).removeprefix("hooks."), entry.get("higher_is_better"))
+        TaskMetric(entry["metric"], entry.get("higher_is_better"))
         for entry in config["metric_list"]
+        if not entry["metric"].endswith("_stderr")
     )
     return TaskFile(str(config["task"]), path.parent.name, _version(config), metrics, config)
 

@@ -1,22 +1,24 @@
 """The command line, ``tls-tasks COMMAND``.
 
-A command is a module of this package, named in :data:`COMMAND_MODULES`, with two functions: ``add_parser(subparsers)``
-adds one command or more and sets ``run`` as a default of each (:func:`tls_tasks.cli.base.add_command` does);
-``run(args)`` does the work and returns the exit code. Heavy imports belong into ``run``: every start reads all parsers.
+A command is a module of this package, named in :data:`COMMAND_MODULES`. Its ``add_parser(subparsers)`` adds the command
+(and its relatives, such as ``verify`` beside ``submit``) by :func:`tls_tasks.cli.base.add_command`, with the function
+that does the work and returns the exit code. Heavy imports belong in that function: every start builds all parsers.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import io
 import os
 import sys
 
 from tls_tasks import __version__
+from tls_tasks.cli.base import note
 from tls_tasks.core.errors import TlsTasksError
 
 COMMAND_MODULES = (
-    "install",
+    "doctor",
     "listing",
     "prepare",
     "evidence",
@@ -26,21 +28,21 @@ COMMAND_MODULES = (
     "documents",
     "score",
     "compare",
-    "report",
+    "page",
     "submit",
     "leaderboard",
 )
-"""The modules with commands, in the order of ``--help``."""
+"""The modules of the commands, in the order of ``--help``."""
 
 _DESCRIPTION = (
-    "Scores for long-form model output: lm_eval tasks, evaluate modules, and what comes before and after a run."
+    "Scores for long-form model output: lm_eval tasks, evaluate modules, and tools for before and after a run."
 )
 
 _EPILOG = """\
 exit codes:
   0   done
-  1   done, and the answer is no: a check found a problem
-  2   not done: wrong arguments or input; one line on stderr says what and where
+  1   done, but a check failed or a problem was found; see stderr
+  2   failed: wrong arguments or input; one line on stderr says what and where
   130 interrupted
 
 examples:
@@ -53,7 +55,7 @@ def main(argv: list[str] | None = None) -> int:
     """Run one command.
 
     Args:
-        argv: The arguments, without the program's name; None: those of the process.
+        argv: The arguments without the program's name; None: those of the process.
 
     Returns:
         The exit code, see ``tls-tasks --help``.
@@ -66,23 +68,25 @@ def main(argv: list[str] | None = None) -> int:
         /...metrics
         0
     """
+    if isinstance(sys.stdout, io.TextIOWrapper):  # help and model text may hold what the terminal's encoding lacks
+        sys.stdout.reconfigure(errors="backslashreplace")
     args = _parser().parse_args(argv)
     try:
         code = int(args.run(args))
-        sys.stdout.flush()  # a reader that is gone shows here, not while Python shuts down
-    except BrokenPipeError:  # `tls-tasks … | head`: the reader has what it wanted
+        sys.stdout.flush()  # so that a closed pipe raises here, not while Python shuts down
+    except BrokenPipeError:  # `tls-tasks … | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except KeyboardInterrupt:
         return 130
     except (TlsTasksError, OSError) as error:
-        print(f"tls-tasks {args.command}: {' '.join(_said(error).split())}", file=sys.stderr)
+        note(args.command, " ".join(_message(error).split()))
         return 2
     return code
 
 
-def _said(error: Exception) -> str:
-    """The error in words; of the operating system's the file first, as in all other messages."""
+def _message(error: Exception) -> str:
+    """The error's text; in errors of the operating system the file comes first, as in all other messages."""
     if isinstance(error, OSError) and error.strerror and error.filename is not None:
         return f"{error.filename}: {error.strerror[:1].lower()}{error.strerror[1:]}"
     return str(error)

@@ -12,7 +12,7 @@ from tls_tasks.cli.base import add_command
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
-    from tls_tasks.reports.agreement import Agreement, Judgment
+    from tls_tasks.reports.agreement import Agreement
 
 _DESCRIPTION = """\
 Compare the verdicts of two judges, or of a judge and of people, on the same questions.
@@ -32,8 +32,6 @@ examples:
   tls-tasks agree runs/a/verdicts.jsonl runs/b/verdicts.jsonl
   tls-tasks agree people.jsonl runs/a/verdicts.jsonl --common --json
 """
-
-_COLUMNS = ("n", "both_yes", "only_a", "only_b", "both_no", "unscored", "raw", "kappa", "positive")
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -59,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
         DataError: A file that can't be read.
         InputError: The recordings don't answer the same questions.
     """
-    from tls_tasks.reports.agreement import agreement
+    from tls_tasks.reports.agreement import agreement, read_judgments
 
     a, b = read_judgments(args.a), read_judgments(args.b)
     found = agreement(a, b, common=args.common)
@@ -71,50 +69,20 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def read_judgments(path: Path) -> list[Judgment]:
-    """The lines of a recording as judgments.
-
-    Raises:
-        DataError: A file that can't be read, or a line without a known kind or with a verdict that is none.
-    """
-    from tls_tasks.core.errors import DataError, OptionError
-    from tls_tasks.reports.agreement import PARTS, Judgment
-    from tls_tasks.reports.judges.files import read_rows
-    from tls_tasks.reports.judges.recordings import KIND_NAMES
-    from tls_tasks.reports.judges.verdicts import read_verdict
-
-    judgments = []
-    for place, row in read_rows(path):
-        kind, word, key = row.get("kind"), row.get("verdict"), row.get("key")
-        if not isinstance(kind, str) or kind not in KIND_NAMES:
-            raise DataError(f"{place}: {OptionError.unknown('kind', kind, KIND_NAMES)}")
-        if word is not None and not isinstance(word, str | bool):
-            raise DataError(f"{place}: verdict: got {word!r:.60}, expected YES, NO or null")
-        nested = [value for name in ("about", "fields") if isinstance(value := row.get(name), dict)]
-        known: dict[str, object] = {}
-        for source in (*nested[:1], row, *nested[1:]):
-            known |= source
-        if "fields" in row and "sentence" not in row["fields"]:
-            known.pop("sentence", None)  # the number of the sentence, not its text
-        parts = {name: str(known[name]) for name in PARTS if known.get(name) is not None}
-        value = read_verdict(word) if isinstance(word, str) else word
-        judgments.append(Judgment(KIND_NAMES[kind], parts, key if isinstance(key, str) else "", value))
-    return judgments
-
-
 def table(found: dict[str, Agreement]) -> list[str]:
-    """The lines of a table, one a kind.
+    r"""The lines of a table, one a kind.
 
     Example:
-        >>> from tls_tasks.reports.agreement import Agreement
-        >>> print(table({"all": Agreement(1, 0, 0, 1)})[1].split())
-        ['all', '2', '1', '0', '0', '1', '0', '1.000', '1.000', '1.000']
+        >>> from tls_tasks.reports.agreement import agreement_of
+        >>> print("\n".join(table({"all": agreement_of([(True, True), (False, False)])})))
+        kind         n  both yes    only a    only b   both no  unscored       raw     kappa  positive
+        all          2         1         0         0         1         0     1.000     1.000     1.000
     """
-    width = max(len("kind"), *map(len, found))
-    lines = [f"{'kind':<{width}}" + "".join(f"{name.replace('_', ' '):>10}" for name in _COLUMNS)]
+    width = max(map(len, ("kind", *found)))
+    names = next(iter(found.values()))._fields
+    lines = [f"{'kind':<{width}}" + "".join(f"{name.replace('_', ' '):>10}" for name in names)]
     for kind, row in found.items():
-        values = row.as_dict()
-        lines.append(f"{kind:<{width}}" + "".join(f"{_show(values[name]):>10}" for name in _COLUMNS))
+        lines.append(f"{kind:<{width}}" + "".join(f"{_show(value):>10}" for value in row))
     return lines
 
 
@@ -125,4 +93,4 @@ def _show(value: float) -> str:
 
 
 def _plain(row: Agreement) -> dict[str, float | None]:
-    return {name: None if math.isnan(value) else value for name, value in row.as_dict().items()}
+    return {name: None if math.isnan(value) else value for name, value in row._asdict().items()}

@@ -1,16 +1,22 @@
-"""What the commands share: how a command is added to the parser, and where its help comes from."""
+"""What the commands share: adding a command to the parser, and printing tables, notes, JSON and progress."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import json
+import math
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
 
-if TYPE_CHECKING:
-    Subparsers = argparse._SubParsersAction[argparse.ArgumentParser]
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+"""What ``ArgumentParser.add_subparsers`` returns."""
 
 Run = Callable[[argparse.Namespace], int]
 """What a command does with its arguments; returns the exit code."""
+
+T = TypeVar("T")
 
 
 def add_command(
@@ -19,14 +25,14 @@ def add_command(
     """Add a command.
 
     Args:
-        subparsers: What ``ArgumentParser.add_subparsers`` returned.
+        subparsers: Where to add it.
         name: What the user types.
         run: Called with the parsed arguments; its return value is the exit code.
         summary: One line for the list of commands.
         description: The text of ``tls-tasks NAME --help``, printed as it stands; ends with an example.
 
     Returns:
-        The command's parser, for its arguments.
+        The command's parser, to which its arguments are added.
 
     Example:
         >>> parser = argparse.ArgumentParser(prog="tls-tasks")
@@ -42,3 +48,67 @@ def add_command(
     )
     parser.set_defaults(run=run)
     return parser
+
+
+def note(command: str, *messages: object) -> None:
+    """Print messages about the input on stderr, one a line, so that stdout holds results only."""
+    for message in messages:
+        print(f"tls-tasks {command}: {message}", file=sys.stderr)
+
+
+def table(rows: Iterable[Sequence[str]]) -> str:
+    """Rows of cells as aligned columns.
+
+    Example:
+        >>> print(table([("metric", "value"), ("f1", "0.5000")]))
+        metric  value
+        f1      0.5000
+    """
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+def number(value: float) -> str:
+    """Four decimals; ``NaN`` for what could not be computed.
+
+    Example:
+        >>> number(0.12345), number(float("nan"))
+        ('0.1235', 'NaN')
+    """
+    return "NaN" if math.isnan(value) else f"{value:.4f}"
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a JSON file, or print it if the path is ``-``; numbers that JSON does not have (NaN) become null."""
+    text = json.dumps(_plain(value), indent=2, ensure_ascii=False)
+    if str(path) == "-":
+        print(text)
+    else:
+        # In JSON the replacement of half a surrogate pair is its escape.
+        path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def progress(items: Iterable[T], what: str, n_items: int) -> Iterable[T]:
+    """The items, with a progress bar if stderr is a terminal and the work takes longer than a moment.
+
+    Example:
+        >>> list(progress([1, 2], "documents", 2))
+        [1, 2]
+    """
+    if not sys.stderr.isatty():
+        return items
+    from tqdm import tqdm
+
+    bar: Iterable[T] = tqdm(items, desc=what, total=n_items, leave=False, delay=0.5)
+    return bar

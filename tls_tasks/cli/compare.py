@@ -1,27 +1,25 @@
-"""``tls-tasks compare``: does one system beat another on the same documents?"""
+"""``tls-tasks compare``: is one system better than another on the same documents?"""
 
 from __future__ import annotations
 
 import argparse
-import json
+import dataclasses
 import math
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command
+from tls_tasks.cli.base import Subparsers, add_command, note, number, progress, table, write_json
 
 if TYPE_CHECKING:
     from tls_tasks.after.comparisons import TaskComparison
-    from tls_tasks.cli.base import Subparsers
 
 _DESCRIPTION = """\
-Compare runs on the same documents, the first against each of the others, by the numbers that are reported: paired
-approximate randomisation (exact where all exchanges of up to 14 units can be tried), a paired bootstrap interval of the
-difference, and Holm's adjustment where there are several systems. Documents of one topic are exchanged and drawn
-together, since they are not independent.
+Compare runs on the same documents: the first run against each of the others, on the metrics as they are reported.
+Gives p-values of a paired approximate randomisation test (exact for up to 14 units), paired bootstrap intervals of the
+differences, and Holm's correction where there are more than two systems. Documents on the same topic are not
+independent, so they are exchanged and resampled together.
 
-exit codes: 0 compared; 1 compared, and something is wrong with a log; 2 not compared: the documents differ
+exit codes: 0 compared; 1 compared, but a log has problems; 2 not compared, e.g. because the documents differ
 
 examples:
   tls-tasks compare out/base out/better
@@ -35,109 +33,80 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = add_command(
         subparsers, "compare", run, summary="paired significance tests between runs", description=_DESCRIPTION
     )
-    parser.add_argument("systems", nargs="+", type=Path, metavar="RUN", help="samples, or a folder with one run each")
-    parser.add_argument("--task", action="append", metavar="NAME", help="only this task (repeat for several)")
-    parser.add_argument("--metric", action="append", metavar="KEY", help="only this metric (repeat for several)")
-    parser.add_argument("--by-document", action="store_true", help="take documents of one topic as independent")
+    parser.add_argument("systems", nargs="+", type=Path, metavar="RUN", help="a samples file, or the folder of one run")
+    parser.add_argument("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
+    parser.add_argument("--metric", action="append", metavar="KEY", help="only this metric (may be repeated)")
+    parser.add_argument("--by-document", action="store_true", help="treat documents on one topic as independent")
     parser.add_argument("--permutations", type=int, default=10_000, metavar="N", help="random exchanges (10000)")
-    parser.add_argument("--resamples", type=int, default=1_000, metavar="N", help="resamples of the interval (1000)")
-    parser.add_argument("--confidence", type=float, default=0.95, metavar="P", help="of the interval (0.95)")
-    parser.add_argument("--seed", type=int, default=12345, help="seed of both (12345)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON; - for stdout")
+    parser.add_argument("--resamples", type=int, default=1_000, metavar="N", help="bootstrap resamples (1000)")
+    parser.add_argument("--confidence", type=float, default=0.95, metavar="P", help="of the intervals (0.95)")
+    parser.add_argument("--seed", type=int, default=12345, help="random seed (12345)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
 
 
 def run(args: argparse.Namespace) -> int:
     """Compare and print.
 
     Returns:
-        0, or 1 if something is wrong with a log.
+        0, or 1 if a log has problems.
 
     Raises:
-        TlsTasksError: If there is nothing to compare, or the systems did not answer the same documents.
+        TlsTasksError: If there is nothing to compare, or the systems answered different documents.
     """
     from tls_tasks.after.comparisons import compare_systems, read_system
     from tls_tasks.after.scored_runs import problems_of
-    from tls_tasks.cli.progress import progress
-    from tls_tasks.cli.score import write_text
     from tls_tasks.core.significance import Settings
 
     settings = Settings(args.permutations, args.resamples, args.confidence, args.seed)
     systems = [read_system(path, tasks=args.task, progress=progress) for path in args.systems]
     comparisons = compare_systems(systems, keys=args.metric, by_document=args.by_document, settings=settings)
-    n_problems = 0
-    for system in systems:
-        for problem in (problem for task in system.tasks.values() for problem in problems_of(task)):
-            n_problems += 1
-            print(f"tls-tasks compare: {problem}", file=sys.stderr)
+    problems = [problem for system in systems for task in system.tasks.values() for problem in problems_of(task)]
+    note("compare", *problems)
     if str(args.json) != "-":
-        print("\n".join(comparison_text(comparison) for comparison in comparisons))
-        print(_footer(args))
+        print("\n".join(map(_text, comparisons)))
+        print(
+            f"two-sided paired randomisation test, {settings.n_permutations} random exchanges (all exchanges for 14 "
+            f"units or fewer); {settings.confidence:.0%} paired bootstrap interval, {settings.n_resamples} resamples; "
+            f"seed {settings.seed}"
+        )
     if args.json is not None:
-        write_text(args.json, json.dumps([as_dict(one) for one in comparisons], indent=2, ensure_ascii=False))
-    return int(n_problems > 0)
+        write_json(args.json, list(map(_as_dict, comparisons)))
+    return int(bool(problems))
 
 
-def comparison_text(comparison: TaskComparison) -> str:
-    """A table a pair of systems."""
+def _text(comparison: TaskComparison) -> str:
     head = (
         f"{comparison.task}: {comparison.second} against {comparison.first}, {comparison.n_documents} documents, "
         f"{comparison.n_units} {comparison.unit}s"
     )
-    rows = [("metric", "first", "second", "difference", "interval", "p", "p (Holm)")]
-    for one, adjusted in zip(comparison.differences, comparison.adjusted, strict=True):
-        interval = f"[{one.interval.low:+.4f}, {one.interval.high:+.4f}]" if one.interval else "-"
-        numbers = (_number(one.first), _number(one.second), f"{one.difference:+.4f}")
-        rows.append((one.key, *numbers, interval, _p(one.p_value), _p(adjusted)))
-    n_columns = len(rows[0]) - (comparison.n_systems <= 2)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)][:n_columns]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)).rstrip() for row in rows]
-    return "\n".join([head, *lines, *comparison.warnings, ""])
+    rows = [["metric", "first", "second", "difference", "interval", "p", "p (Holm)"]]
+    for result, adjusted in zip(comparison.differences, comparison.adjusted, strict=True):
+        interval = f"[{result.interval.low:+.4f}, {result.interval.high:+.4f}]" if result.interval else "-"
+        p_values = ["-" if math.isnan(p) else f"{p:.4f}" for p in (result.p_value, adjusted)]
+        values = [number(result.first), number(result.second), f"{result.difference:+.4f}"]
+        rows.append([result.key, *values, interval, *p_values])
+    if comparison.n_systems == 2:  # nothing to correct for
+        rows = [row[:-1] for row in rows]
+    return "\n".join([head, table(rows), *comparison.warnings, ""])
 
 
-def as_dict(comparison: TaskComparison) -> dict[str, Any]:
-    """One comparison as plain values; what could not be computed is null."""
+def _as_dict(comparison: TaskComparison) -> dict[str, Any]:
+    names = ("task", "first", "second", "n_documents", "n_units", "unit")
     return {
-        "task": comparison.task,
-        "first": comparison.first,
-        "second": comparison.second,
-        "n_documents": comparison.n_documents,
-        "n_units": comparison.n_units,
-        "unit": comparison.unit,
-        "seed": comparison.settings.seed,
-        "n_permutations": comparison.settings.n_permutations,
-        "n_resamples": comparison.settings.n_resamples,
-        "confidence": comparison.settings.confidence,
-        "warnings": list(comparison.warnings),
+        **{name: getattr(comparison, name) for name in names},
+        **dataclasses.asdict(comparison.settings),
+        "warnings": comparison.warnings,
         "metrics": [
             {
-                "metric": one.key,
-                "first": _finite(one.first),
-                "second": _finite(one.second),
-                "difference": _finite(one.difference),
-                "interval": list(one.interval) if one.interval else None,
-                "p_value": _finite(one.p_value),
-                "p_value_holm": _finite(adjusted),
-                "exact": one.exact,
+                "metric": result.key,
+                "first": result.first,
+                "second": result.second,
+                "difference": result.difference,
+                "interval": result.interval,
+                "p_value": result.p_value,
+                "p_value_holm": adjusted,
+                "exact": result.exact,
             }
-            for one, adjusted in zip(comparison.differences, comparison.adjusted, strict=True)
+            for result, adjusted in zip(comparison.differences, comparison.adjusted, strict=True)
         ],
     }
-
-
-def _footer(args: argparse.Namespace) -> str:
-    return (
-        f"two-sided paired randomisation, at most {args.permutations} exchanges (all of them for 14 units or fewer); "
-        f"{args.confidence:.0%} paired bootstrap interval, {args.resamples} resamples; seed {args.seed}"
-    )
-
-
-def _number(value: float) -> str:
-    return "NaN" if math.isnan(value) else f"{value:.4f}"
-
-
-def _p(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.4f}"
-
-
-def _finite(value: float) -> float | None:
-    return None if math.isnan(value) else value

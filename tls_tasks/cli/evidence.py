@@ -13,8 +13,8 @@ from tls_tasks.cli.base import add_command
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
+    from tls_tasks.core.score import Score
     from tls_tasks.evidence.files import Scorable
-    from tls_tasks.evidence.score import EvidenceScore
 
 _DESCRIPTION = """\
 Score extracted objects: which are found, whether their attributes are right, whether their quotes stand in the text.
@@ -28,8 +28,6 @@ Prints a line a journal and the total over all objects. Exit code 2 if a file ca
 Example:
   tls-tasks evidence journals.jsonl gold.jsonl predictions.jsonl --detailed
 """
-
-_WIDTH = 9
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -83,56 +81,59 @@ def _notes(files: Scorable) -> Iterator[str]:
         yield f"{len(files.misquoted)} gold objects don't quote their journal verbatim, first {files.misquoted[0]}"
 
 
-def _as_json(score: EvidenceScore, ids: Sequence[str], detailed: bool) -> dict[str, Any]:
+def _as_json(score: Score, ids: Sequence[str], detailed: bool) -> dict[str, Any]:
+    from tls_tasks.core.score import values
+
     result = score.as_dict(detailed=detailed)
-    result["journals"] = {name: score.results(unit) for name, unit in zip(ids, score.units, strict=True)}
+    result["journals"] = {name: values(score.table, [unit]) for name, unit in zip(ids, score.units, strict=True)}
     for item in result.get("items", ()):
         item["journal_id"] = ids[item["row"]]
     return result
 
 
-def _table(score: EvidenceScore, ids: Sequence[str]) -> Iterator[str]:
+def _table(score: Score, ids: Sequence[str]) -> Iterator[str]:
     """A line a journal, then the total; ``-`` where nothing was there to be right or wrong."""
-    counts = ["tp", "fp", "fn"]
-    accuracies = [key for key in score.results(score.totals) if key.endswith("_accuracy")]
-    names = [*counts, "precision", "recall", "f1", *(key.removesuffix("_accuracy") for key in accuracies), "coverage"]
-    first = max(map(len, ["journal", "total", *ids]))
-    yield "".join([f"{'journal':<{first}}", *(f"{name:>{max(_WIDTH, len(name)) + 1}}" for name in names)])
-    rows = [*zip(ids, score.units, strict=True), ("total", score.totals)]
-    for name, unit in rows:
-        cells = _cells(score.results(unit), unit, counts, accuracies)
-        padded = (f"{cell:>{max(_WIDTH, len(head)) + 1}}" for cell, head in zip(cells, names, strict=True))
-        yield "".join([f"{name:<{first}}", *padded])
-    totals = score.totals
+    counts, ratios = ("tp", "fp", "fn"), ("precision", "recall", "f1")
+    accuracies = [key for key in score.table if key.endswith("_accuracy")]
+    lines = [("journal", *counts, *ratios, *(key.removesuffix("_accuracy") for key in accuracies), "coverage")]
+    for name, units in [*((name, [unit]) for name, unit in zip(ids, score.units, strict=True)), ("total", score.units)]:
+        cells = {key: result.value(units) for key, result in score.table.items()}
+        judged = [(key, f"{key.removesuffix('_accuracy')}/asked") for key in accuracies]
+        lines.append(
+            (
+                name,
+                *(f"{cells[key]:.0f}" for key in counts),
+                *(f"{cells[key]:.4f}" for key in ratios),
+                *(
+                    f"{cells[key]:.4f}" if any(unit[part] for unit in units) else "-"
+                    for key, part in [*judged, ("evidence_coverage", "checked")]
+                ),
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    for first, *cells_of in lines:
+        padded = (f"{cell:>{width}}" for cell, width in zip(cells_of, widths[1:], strict=True))
+        yield "  ".join([f"{first:<{widths[0]}}", *padded])
+    totals = score.results
     yield f"parse failures {totals['parse_failures']:.0f}, objects that break the schema {totals['schema_invalid']:.0f}"
     yield score.signature
 
 
-def _cells(
-    numbers: Mapping[str, float], unit: Mapping[str, float], counts: Sequence[str], accuracies: Sequence[str]
-) -> Iterator[str]:
-    yield from (f"{numbers[key]:.0f}" for key in counts)
-    yield from (f"{numbers[key]:.4f}" for key in ("precision", "recall", "f1"))
-    for key in accuracies:
-        yield f"{numbers[key]:.4f}" if unit[f"{key.removesuffix('_accuracy')}/asked"] else "-"
-    yield f"{numbers['evidence_coverage']:.4f}" if unit["checked"] else "-"
-
-
-def _objects(score: EvidenceScore, ids: Sequence[str]) -> Iterator[str]:
-    for item in score.as_dict(detailed=True)["items"]:
+def _objects(score: Score, ids: Sequence[str]) -> Iterator[str]:
+    for item in (document.as_dict() for document in score.items):
         yield f"\n{ids[item['row']]}" + ("  (parse failure)" if "parse_failure" in item["flags"] else "")
         yield from (f"  match     {_match(match)}" for match in item["matches"])
-        yield from (f"  missed    {one['domain']}: {one['span']!r}" for one in item["misses"])
-        for one in item["spurious"]:
-            issues = [*one["issues"], *(() if one["grounded"] else ("not in the text",))]
-            yield f"  spurious  {one['domain']}: {one['span']!r}" + "".join(f"; {issue}" for issue in issues)
+        yield from (f"  missed    {entry['domain']}: {entry['span']!r}" for entry in item["misses"])
+        for entry in item["spurious"]:
+            issues = [*entry["issues"], *(() if entry["grounded"] else ("not in the text",))]
+            yield f"  spurious  {entry['domain']}: {entry['span']!r}" + "".join(f"; {issue}" for issue in issues)
 
 
 def _match(match: Mapping[str, Any]) -> str:
-    wanted, told = match["reference"], match["prediction"]
+    wanted, predicted = match["reference"], match["prediction"]
     wrong = [
         f"; {name} {pair['predicted']}, not {pair['reference']}"
         for name, pair in match["attributes"].items()
         if not pair["right"]
     ]
-    return f"{wanted['domain']}: {wanted['span']!r} ~ {told['span']!r} ({match['overlap']:.2f})" + "".join(wrong)
+    return f"{wanted['domain']}: {wanted['span']!r} ~ {predicted['span']!r} ({match['overlap']:.2f})" + "".join(wrong)

@@ -17,9 +17,9 @@ from tls_tasks.core.errors import InputError
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
+    from tls_tasks.core.score import Score
     from tls_tasks.reports.judges import Recorder
     from tls_tasks.reports.runs import ReportRun
-    from tls_tasks.reports.score import ReportScore
 
 DEFAULT_PROVIDER = "together"
 DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
@@ -210,33 +210,34 @@ def _tell_troubles(found: ReportRun) -> None:
         print(f"request {request_id}: no nuggets; its reports have neither recall nor coverage", file=sys.stderr)
 
 
-def _write(out: Path, score: ReportScore, recorder: Recorder) -> None:
+def _write(out: Path, score: Score, recorder: Recorder) -> None:
     from tls_tasks.reports.judges.files import write_rows
+    from tls_tasks.reports.score import runs_of
 
     write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
     stats = getattr(recorder.judge, "stats", None)
-    scores = {**score.as_dict(), "runs": score.runs(), "judge": recorder.name}
+    scores = {**score.as_dict(), **runs_of(score), "judge": recorder.name}
     scores |= {} if stats is None else {"judge_stats": stats.as_dict()}
     write_rows(out / "scores.json", [plain(scores)])
 
 
-def _print(out: Path, score: ReportScore, recorder: Recorder) -> None:
+def _print(out: Path, score: Score, recorder: Recorder) -> None:
     print(f"{scores_text(score)}\n{out}")
     if (stats := getattr(recorder.judge, "stats", None)) is not None:
         print(f"\n{stats.table()}")
 
 
-def scores_text(score: ReportScore) -> str:
+def scores_text(score: Score) -> str:
     """The scores of each run and of all, what was counted, and the signature."""
-    from tls_tasks.reports.score import KEYS
+    from tls_tasks.reports.score import KEYS, runs_of
 
-    runs = score.runs()
+    runs = runs_of(score)["runs"]
     rows = {**runs, "all": score.as_dict()} if len(runs) != 1 else runs
     width = max(3, *map(len, rows))
     lines = [f"{'run':<{width}}" + "".join(f"  {key}" for key in KEYS)]
     for run_id, values in rows.items():
         lines.append(f"{run_id:<{width}}" + "".join(f"  {_show(values[key]):>{len(key)}}" for key in KEYS))
-    counts = score.counts()
+    counts = score.as_dict()["counts"]
     told = (
         f"{counts['reports']} reports, {counts['sentences']} sentences, {counts['unscored_sentences']} of them "
         f"without a score, {counts['unknown_citations']} unknown citations"
@@ -244,8 +245,8 @@ def scores_text(score: ReportScore) -> str:
     return "\n".join([*lines, "", told, score.signature])
 
 
-def _exit_code(args: argparse.Namespace, found: ReportRun, score: ReportScore) -> int:
-    counts = score.counts()
+def _exit_code(args: argparse.Namespace, found: ReportRun, score: Score) -> int:
+    counts = score.as_dict()["counts"]
     share = counts["unscored_sentences"] / counts["sentences"] if counts["sentences"] else 0.0
     if share > args.allow_unscored:
         print(

@@ -1,23 +1,21 @@
-"""``tls-tasks leaderboard``: verified submissions as a static page."""
+"""``tls-tasks leaderboard``: verified submissions ranked on a static page."""
 
 from __future__ import annotations
 
 import argparse
-import sys
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tls_tasks.cli.base import add_command
+from tls_tasks.cli.base import Subparsers, add_command, note
 
 if TYPE_CHECKING:
-    from tls_tasks.cli.base import Subparsers
+    from tls_tasks.after.submission.leaderboard import Submission
 
 _DESCRIPTION = """\
-Rank submissions (folders or zips of tls-tasks submit) task by task on a static page. Each is verified first; one that
-does not hold is left out and named. Published rows of papers stand below the ranking, marked as such.
+Rank submissions (folders or zips that tls-tasks submit wrote) on a static page, one table a task. Each is verified
+first; one that fails is left out and named. Results published in papers stand below the ranking, marked as such.
 
-exit codes: 0 written; 1 written, and a submission was left out; 2 not done
+exit codes: 0 written; 1 written, but a submission was left out; 2 not written
 
 example:
   tls-tasks leaderboard submissions/* -o site/
@@ -27,10 +25,10 @@ example:
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, "leaderboard", run, summary="verified submissions as a static page", description=_DESCRIPTION
+        subparsers, "leaderboard", run, summary="rank verified submissions on a page", description=_DESCRIPTION
     )
     parser.add_argument("submissions", nargs="+", type=Path, help="folders or zips that tls-tasks submit wrote")
-    parser.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="where index.html goes")
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="where to write index.html")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -40,35 +38,37 @@ def run(args: argparse.Namespace) -> int:
         0, or 1 if a submission was left out.
 
     Raises:
-        TlsTasksError: If none holds.
+        TlsTasksError: If no submission holds.
     """
-    from tls_tasks.after.submission.archive import unpack, verify
-    from tls_tasks.after.submission.leaderboard import Submission, rankings, read_submission, site
+    from tls_tasks.after.submission.leaderboard import rankings, site
     from tls_tasks.core.errors import DataError, TlsTasksError
 
     kept: dict[str, Submission] = {}
     n_left_out = 0
-    with tempfile.TemporaryDirectory() as scratch:
-        for number, place in enumerate(args.submissions):
-            folder = place
-            try:
-                if place.is_file():
-                    folder = Path(scratch) / str(number)
-                    unpack(place, folder)
-                found, manifest = verify(folder)
-                reasons = [str(refusal) for refusal in found]
-                if not reasons and manifest["model"] in kept:
-                    reasons = [f"a second submission of {manifest['model']}; the first counts"]
-            except (TlsTasksError, OSError) as error:  # one bad submission must not cost the page
-                reasons, manifest = [str(error)], {}
-            for reason in reasons:
-                print(f"tls-tasks leaderboard: {place} left out: {reason}", file=sys.stderr)
-            n_left_out += bool(reasons)
-            if not reasons:
-                kept[manifest["model"]] = read_submission(folder, manifest["model"])
-        if not kept:
-            raise DataError("no submission holds, so that there is nothing to rank")
-        args.out.mkdir(parents=True, exist_ok=True)
-        (args.out / "index.html").write_text(site(rankings(list(kept.values()))), encoding="utf-8")
+    for place in args.submissions:
+        try:
+            submission = _verified(place)
+            if submission.model in kept:
+                raise DataError(f"a second submission of {submission.model}; the first counts")
+            kept[submission.model] = submission
+        except (TlsTasksError, OSError) as error:  # noqa: PERF203 - one bad submission must not cost the page
+            note("leaderboard", *(f"{place} left out: {reason}" for reason in str(error).splitlines()))
+            n_left_out += 1
+    if not kept:
+        raise DataError("no submission passed verification, so there is nothing to rank")
+    args.out.mkdir(parents=True, exist_ok=True)
+    (args.out / "index.html").write_text(site(rankings(list(kept.values()))), encoding="utf-8")
     print(f"{args.out / 'index.html'}: {len(kept)} submissions, {n_left_out} left out")
     return int(n_left_out > 0)
+
+
+def _verified(place: Path) -> Submission:
+    from tls_tasks.after.submission.archive import opened, verify
+    from tls_tasks.after.submission.leaderboard import Submission
+    from tls_tasks.core.errors import DataError
+
+    with opened(place) as folder:
+        found, manifest, scored = verify(folder)
+    if found:
+        raise DataError("\n".join(map(str, found)))
+    return Submission(manifest["model"], {task.task.name: task for task in scored})

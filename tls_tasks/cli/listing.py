@@ -1,22 +1,26 @@
-"""``tls-tasks list``: what there is, in which version, and on which data it would run here."""
+"""``tls-tasks list``: the tasks, groups and metrics, their versions, and the data that each task would use here."""
 
 from __future__ import annotations
 
 import argparse
 import importlib
 import json
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command
+from tls_tasks.cli.base import Subparsers, add_command, table
 
 if TYPE_CHECKING:
-    from tls_tasks.cli.base import Subparsers
+    from tls_tasks.after.task_files import TaskFile
+    from tls_tasks.data.order import Wanted
 
 _DESCRIPTION = """\
-List tasks, groups and metrics with their versions, and the data that each task would run on here:
-  local     below TLS_TASKS_DATA
-  hub       the hub source, all files in the cache
-  embedded  a few documents written for tls-tasks, for trying things out; with the network a hub source comes before it
+List tasks, groups and metrics with their versions, and the data that each task would use on this machine:
+  local     a folder below TLS_TASKS_DATA
+  hub       the data set on the hub, completely in the cache
+  embedded  a few documents written for tls-tasks, for trying things out; with a network, the hub comes first
 The order is --metadata '{"data": …}', TLS_TASKS_DATA, the hub, the embedded edition.
 
 examples:
@@ -29,75 +33,85 @@ examples:
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
     parser = add_command(subparsers, "list", run, summary="tasks, metrics, versions and data", description=_DESCRIPTION)
-    parser.add_argument("--obtain", action="store_true", help="say for each data set how to get the original")
+    parser.add_argument("--obtain", action="store_true", help="say how to get the original of each data set")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the list.
-
-    Returns:
-        0.
-    """
-    found = listing()
+    """Print the list. Returns 0."""
+    listed = _listing()
     if args.json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
+        print(json.dumps(listed, indent=2, ensure_ascii=False))
         return 0
-    print(_table("task", found["tasks"], ("version", "data", "hub")))
-    print(_table("group", found["groups"], ("version", "members")))
-    print(_table("metric", found["metrics"], ("version", "kind", "keys")))
+    for title, keys in (
+        ("task", ("version", "data", "hub")),
+        ("group", ("version", "members")),
+        ("metric", ("version", "family", "keys")),
+    ):
+        rows = [[row["name"], *(_cell(row[key]) for key in keys)] for row in listed[f"{title}s"]]
+        print(f"{table([(title, *keys), *rows])}\n")
     if args.obtain:
-        print("\n".join(f"{row['name']}: {row['obtain']}" for row in found["tasks"]))
+        print("\n".join(f"{row['name']}: {row['obtain']}" for row in listed["tasks"]))
     return 0
 
 
-def listing() -> dict[str, list[dict[str, Any]]]:
-    """Tasks, groups and metrics as plain rows, read from the task files, the data sets and the registry."""
+def _listing() -> dict[str, list[dict[str, Any]]]:
     from tls_tasks.after.task_files import group_files, task_files
-    from tls_tasks.cli.states import data_sets, data_state
+    from tls_tasks.cli.states import data_sets
     from tls_tasks.registry import METRICS
 
     known = data_sets()
-    tasks = []
-    for task in task_files().values():
-        options = task.config.get("dataset_kwargs", {})
-        named = next((value for value in options.values() if value in known), task.name)
-        state = data_state(known[named], options.get("closed_book", False))
-        tasks.append(
+    return {
+        "tasks": [
             {
                 "name": task.name,
                 "family": task.family,
                 "version": task.version,
-                "data": f"local {state.local}" if state.local else state.edition,
-                "hub": f"{state.hub}{'' if state.is_cached else ' (not in the cache)'}"
-                if state.hub
-                else "no hub source",
-                "obtain": state.obtain,
+                **_data(task, known),
                 "metrics": [metric.key for metric in task.metrics],
             }
-        )
-    groups = [
-        {"name": group.name, "version": group.version, "members": ", ".join(group.members)}
-        for group in group_files().values()
-    ]
-    metrics = [
-        {
-            "name": spec.name,
-            "version": getattr(importlib.import_module(spec.function.partition(":")[0]), "VERSION", "?"),
-            "family": spec.family,
-            "keys": ", ".join(spec.result_keys),
-            "summary": spec.summary,
-        }
-        for spec in METRICS.values()
-    ]
-    return {"tasks": tasks, "groups": groups, "metrics": metrics}
+            for task in task_files().values()
+        ],
+        "groups": [
+            {"name": group.name, "version": group.version, "members": ", ".join(group.members)}
+            for group in group_files().values()
+        ],
+        "metrics": [
+            {
+                "name": spec.name,
+                "version": importlib.import_module(spec.module).VERSION,
+                "family": spec.family,
+                "keys": ", ".join(spec.result_keys),
+                "summary": spec.summary,
+            }
+            for spec in METRICS.values()
+        ],
+    }
 
 
-def _table(title: str, rows: list[dict[str, Any]], keys: tuple[str, ...]) -> str:
-    cells = [(title, *keys), *((row["name"], *(_cell(row[key]) for key in keys)) for row in rows)]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells]
-    return "\n".join([*lines, ""])
+def _data(task: TaskFile, data_sets: Mapping[str, Wanted]) -> dict[str, str]:
+    """Where a task's data is, in the order in which the task looks, without loading any of it."""
+    from tls_tasks.data.hub import is_cached
+    from tls_tasks.data.order import DATA_VARIABLE, own_folder
+
+    options = task.config.get("dataset_kwargs", {})
+    wanted = data_sets[next((value for value in options.values() if value in data_sets), task.name)]
+    # The hub's timelines come without articles, so that only closed-book tasks can use them.
+    lacks_articles = task.family == "timelines" and not options.get("closed_book", False)
+    source = None if lacks_articles else getattr(wanted, "hub", None)
+    cached = source is not None and all(is_cached(*file) for file in _files(source))
+    root = os.environ.get(DATA_VARIABLE)
+    folder = own_folder(wanted, Path(root).expanduser()) if root else None
+    hub = "no hub source"
+    if source is not None:
+        hub = f"{source.repo_id}@{source.revision}" + ("" if cached else " (not in the cache)")
+    data = f"local {folder}" if folder else "hub" if cached else "embedded"
+    return {"data": data, "hub": hub, "obtain": wanted.obtain}
+
+
+def _files(source: Any) -> Iterator[tuple[str, str, str]]:
+    for file in getattr(source, "files", None) or (source.file,):
+        yield source.repo_id, source.revision, file
 
 
 def _cell(value: Any) -> str:

@@ -32,12 +32,12 @@ EVIDENCE = "evidence"
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
-    from tls_tasks.timelines.catalogue import catalogue
+    from tls_tasks.timelines.data import DATA_SETS
 
     parser = add_command(
         subparsers, "prepare", run, summary="turn downloaded or own data into Parquet", description=_DESCRIPTION
     )
-    parser.add_argument("name", choices=[EVIDENCE, *sorted(catalogue())], help="the data set, or evidence")
+    parser.add_argument("name", choices=[EVIDENCE, *sorted(DATA_SETS)], help="the data set, or evidence")
     parser.add_argument("--source", type=Path, required=True, help="its folder, or one with its folder in it")
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
     parser.add_argument("--schema", type=Path, help="evidence: JSON file with the schema; default: that of journals")
@@ -73,10 +73,11 @@ def run(args: argparse.Namespace) -> int:
 def _run_evidence(args: argparse.Namespace) -> int:
     from tls_tasks.evidence.files import schema_at
     from tls_tasks.evidence.prepare import command_for, prepare_evidence
+    from tls_tasks.evidence.types import JOURNAL_SCHEMA
 
-    schema = None if args.schema is None else schema_at(args.schema)
+    schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)
     found = prepare_evidence(args.source, args.out, schema=schema, licence=args.licence, force=args.force)
     n_objects = sum(len(document.objects) for document in found.documents)
-    print(f"{args.out}: {len(found.documents)} documents, {n_objects} objects of the schema {found.schema.name}")
-    print(f"try it: {command_for(found, str(args.out))}")
+    print(f"{args.out}: {len(found.documents)} documents, {n_objects} objects of the schema {schema.name}")
+    print(f"try it: {command_for(schema, str(args.out))}")
     return 0

@@ -1,34 +1,35 @@
-"""``tls-tasks score``: logged answers scored again, and rows by other tools."""
+"""``tls-tasks score``: score logged answers again, or rows from other tools."""
 
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command
+from tls_tasks.cli.base import Subparsers, add_command, note, number, progress, table, write_json
+from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.registry import METRICS
 
 if TYPE_CHECKING:
     from tls_tasks.after.scored_runs import ScoredTask
-    from tls_tasks.cli.base import Subparsers
-    from tls_tasks.core.intervals import Interval
+    from tls_tasks.core.score import Interval
+
+    Intervals = Mapping[str, Interval]
 
 _DESCRIPTION = """\
-Score answers again that lm_eval has logged (--log_samples, --predict_only): no model is asked, and an untouched log
-gives the numbers that lm_eval printed. Each broken line, missing or repeated document, and each number that differs
-from the results file is named on stderr.
+Score the answers again that lm_eval has logged (--log_samples, --predict_only). No model is needed, and an unchanged
+log gives the numbers that lm_eval printed. Broken lines, missing or repeated documents, and numbers that differ from
+the results file are reported on stderr.
 
-With --metric the files are rows by any other tool, one JSON object a line, with `prediction` and `reference` (or
-`references`) and what else the metric takes a column of (`topic`, `source`).
+With --metric, the files hold rows from any other tool, one JSON object a line, with `prediction` and `reference` (or
+`references`), and with `topic` or `source` if the metric uses them. A row that cannot be scored is an error.
 
-With --verdicts the files are reports and their nuggets (or a samples log of report_generation), and the verdicts those
-that `tls-tasks judge` wrote: nobody is asked, and a question without a verdict is unscored.
-"""
+With --verdicts, the files are reports and their nuggets (or a samples log of report_generation), scored by the verdicts
+that `tls-tasks judge` recorded. No judge is asked; a question without a verdict is unscored.
 
-_EPILOG = """\
-exit codes: 0 scored; 1 scored, and something is wrong with a log (stderr says what); 2 not scored
+exit codes: 0 scored; 1 scored, but a log has problems (named on stderr); 2 not scored
 
 examples:
   tls-tasks score out/                                  everything below a folder
@@ -38,91 +39,219 @@ examples:
   tls-tasks score reports.jsonl nuggets.jsonl --verdicts judged/verdicts.jsonl --documents docs.jsonl
 """
 
+_COLUMNS = ("run", "model", "task", "version", "edition", "doc_id", "topic", "metric", "value")
+"""Columns of the CSV and Parquet tables; ``doc_id`` and ``topic`` are empty in the rows of the corpus."""
+
+_MEAN_F = (("AR-1", "ar1_mean_f"), ("AR-2", "ar2_mean_f"), ("Date-F1", "date_mean_f"))
+_F_OF_MEANS = (("AR-1", "ar1_f1"), ("AR-2", "ar2_f1"), ("Date-F1", "date_f1"))
+
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
-    parser = add_command(
-        subparsers, "score", run, summary="score logged answers again", description=_DESCRIPTION + "\n" + _EPILOG
-    )
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="samples, results, or folders with them")
-    parser.add_argument("--task", help="take every samples file as one of this task of ours")
-    parser.add_argument("--newest", action="store_true", help="of several runs in a folder the newest of each task")
-    parser.add_argument("--metric", help="the files are rows by another tool; score them with this metric")
+    parser = add_command(subparsers, "score", run, summary="score logged answers again", description=_DESCRIPTION)
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="samples, results, or folders of them")
+    parser.add_argument("--newest", action="store_true", help="use only the newest run of each task in a folder")
+    files = parser.add_mutually_exclusive_group()
+    files.add_argument("--task", help="treat every samples file as one of this task")
+    files.add_argument("--metric", help="the files are rows from another tool; score them with this metric")
+    files.add_argument("--verdicts", type=Path, metavar="FILE", help="the files are reports; use these verdicts")
     parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="an option of --metric; VALUE is JSON or text",
-    )
-    parser.add_argument(
-        "--verdicts", type=Path, metavar="FILE", help="the files are reports; score them by these verdicts"
+        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of --metric, as JSON or text"
     )
     parser.add_argument("--documents", action="append", metavar="PLACE", help="with --verdicts: the cited documents")
-    parser.add_argument("--confidence", type=float, metavar="P", help="give bootstrap intervals, e.g. 0.95")
-    parser.add_argument("--resamples", type=int, default=1000, metavar="N", help="resamples of the intervals (1000)")
-    parser.add_argument("--seed", type=int, default=12345, help="seed of the intervals (12345)")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON; - for stdout")
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write a table, one row a document and metric")
-    parser.add_argument("--parquet", type=Path, metavar="FILE", help="the same as Parquet")
+    parser.add_argument("--confidence", type=float, metavar="P", help="show bootstrap intervals, e.g. 0.95")
+    parser.add_argument("--resamples", type=int, default=1000, metavar="N", help="bootstrap resamples (1000)")
+    parser.add_argument("--seed", type=int, default=12345, help="random seed of the intervals (12345)")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write a table, one row per document and metric")
+    parser.add_argument("--parquet", type=Path, metavar="FILE", help="write the same table as Parquet")
 
 
 def run(args: argparse.Namespace) -> int:
     """Score, print and write.
 
     Returns:
-        0, or 1 if something is wrong with a log.
+        0, or 1 if a log has problems.
 
     Raises:
-        TlsTasksError: If there is nothing to score, or an option is impossible.
+        TlsTasksError: If there is nothing to score, or an option does not apply.
     """
-    if args.verdicts is not None:
-        from tls_tasks.cli.score_reports import run_reports
-
-        return run_reports(args)
+    mode = "--metric" if args.metric is not None else "--verdicts" if args.verdicts is not None else None
+    if mode is None:
+        return _run_logs(args)
+    for name in ("csv", "parquet", "confidence"):
+        if getattr(args, name) is not None:
+            raise InputError(f"--{name}", None, mode, "it with samples of the harness only; use --json")
     if args.metric is not None:
-        from tls_tasks.cli.score_rows import run_rows
+        return _run_rows(args)
+    from tls_tasks.cli.score_reports import run_reports
 
-        return run_rows(args)
+    return run_reports(args)
+
+
+# Logs of the harness
+
+
+def _run_logs(args: argparse.Namespace) -> int:
     from tls_tasks.after.scored_runs import problems_of, score_places
-    from tls_tasks.cli.progress import progress
-    from tls_tasks.cli.score_tables import as_json, write_csv, write_parquet
-    from tls_tasks.cli.score_text import score_text
 
     scored = []
     n_problems = 0
     for task in score_places(args.files, task=args.task, newest=args.newest, progress=progress):
-        intervals = _intervals(task, args)
+        wanted = args.confidence is not None
+        intervals = task.score.intervals(args.confidence, args.resamples, args.seed) if wanted else {}
         scored.append((task, intervals))
         if str(args.json) != "-":
-            print(score_text(task, intervals))
-        for problem in problems_of(task):
-            n_problems += 1
-            print(f"tls-tasks score: {problem}", file=sys.stderr)
+            print(_text(task, intervals))
+        problems = problems_of(task)
+        note("score", *problems)
+        n_problems += len(problems)
     if args.json is not None:
-        write_text(args.json, as_json(scored))
-    if args.csv is not None:
-        write_csv([task for task, _ in scored], args.csv)
-    if args.parquet is not None:
-        write_parquet([task for task, _ in scored], args.parquet)
+        write_json(args.json, [_as_dict(task, intervals) for task, intervals in scored])
+    if args.csv is not None or args.parquet is not None:
+        _write_tables([task for task, _ in scored], args.csv, args.parquet)
     return int(n_problems > 0)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a file, or print it for ``-``."""
-    if str(path) == "-":
-        print(text)
-    else:
-        path.write_text(text + "\n", encoding="utf-8", errors="surrogateescape")
-
-
-def _intervals(task: ScoredTask, args: argparse.Namespace) -> Mapping[str, Interval]:
-    """Intervals over topics where there are topics, else over documents."""
-    if args.confidence is None or not task.score.ids:
-        return {}
-    from tls_tasks.after.rescoring import clustered
-    from tls_tasks.core.intervals import bootstrap_results
-
-    return bootstrap_results(
-        clustered(task.score), confidence=args.confidence, n_resamples=args.resamples, seed=args.seed
+def _text(scored: ScoredTask, intervals: Intervals) -> str:
+    head = (
+        f"{scored.task.name} (version {scored.task.version:g}, {scored.edition} edition), "
+        f"{len(scored.score.ids)} documents, {scored.model}: {scored.log.path.name}"
     )
+    values = scored.score.as_dict()
+    lines = [head, *(_timelines(scored) if scored.task.family == "timelines" else ())]
+    if values:
+        lines.append(_value_table(values, intervals))
+    return "\n".join([*lines, *scored.signatures().values(), ""])
+
+
+def _timelines(scored: ScoredTask) -> Iterator[str]:
+    """The layout that the scripts of timeline papers print: each topic, then the mean over topics."""
+    values, topics = scored.score.as_dict(), scored.score.by_topic()
+    yield from ("=== Evaluation Results ===", "")
+    for topic, results in topics.items():
+        yield from (f"Topic: {topic}", *_block(results, _MEAN_F), "")
+    yield from (f"=== AVERAGE ({len(topics)} topics) ===", *_block(values, _MEAN_F), "")
+    yield "=== F1 OF THE MEAN PRECISION AND RECALL (as reported by news-tls and LLM-TLS) ==="
+    yield from (*_block(values, _F_OF_MEANS), "")
+
+
+def _block(values: Mapping[str, float], rows: Sequence[tuple[str, str]]) -> list[str]:
+    return [f"  {name + ':':<9} {number(values[key])}" for name, key in rows if key in values]
+
+
+def _value_table(values: Mapping[str, float], intervals: Intervals) -> str:
+    shown = {key: f"[{number(interval.low)}, {number(interval.high)}]" for key, interval in intervals.items()}
+    return table([(key, number(value), shown.get(key, "")) for key, value in values.items()])
+
+
+def _as_dict(scored: ScoredTask, intervals: Intervals) -> dict[str, Any]:
+    from tls_tasks.after.scored_runs import problems_of
+
+    topics = scored.score.by_topic()
+    result = {
+        "task": scored.task.name,
+        "version": scored.task.version,
+        "edition": scored.edition,
+        "model": scored.model,
+        "samples": str(scored.log.path),
+        "n_documents": len(scored.score.ids),
+        "metrics": scored.score.as_dict(),
+        "intervals": intervals,
+        "signatures": scored.signatures(),
+        "problems": list(map(str, problems_of(scored))),
+    }
+    if len(topics) < len(scored.score.ids):
+        result["topics"] = topics
+    return result
+
+
+def _write_tables(scored: Sequence[ScoredTask], csv: Path | None, parquet: Path | None) -> None:
+    import pyarrow as pa
+    import pyarrow.csv
+    import pyarrow.parquet
+
+    columns = list(zip(*(row for task in scored for row in _rows(task)), strict=True)) or [()] * len(_COLUMNS)
+    cells = pa.table(
+        {
+            name: pa.array(column, pa.float64()) if name in ("version", "value") else pa.array(map(_encodable, column))
+            for name, column in zip(_COLUMNS, columns, strict=True)
+        }
+    )
+    if csv is not None:
+        pyarrow.csv.write_csv(cells, csv)
+    if parquet is not None:
+        pyarrow.parquet.write_table(cells, parquet)
+
+
+def _encodable(text: object) -> str:
+    """Half a surrogate pair, which a name in a log may contain, as its escape: Arrow refuses it."""
+    return str(text).encode("utf-8", "backslashreplace").decode()
+
+
+def _rows(scored: ScoredTask) -> Iterator[tuple[Any, ...]]:
+    """The corpus first, then each document by itself."""
+    head = (scored.log.path, scored.model, scored.task.name, scored.task.version, scored.edition)
+    for key, value in scored.score.as_dict().items():
+        yield (*head, "", "", key, value)
+    for place, (doc_id, topic) in enumerate(zip(scored.score.ids, scored.score.topics, strict=True)):
+        values = scored.score.of_document(place)
+        for metric in scored.task.metrics:
+            yield (*head, doc_id, topic, metric.key, values[metric.key])
+
+
+# Rows from other tools
+
+
+def _run_rows(args: argparse.Namespace) -> int:
+    from tls_tasks.data.lines import json_lines
+
+    if args.metric not in METRICS:
+        raise OptionError.unknown("--metric", args.metric, METRICS)
+    rows = [item for path in args.files for item in json_lines(path)]
+    if not rows:
+        raise InputError("files", None, "no row", "rows with prediction and reference")
+    result = _score_rows(args.metric, rows, dict(map(_option, args.option)))
+    if str(args.json) != "-":
+        print(f"{args.metric}: {len(rows)} rows")
+        print(_value_table({key: value for key, value in result.items() if isinstance(value, float)}, {}))
+        print(result["signature"])
+    if args.json is not None:
+        write_json(args.json, result)
+    return 0
+
+
+def _score_rows(metric: str, rows: Sequence[tuple[str, Any]], options: Mapping[str, Any]) -> dict[str, Any]:
+    """The metric's result over rows, each with its place for messages."""
+    for place, row in rows:
+        if not isinstance(row, dict):
+            raise DataError(f"{place}: expected an object, got {type(row).__name__}")
+        if "prediction" not in row or not row.keys() & {"reference", "references"}:
+            raise DataError(f"{place}: expected `prediction` and `reference`, got {', '.join(row) or 'no keys'}")
+    columns = {
+        "predictions": [row["prediction"] for _, row in rows],
+        "references": [row["references"] if "references" in row else row["reference"] for _, row in rows],
+    }
+    for name in ("topic", "source"):
+        if any(name in row for _, row in rows):
+            columns[f"{name}s"] = [row.get(name) for _, row in rows]
+    try:
+        result: dict[str, Any] = METRICS[metric].load()(**columns, **options).as_dict()
+    except TypeError as error:
+        raise InputError("--option", None, f"{error}", f"columns and options that {metric} takes") from error
+    except InputError as error:
+        if error.field in columns and error.index is not None:  # the metric counts rows, the user has files
+            place, _ = rows[error.index]
+            raise DataError(f"{place}: {error.field}: got {error.got}, expected {error.expected}") from error
+        raise
+    return result
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise InputError("--option", None, repr(text), "NAME=VALUE")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import warnings
 
@@ -20,18 +19,16 @@ def run_reports(args: argparse.Namespace) -> int:
         InputError: If there are more than reports and nuggets, or an option is for other files.
         DataError: If a file can't be read.
     """
+    from tls_tasks.cli.base import write_json
     from tls_tasks.cli.documents import open_documents
-    from tls_tasks.cli.judge import plain, scores_text
-    from tls_tasks.cli.score import write_text
+    from tls_tasks.cli.judge import scores_text
     from tls_tasks.reports.judges import Recorded
     from tls_tasks.reports.report_eval import UnscoredWarning
     from tls_tasks.reports.runs import read_run, score_run
+    from tls_tasks.reports.score import runs_of
 
     if len(args.files) > 2:
         raise InputError("files", None, f"{len(args.files)} files", "REPORTS NUGGETS, or one samples log")
-    for name in ("csv", "parquet", "task", "metric", "confidence"):
-        if getattr(args, name) is not None:
-            raise InputError(f"--{name}", None, "--verdicts", "it with samples of the harness only; use --json")
     found = read_run(args.files[0], args.files[1] if len(args.files) > 1 else None)
     documents = None if args.documents is None else open_documents(args.documents)
     with warnings.catch_warnings():
@@ -39,11 +36,11 @@ def run_reports(args: argparse.Namespace) -> int:
         score = score_run(found, Recorded.read(args.verdicts), documents=documents)
     for bad in found.bad:
         print(f"tls-tasks score: {bad}", file=sys.stderr)
-    n_unscored = score.counts()["unscored_sentences"]
+    n_unscored = score.as_dict()["n_unscored"]
     if n_unscored:
         print(f"tls-tasks score: {n_unscored} sentences have no score, since verdicts are missing", file=sys.stderr)
     if str(args.json) != "-":
         print(scores_text(score))
     if args.json is not None:
-        write_text(args.json, json.dumps(plain({**score.as_dict(), "runs": score.runs()}), indent=2))
+        write_json(args.json, {**score.as_dict(), **runs_of(score)})
     return int(bool(n_unscored or found.bad))

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import sys
-import tempfile
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tls_tasks.cli.base import add_command
-
-if TYPE_CHECKING:
-    from tls_tasks.after.submission.checks import Refusal
-    from tls_tasks.cli.base import Subparsers
+from tls_tasks.cli.base import Subparsers, add_command, note, progress
 
 _SUBMIT = """\
 Pack a run for a leaderboard: the harness's own files, a manifest of hashes, .eval_results for the hub, a model-index,
-and a record for Every Eval Ever. Everything is computed again first, and whatever does not hold is refused, with what
-to do about it: limits, the embedded edition, other task versions, missing members of a group, a model that is not
-called ORG/NAME, no record of a chat template, hashes or scores that the samples don't give.
+and a record for Every Eval Ever. Everything is recomputed first, and what does not hold is refused with advice: limits,
+the embedded edition, other task versions, missing members of a group, a model name that is not ORG/NAME, no record of a
+chat template, and hashes or scores that the samples do not give.
 
-exit codes: 0 written; 1 refused; 2 not done
+exit codes: 0 written; 1 refused; 2 failed
 
 examples:
   tls-tasks submit out/ORG__NAME -o submission/
@@ -29,10 +21,10 @@ examples:
 """
 
 _VERIFY = """\
-Check what tls-tasks submit wrote, a folder or a zip, on a machine that has nothing but that: every file's hash, the
-harness's hashes of documents, prompts and targets, every score computed again, and all that submit refuses.
+Check a folder or zip that tls-tasks submit wrote, on a machine that has nothing else: the hash of every file, the
+harness's hashes of documents, prompts and targets, every score, and everything that submit refuses.
 
-exit codes: 0 all holds; 1 something does not; 2 not an archive
+exit codes: 0 all checks passed; 1 a check failed; 2 not a submission
 
 examples:
   tls-tasks verify submission/
@@ -42,43 +34,35 @@ examples:
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add both commands."""
-    submit = add_command(subparsers, "submit", run_submit, summary="pack a run for a leaderboard", description=_SUBMIT)
+    submit = add_command(subparsers, "submit", _run_submit, summary="pack a run for a leaderboard", description=_SUBMIT)
     submit.add_argument("results", type=Path, metavar="RESULTS_DIR", help="the folder that lm_eval wrote for one model")
     submit.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="the archive to write")
-    submit.add_argument("--model", metavar="ORG/NAME", help="the published model's name, where the run has another")
+    submit.add_argument("--model", metavar="ORG/NAME", help="the published model's name, if the run used another one")
     submit.add_argument(
         "--no-chat-template", action="store_true", help="the model was meant to run without a chat template"
     )
-    submit.add_argument("--organization", metavar="NAME", help="who ran the evaluation (the model's ORG)")
+    submit.add_argument("--organization", metavar="NAME", help="who ran the evaluation (default: the model's ORG)")
     submit.add_argument(
         "--relationship",
         choices=("first_party", "third_party", "collaborative", "other"),
         default="other",
-        help="what they are to the model's maker (other)",
+        help="their relationship to the model's maker (other)",
     )
-    submit.add_argument("--zip", type=Path, metavar="FILE", help="also write the archive as one file")
-    verify = add_command(subparsers, "verify", run_verify, summary="check a submission", description=_VERIFY)
+    submit.add_argument("--zip", type=Path, metavar="FILE", help="also write the archive as a single file")
+    verify = add_command(subparsers, "verify", _run_verify, summary="check a submission", description=_VERIFY)
     verify.add_argument("archive", type=Path, help="the folder or zip that tls-tasks submit wrote")
 
 
-def run_submit(args: argparse.Namespace) -> int:
-    """Check, and write the archive if nothing stands against it.
-
-    Returns:
-        0, or 1 if the run is refused; each reason is one line on stderr.
-
-    Raises:
-        TlsTasksError: If there is no run, or the folder to write is not empty.
-    """
+def _run_submit(args: argparse.Namespace) -> int:
     from tls_tasks.after.scored_runs import score_places
     from tls_tasks.after.submission.archive import pack, write
     from tls_tasks.after.submission.checks import refusals
-    from tls_tasks.cli.progress import progress
 
     scored = list(score_places([args.results], newest=True, progress=progress))
     model = args.model or scored[0].model
     if found := refusals(scored, model, without_chat_template=args.no_chat_template):
-        return _refused("submit", found)
+        note("submit", *(f"refused: {refusal}" for refusal in found))
+        return 1
     write(
         scored,
         args.out,
@@ -94,30 +78,13 @@ def run_submit(args: argparse.Namespace) -> int:
     return 0
 
 
-def run_verify(args: argparse.Namespace) -> int:
-    """Check an archive.
+def _run_verify(args: argparse.Namespace) -> int:
+    from tls_tasks.after.submission.archive import opened, verify
 
-    Returns:
-        0 if all holds, else 1; each reason is one line on stderr.
-
-    Raises:
-        TlsTasksError: If it is no archive.
-    """
-    from tls_tasks.after.submission.archive import unpack, verify
-
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = args.archive
-        if folder.is_file():
-            folder = Path(scratch)
-            unpack(args.archive, folder)
-        found, manifest = verify(folder)
+    with opened(args.archive) as folder:
+        found, manifest, _ = verify(folder)
     if found:
-        return _refused("verify", found)
+        note("verify", *(f"refused: {refusal}" for refusal in found))
+        return 1
     print(f"{args.archive}: all holds: {manifest['model']}, {', '.join(manifest['tasks'])}")
     return 0
-
-
-def _refused(command: str, found: Sequence[Refusal]) -> int:
-    for refusal in found:
-        print(f"tls-tasks {command}: refused: {refusal}", file=sys.stderr)
-    return 1

@@ -29,7 +29,7 @@ MAX_BROKEN = 10_000
 """Damaged containers in one text after which it is given up: a model in a loop."""
 
 
-class Found(NamedTuple):
+class Container(NamedTuple):
     """One container of a text.
 
     Attributes:
@@ -103,7 +103,7 @@ def may_be_loose(text: str) -> bool:
     return _LOOSE_ONLY.search(text) is not None
 
 
-def scan(text: str, *, loose: bool = False, deep: bool = False) -> Iterator[Found]:
+def scan(text: str, *, loose: bool = False, deep: bool = False) -> Iterator[Container]:
     """The JSON lists and objects of a text, outermost ones, from left to right.
 
     Time is linear in the text: reading goes on where it stopped, also after a broken container.
@@ -111,7 +111,7 @@ def scan(text: str, *, loose: bool = False, deep: bool = False) -> Iterator[Foun
     Args:
         text: Any text.
         loose: Whether to guess where strings end, see above.
-        deep: Whether as much as possible of what is unfinished is wanted, see :class:`Found`.
+        deep: Whether as much as possible of what is unfinished is wanted, see :class:`Container`.
 
     Example:
         >>> for found in scan('See [1]: [{"a": 1},] and {"b": {"c": [2], "d": [3, 4'):
@@ -142,7 +142,7 @@ class _Reading:
         self.open: list[_Open] = []
         self.value: Any = None
 
-    def read(self) -> Found:
+    def read(self) -> Container:
         """Read until the container ends, the text ends, or something can't be read."""
         text, length = self.text, len(self.text)
         while self.position < length:
@@ -156,10 +156,10 @@ class _Reading:
             elif not self._token(char):
                 break
             elif not self.open:
-                return Found("whole", (self.value,), self.notes, self.start, self.position)
+                return Container("whole", (self.value,), self.notes, self.start, self.position)
         # A string without its end has moved the position to the end of the text.
         state: Literal["unfinished", "broken"] = "unfinished" if self.position == length else "broken"
-        return Found(state, self._cuts(), self.notes, self.start, self.position)
+        return Container(state, self._cuts(), self.notes, self.start, self.position)
 
     def _comment(self) -> bool:
         """Pass over ``// …`` or ``/* … */``; one that doesn't end goes to the end of the text."""
@@ -279,7 +279,7 @@ class _Reading:
         self.notes[problem("repaired_json", what)] = None
 
     def _cuts(self) -> tuple[Any, ...]:
-        """What is whole in the open containers; see :class:`Found`."""
+        """What is whole in the open containers; see :class:`Container`."""
         path = [self.open[0]]
         for inner in self.open[1:MAX_CUTS]:
             if not path[-1].is_object or path[-1].expect != "value" or not (self.deep or inner.may_be_cut()):

@@ -11,10 +11,9 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, SupportsIndex
 
-from tls_tasks.core.json_repairing import Leash, repaired
-from tls_tasks.core.json_scan import Found, may_be_loose, scan
+from tls_tasks.core.json_scan import Container, may_be_loose, scan
 from tls_tasks.core.json_values import Notes, number_of, object_of, problem
 from tls_tasks.core.parsed import Problem
 
@@ -71,7 +70,7 @@ class _Search(NamedTuple):
 
     weigh: Weigh
     weigh_cut: Weigh
-    leash: Leash
+    budget: RepairBudget
     deep: bool
 
 
@@ -160,7 +159,7 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: 
     before = (problem("unfinished_thinking", text),) if answer.unfinished else ()
     if not before and answer.text != text and (whole := _whole(answer.text, weigh)):
         return whole
-    search = _Search(weigh, weigh_cut or weigh, Leash(), deep)
+    search = _Search(weigh, weigh_cut or weigh, RepairBudget(), deep)
     found = _in_fences(answer.text, search) or _in_region(answer.text, search)
     return FoundJson(found.values, found.stage, before + found.problems)
 
@@ -239,7 +238,7 @@ def _in_region(text: str, search: _Search) -> FoundJson:
     best = max(strict, loose, key=lambda found: (_weight(found, weigh), not _is_damaged(found)))
     if (best.values and not _is_damaged(best)) or not (begin := _REPAIRABLE.search(text)):
         return best
-    guessed = _repaired(text[begin.start() :], search.leash)
+    guessed = _repaired(text[begin.start() :], search.budget)
     if _weight(guessed, weigh) > _weight(best, weigh):
         return guessed
     return FoundJson(best.values, best.stage, best.problems + (() if guessed.values else guessed.problems))
@@ -291,19 +290,98 @@ def _scanned(text: str, search: _Search, *, loose: bool = False) -> FoundJson:
     return FoundJson(tuple(values), stage, tuple(notes))
 
 
-def _damage(text: str, found: Found) -> Problem:
+def _damage(text: str, found: Container) -> Problem:
     """Where a container stops being readable."""
     kind = "truncated" if found.state == "unfinished" else "broken_json"
     return problem(kind, text[max(found.start, found.end - 40) : found.end + 40])
 
 
-def _repaired(text: str, leash: Leash) -> FoundJson:
+def _repaired(text: str, budget: RepairBudget) -> FoundJson:
     """What json_repair makes of the text up to its last closing bracket, so that it does not finish a cut-off entry."""
     end = max(text.rfind("}"), text.rfind("]")) + 1 or len(text)
     problems = [problem("repaired_json", "json_repair")]
     if "{" in text[end:] or "[" in text[end:]:
         problems.append(problem("truncated", text[end:]))
     try:
-        return FoundJson((repaired(text[:end], leash),), "repaired", tuple(problems))
+        return FoundJson((repaired(text[:end], budget),), "repaired", tuple(problems))
     except Exception as error:  # of any kind, see repaired(); the model's text is at fault, and is counted
         return FoundJson((), "none", (problem("not_repaired", str(error) or repr(error)),))
+
+
+# json_repair is another project's parser on hostile text: it gets a budget.
+
+
+class RepairBudgetError(Exception):
+    """json_repair was given too much text, or looked at it too often."""
+
+
+@dataclass(slots=True)
+class RepairBudget:
+    """What json_repair may still do for one model text.
+
+    Attributes:
+        characters: Characters that it may be given, in all.
+        steps: How often it may look at one; ordinary trouble needs 2 to 4 a character.
+    """
+
+    characters: int = 100_000
+    steps: int = 2_000_000
+
+
+class _Metered(str):
+    """A str that counts how often it is indexed. Its pieces share the count.
+
+    json_repair looks ahead for the end of a string, again and again if it finds none: ten kilobytes of ``'it's',`` take
+    it seconds, a hundred take minutes. Counting is what can be done from outside.
+
+    Example:
+        >>> text = _Metered("abc", RepairBudget(steps=2))
+        >>> text[0], text[1:]
+        ('a', 'bc')
+        >>> text[1:][0]
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.json_text.RepairBudgetError: json_repair takes too long
+    """
+
+    budget: RepairBudget
+
+    def __new__(cls, text: str, budget: RepairBudget) -> _Metered:
+        """``budget`` is what the count is taken from."""
+        metered = super().__new__(cls, text)
+        metered.budget = budget
+        return metered
+
+    def __getitem__(self, key: SupportsIndex | slice) -> str:
+        piece = super().__getitem__(key)
+        self.budget.steps -= 1 + len(piece) // 100
+        if self.budget.steps < 0:
+            raise RepairBudgetError("json_repair takes too long")
+        return _Metered(piece, self.budget) if isinstance(key, slice) else piece
+
+    def __add__(self, other: str) -> _Metered:
+        return _Metered(super().__add__(other), self.budget)
+
+
+def repaired(text: str, budget: RepairBudget) -> Any:
+    """What json_repair makes of a text.
+
+    Args:
+        text: JSON with something wrong in it.
+        budget: What it may still do; used up.
+
+    Raises:
+        Exception: Of any kind: it is another project's parser on hostile text. RecursionError, ValueError and
+            :class:`RepairBudgetError` are what was seen.
+
+    Example:
+        >>> repaired("[{'a': 1,}", RepairBudget())
+        [{'a': 1}]
+    """
+    import json_repair
+
+    budget.characters -= len(text)
+    if budget.characters < 0:
+        raise RepairBudgetError(f"{len(text)} characters are too many for json_repair")
+    # Through JSON once more, so that no string of the value is a _Metered one.
+    return json.loads(json.dumps(json_repair.loads(_Metered(text, budget))))

@@ -264,17 +264,26 @@ class Sums:
     columns: Mapping[str, list[int]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, score: Score) -> Sums:
-        """The sums of a score's units."""
+    def of(cls, score: Score, *, by_topic: bool = True) -> Sums:
+        """The sums of a score's units.
+
+        Args:
+            score: With at least one unit.
+            by_topic: A row a topic, where the score has topics; else a row a unit.
+        """
         places: dict[tuple[str, str], int] = {}  # (part, what it is divided by within a topic) -> column
         columns = {}
+        topics = range(len(score.units)) if score.topics is None else score.topics
         for key, result in score.table.items():
             size = result.parts[0] if result.equal_votes and score.topics is not None else ""
             columns[key] = [places.setdefault((part, size), len(places)) for part in result.parts]
-        rows = []
-        for members in grouped(score.units, score.topics or range(len(score.units))).values():
+        rows: list[list[float]] = []
+        for members in grouped(score.units, topics).values():
             sums = {part: math.fsum(unit[part] for unit in members) for part, _ in places}
-            rows.append([sums[part] / sums[size] if size else sums[part] for part, size in places])
+            rows += [
+                [unit[part] / sums[size] if size else unit[part] for part, size in places]
+                for unit in ([sums] if by_topic else members)
+            ]
         return cls(score.table, np.array(rows, dtype=np.float64), columns)
 
     def values(self, sums: Any, keys: Iterable[str] | None = None) -> dict[str, float]:
@@ -319,6 +328,16 @@ def exact_sum(numbers: Iterable[float]) -> list[float]:
                 kept.append(low)
         partials = [*kept, high]
     return partials
+
+
+def without_nan(numbers: Mapping[str, float]) -> dict[str, float | None]:
+    """The numbers for JSON, which has no NaN: what is undefined or unscored is None.
+
+    Example:
+        >>> without_nan({"f1": 0.5, "recall": math.nan})
+        {'f1': 0.5, 'recall': None}
+    """
+    return {key: None if math.isnan(value) else value for key, value in numbers.items()}
 
 
 def check_interval(n: int, confidence: float, n_resamples: int) -> None:

@@ -1,6 +1,6 @@
 """Whether one system is better than another: paired tests on the number that is reported, whatever the metric.
 
-A metric's number is a function of sums over units (:class:`~tls_tasks.core.intervals.Additive`), so that exchanging or
+A metric's number is a function of sums over units (:class:`~tls_tasks.core.score.Sums`), so that exchanging or
 redrawing units is adding other rows, and the test is about the aggregate itself, not about a mean beside it.
 
 Sources: Noreen, Computer-Intensive Methods for Testing Hypotheses, 1989 (approximate randomisation); Riezler & Maxwell,
@@ -13,14 +13,14 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.intervals import Additive, Interval, check_interval, percentiles
+from tls_tasks.core.score import Interval, Sums, check_interval, percentiles
 
 MOST_EXACT = 14
 """Up to so many units all 2^n exchanges are tried, and the p-value is exact."""
@@ -86,21 +86,13 @@ def smallest_p(n_units: int, n_permutations: int = 10_000) -> float:
     return 2 / 2**n_units if n_units <= MOST_EXACT else 1 / (n_permutations + 1)
 
 
-def compare(
-    first: Additive,
-    second: Additive,
-    keys: Sequence[str],
-    *,
-    clusters: Sequence[Hashable] | None = None,
-    settings: Settings | None = None,
-) -> list[Difference]:
+def compare(first: Sums, second: Sums, keys: Sequence[str], *, settings: Settings | None = None) -> list[Difference]:
     """Compare two systems on the same units.
 
     Args:
-        first: A score; its units in some order.
-        second: Another, its units in the same order.
+        first: The sums of a score, a row a unit (a topic, where topics belong together) in some order.
+        second: Those of another, in the same order.
         keys: Which results to compare.
-        clusters: Each unit's cluster (topic): units of one are exchanged and drawn together. None: each is its own.
         settings: See :class:`Settings`.
 
     Returns:
@@ -110,20 +102,18 @@ def compare(
         InputError: If the two have different numbers of units or none, or a setting is impossible.
     """
     settings = settings or Settings()
-    if len(first.units) != len(second.units) or not first.units:
-        sizes = f"{len(first.units)} and {len(second.units)} units"
+    left, right = first.rows, second.rows
+    if len(left) != len(right) or not len(left):
+        sizes = f"{len(left)} and {len(right)} units"
         raise InputError("compare", None, sizes, "the same units, at least one, in both")
-    check_interval(len(first.units), settings.confidence, settings.n_resamples)
-    names = list(first.units[0])
-    labels = range(len(first.units)) if clusters is None else clusters
-    left, right = (_by_cluster(score, names, labels) for score in (first, second))
+    check_interval(len(left), settings.confidence, settings.n_resamples)
 
-    def results(score: Additive, totals: Table) -> Mapping[str, float]:
-        return score.results(dict(zip(names, totals.tolist(), strict=True)))
+    def both(a: Table, b: Table) -> tuple[Mapping[str, float], Mapping[str, float]]:
+        return first.values(a, keys), second.values(b, keys)
 
-    observed = results(first, left.sum(axis=0)), results(second, right.sum(axis=0))
-    p_values = _p_values(left, right, lambda a, b: (results(first, a), results(second, b)), keys, settings)
-    intervals = _intervals(left, right, lambda a, b: (results(first, a), results(second, b)), keys, settings)
+    observed = both(left.sum(axis=0), right.sum(axis=0))
+    p_values = _p_values(left, right, both, keys, settings)
+    intervals = _intervals(left, right, both, keys, settings)
     exact = len(left) <= MOST_EXACT
     return [
         Difference(key, observed[0][key], observed[1][key], p_values[key], intervals[key], len(left), exact)
@@ -147,13 +137,6 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 _Both = Callable[[Table, Table], tuple[Mapping[str, float], Mapping[str, float]]]
-
-
-def _by_cluster(score: Additive, names: Sequence[str], labels: Sequence[Hashable]) -> Table:
-    rows: dict[Hashable, list[list[float]]] = {}
-    for unit, label in zip(score.units, labels, strict=True):
-        rows.setdefault(label, []).append([unit[name] for name in names])
-    return np.array([[math.fsum(column) for column in zip(*members, strict=True)] for members in rows.values()])
 
 
 def _p_values(left: Table, right: Table, both: _Both, keys: Sequence[str], settings: Settings) -> dict[str, float]:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.evidence.objects import scalar_text
-from tls_tasks.evidence.types import EvidenceSchema
+from tls_tasks.evidence.types import EvidenceSchema, scalar_text
 
 ID_FIELDS = ("journal_id", "id", "doc_id")
 """Fields that hold the document's name; without one it is the number of the row."""

@@ -7,25 +7,26 @@ only; evidence coverage says how many quotes stand in the text at all.
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign
+from tls_tasks.core.rows import describe
+from tls_tasks.core.score import Score
 from tls_tasks.core.signature import signature
-from tls_tasks.core.text_rows import describe
+from tls_tasks.evidence.documents import Document
 from tls_tasks.evidence.matching import MATCHINGS, Matcher
-from tls_tasks.evidence.overlap import resolve_overlap
-from tls_tasks.evidence.postprocess import Change, check_ungrounded
+from tls_tasks.evidence.overlap import OVERLAPS, resolve_words
+from tls_tasks.evidence.postprocess import UNGROUNDED, Change, check_uncertain
 from tls_tasks.evidence.postprocess import postprocess as postprocessed
-from tls_tasks.evidence.rows import EvidenceRow, read_rows
+from tls_tasks.evidence.rows import Row, read_rows
 from tls_tasks.evidence.schema import read_schema
-from tls_tasks.evidence.score import EvidenceScore
-from tls_tasks.evidence.scored_documents import Document, Names, sums_of
-from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceSchema
+from tls_tasks.evidence.score import details, domains, results
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
 from tls_tasks.text.quotes import Source
 from tls_tasks.text.rouge155 import Tokenizer
 
@@ -63,7 +64,7 @@ def evidence_extraction(
     confidence_interval: float | None = None,
     n_resamples: int = 1000,
     seed: int = 12345,
-) -> EvidenceScore:
+) -> Score:
     """Score extracted objects by domain, quoted span and attributes.
 
     Args:
@@ -74,7 +75,7 @@ def evidence_extraction(
             :func:`~tls_tasks.evidence.schema.read_schema`.
         threshold: Overlap that a match needs, from 0 to 1; also ``"3/10"``.
         overlap: ``jaccard`` (words as sets), ``token_f1`` (words with repetitions), ``substring`` or ``exact``, which
-            are 0 or 1 and need no threshold; see :func:`~tls_tasks.evidence.overlap.resolve_overlap`.
+            are 0 or 1 and need no threshold; see :data:`~tls_tasks.evidence.overlap.OVERLAPS`.
         tokenizer: ``whitespace`` (lower case, punctuation stays on words), ``strip_punct``, ``unicode``, or a function:
             text -> words.
         matching: ``greedy``: the greatest overlap first, of equal ones the lowest reference, then prediction position.
@@ -92,7 +93,7 @@ def evidence_extraction(
         each attribute and ``bucket_accuracy`` (all buckets right), over matches; ``evidence_coverage`` and
         ``evidence_coverage_normalised``, the part of the predicted objects whose quote stands in its source;
         ``domains``; ``parse_failures`` and ``schema_invalid``. See
-        :class:`~tls_tasks.evidence.score.EvidenceScore`.
+        :class:`~tls_tasks.core.score.Score`.
 
     Raises:
         InputError: Rows that can't be scored, naming index and field.
@@ -109,46 +110,34 @@ def evidence_extraction(
     """
     read = read_schema(schema)
     limit = _read_threshold(threshold)
-    if matching not in MATCHINGS:
-        raise OptionError.unknown("matching", matching, MATCHINGS)
-    _check_switches(require_grounding=require_grounding, macro=macro)
-    _check_postprocess(postprocess, read)
-    _check_interval(confidence_interval)
-    matcher = Matcher(read, resolve_overlap(overlap, tokenizer), limit, matching)
-    with _no_garbage():
-        rows = read_rows(predictions, references, sources, read)
-        documents = tuple(
-            _document(index, row, matcher, require_grounding, postprocess) for index, row in enumerate(rows)
-        )
-        names = Names(read)
-        units = tuple(sums_of(document, names) for document in documents)
-    interval = "" if confidence_interval is None else f"{confidence_interval},{n_resamples},seed{seed}"
+    check_choice("matching", matching, MATCHINGS)
+    check_choice("overlap", overlap, OVERLAPS)
+    check_switches(require_grounding=require_grounding, macro=macro)
+    check_choice("postprocess", postprocess, (None, *UNGROUNDED))
+    check_uncertain("postprocess", postprocess, read)
+    interval = interval_options(confidence_interval, n_resamples, seed)
+    matcher = Matcher(read, OVERLAPS[overlap], resolve_words(tokenizer), limit, matching)
+    documents = [
+        _document(index, row, matcher, require_grounding, postprocess)
+        for index, row in enumerate(read_rows(predictions, references, sources, read))
+    ]
     config = EvidenceConfig(
-        read.label, overlap, tokenizer, limit, matching, require_grounding, postprocess, interval=interval
+        *(read.label, overlap, tokenizer, limit, matching, require_grounding, postprocess),
+        interval=interval_sign(interval),
     )
-    return EvidenceScore(
+    return Score(
         metric="evidence_extraction",
         signature=signature("evidence_extraction", config, VERSION),
-        matcher=matcher,
-        documents=documents,
-        units=units,
-        macro=macro,
-        confidence=None
-        if confidence_interval is None
-        else {"confidence": confidence_interval, "n_resamples": n_resamples, "seed": seed},
+        units=[document.unit() for document in documents],
+        table=results(read, macro),
+        items=documents,
+        problems={document.row: kinds for document in documents if (kinds := document.parsed.counts())},
+        parse_failures=sum(document.parsed.failed for document in documents),
+        details=partial(details, matcher),
+        more=partial(domains, read),
+        interval=interval,
+        undefined=None,
     )
-
-
-@contextmanager
-def _no_garbage() -> Iterator[None]:
-    """Without the search for cycles: what is made here has none and stays, and looking for some takes a fifth more."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 def _read_threshold(value: Any) -> float:
@@ -164,41 +153,21 @@ def _read_threshold(value: Any) -> float:
     return limit
 
 
-def _check_switches(**switches: Any) -> None:
-    for name, value in switches.items():
-        if not isinstance(value, bool):
-            raise InputError(name, None, describe(value), "True or False")
-
-
-def _check_postprocess(value: Any, schema: EvidenceSchema) -> None:
-    if value is not None:
-        try:
-            check_ungrounded(value, schema)
-        except InputError as error:
-            raise InputError("postprocess", None, error.got, f"None, or {error.expected}") from None
-
-
-def _check_interval(value: Any) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
-        raise InputError("confidence_interval", None, describe(value), "a coverage such as 0.95")
-
-
-def _document(
-    index: int, row: EvidenceRow, matcher: Matcher, require_grounding: bool, ungrounded: str | None
-) -> Document:
-    if row.source is None and (require_grounding or ungrounded is not None):
+def _document(index: int, row: Row, matcher: Matcher, require_grounding: bool, ungrounded: str | None) -> Document:
+    parsed, wanted, text = row
+    if text is None and (require_grounding or ungrounded is not None):
         option = "require_grounding" if require_grounding else "postprocess"
         raise InputError("sources", index, "None", f"the document's text: {option} checks quotes in it")
-    predicted = row.predicted
+    predicted = parsed.value or ()
     changes: tuple[Change, ...] = ()
-    if ungrounded is not None and row.source is not None:
-        done = postprocessed(predicted, row.source, matcher.schema, ungrounded)
-        predicted, changes = done.objects, done.changes
-    source = None if row.source is None else Source(row.source)
-    grounded = () if source is None else tuple(one.span is not None and source.holds(one.span) for one in predicted)
-    matchable = [
-        one if not require_grounding or stands else None
-        for one, stands in zip(predicted, grounded or [True] * len(predicted), strict=True)
-    ]
-    matches = tuple(matcher.match(row.wanted, matchable))
-    return Document(index, row.wanted, predicted, matches, source, grounded, row.parsed, changes)
+    if text is not None and ungrounded is not None:
+        predicted, changes = postprocessed(predicted, text, matcher.schema, ungrounded)
+    source = None if text is None else Source(text)
+    grounded: tuple[bool, ...] = ()
+    if source is not None:
+        grounded = tuple(entry.span is not None and source.holds(entry.span) for entry in predicted)
+    matchable: Sequence[EvidenceObject | None] = predicted
+    if require_grounding:
+        matchable = [entry if stands else None for entry, stands in zip(predicted, grounded, strict=True)]
+    matches = tuple(matcher.match(wanted, matchable))
+    return Document(index, matcher.schema, parsed, wanted, predicted, matches, source, grounded, changes)

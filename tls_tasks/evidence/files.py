@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +25,7 @@ def rows_at(place: Path) -> Rows:
 
     Args:
         place: A file of JSON Lines, JSON (a list, or an object with the list ``data``), CSV or Parquet; a folder with
-            :data:`JOURNALS` and :data:`GOLD`; any other folder as :func:`.summary_files.split_files` reads it.
+            :data:`JOURNALS` and :data:`GOLD`; any other folder as :func:`~tls_tasks.data.files.split_files` reads it.
 
     Raises:
         DataError: If there is no such file, or it can't be read.
@@ -44,21 +44,13 @@ def paired_rows(journals: Path, gold: Path) -> Rows:
         DataError: If a file can't be read, an id stands twice in one, or is in one of the two only.
     """
     texts, items = rows_by_id(journals), rows_by_id(gold)
-    for name, (where, _) in items.items():
-        if name not in texts:
-            raise DataError(f"{where}: no journal has the id {name!r}; the journals are in {journals}")
+    _refuse_unknown(items, texts, journals)
     for name, (where, row) in texts.items():
         if name not in items:
             raise DataError(f'{where}: {gold} has no line for {name!r}; "items": [] says that there is nothing to find')
         place, gold_row = items[name]
-        yield (
-            place,
-            {
-                "id": name,
-                "text": field_of(row, TEXT_FIELDS, where),
-                "items": field_of(gold_row, OBJECT_FIELDS, place),
-            },
-        )
+        text, objects = field_of(row, TEXT_FIELDS, where), field_of(gold_row, OBJECT_FIELDS, place)
+        yield place, {"id": name, "text": text, "items": objects}
 
 
 class Scorable(NamedTuple):
@@ -73,12 +65,12 @@ class Scorable(NamedTuple):
         misquoted: Places of gold objects whose quote is not verbatim in its journal.
     """
 
-    ids: tuple[str, ...]
-    texts: tuple[str, ...]
-    gold: tuple[list[Any], ...]
-    predictions: tuple[str, ...]
+    ids: list[str]
+    texts: list[str]
+    gold: list[list[Any]]
+    predictions: list[str]
     unpredicted: int
-    misquoted: tuple[str, ...]
+    misquoted: list[str]
 
 
 def read_three(journals: Path, gold: Path, predictions: Path, schema: EvidenceSchema) -> Scorable:
@@ -87,54 +79,52 @@ def read_three(journals: Path, gold: Path, predictions: Path, schema: EvidenceSc
     Args:
         journals: JSON Lines with one of :data:`ID_FIELDS` and one of :data:`TEXT_FIELDS`.
         gold: JSON Lines with an id and one of :data:`OBJECT_FIELDS`, one line a journal.
-        predictions: The same, with objects or a model's text; journals may lack, and have then no predictions.
+        predictions: The same, with objects or a model's text; a journal without a line has no predictions.
         schema: Which keys hold domain and span.
 
     Raises:
         DataError: If a file can't be read, there is no journal, a line lacks a field, an id stands twice or is of no
             journal, a journal has no gold, or a gold object no domain or no span; names file and line.
     """
-    rows = [(where, row) for where, row in paired_rows(journals, gold)]
-    ids = [row["id"] for _, row in rows]
-    if not ids:
+    told = rows_by_id(predictions)
+    found = Scorable([], [], [], [], 0, [])
+    for where, row in paired_rows(journals, gold):
+        if not isinstance(row["text"], str):
+            raise DataError(f"{where}: the journal must be text, got {type(row['text']).__name__}")
+        found.ids.append(row["id"])
+        found.texts.append(row["text"])
+        found.gold.append(list(_gold_objects(row["items"], where, schema)))
+        found.misquoted.extend(
+            f"{where}, object {number}"
+            for number, entry in enumerate(row["items"], start=1)
+            if entry[schema.span_field] not in row["text"]
+        )
+        items: Any = []
+        if row["id"] in told:
+            place, prediction = told[row["id"]]
+            items = field_of(prediction, OBJECT_FIELDS, place)
+        # Given as text, all is read as what a model wrote, which never raises.
+        found.predictions.append(items if isinstance(items, str) else json.dumps(items))
+    if not found.ids:
         raise DataError(f"{journals}: no journal in it")
-    found = rows_by_id(predictions)
-    known = set(ids)
-    for name, (where, _) in found.items():
-        if name not in known:
+    _refuse_unknown(told, found.ids, journals)
+    return found._replace(unpredicted=len(found.ids) - len(told))
+
+
+def _refuse_unknown(rows: Mapping[str, tuple[str, Any]], ids: Container[str], journals: Path) -> None:
+    for name, (where, _) in rows.items():
+        if name not in ids:
             raise DataError(f"{where}: no journal has the id {name!r}; the journals are in {journals}")
-    told = {name: field_of(row, OBJECT_FIELDS, where) for name, (where, row) in found.items()}
-    return Scorable(
-        tuple(ids),
-        tuple(_text(row["text"], where) for where, row in rows),
-        tuple(_gold_objects(row["items"], where, schema) for where, row in rows),
-        # Told as text, all is read as what a model wrote, which never raises.
-        tuple(one if isinstance(one := told.get(name, []), str) else json.dumps(one) for name in ids),
-        len(ids) - len(told),
-        tuple(place for where, row in rows for place in _misquoted(row, where, schema)),
-    )
 
 
-def _text(value: Any, where: str) -> str:
-    if not isinstance(value, str):
-        raise DataError(f"{where}: the journal must be text, got {type(value).__name__}")
-    return value
-
-
-def _gold_objects(value: Any, where: str, schema: EvidenceSchema) -> list[Any]:
+def _gold_objects(value: Any, where: str, schema: EvidenceSchema) -> Iterator[Any]:
     if not isinstance(value, list):
         raise DataError(f"{where}: expected a list of objects, got {type(value).__name__}")
-    for number, one in enumerate(value, start=1):
+    for number, entry in enumerate(value, start=1):
         for key in (schema.domain_field, schema.span_field):
-            if not isinstance(field_of(one, (key,), f"{where}, object {number}"), str):
-                raise DataError(f"{where}, object {number}: {key} must be text, got {type(one[key]).__name__}")
-    return value
-
-
-def _misquoted(row: Mapping[str, Any], where: str, schema: EvidenceSchema) -> Iterator[str]:
-    for number, one in enumerate(row["items"], start=1):
-        if one[schema.span_field] not in row["text"]:
-            yield f"{where}, object {number}"
+            if not isinstance(field_of(entry, (key,), f"{where}, object {number}"), str):
+                raise DataError(f"{where}, object {number}: {key} must be text, got {type(entry[key]).__name__}")
+        yield entry
 
 
 def rows_by_id(file: Path) -> Mapping[str, tuple[str, Any]]:

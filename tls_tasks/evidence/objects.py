@@ -3,44 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Problem
-from tls_tasks.evidence.types import EvidenceObject, EvidenceSchema
+from tls_tasks.evidence.types import EvidenceObject, EvidenceSchema, scalar_text
 
-MAX_DEPTH = 6
-"""Levels of wrappers and lists that are looked into."""
-
-MAX_BITS = 2000
-"""Integers longer than this are no value of a scale; turning one into text may even be refused."""
-
-
-def scalar_text(value: Any) -> str | None:
-    """A scalar of JSON as text, so that 3 of a scale equals "3"; None of anything else, NaN and infinity included.
-
-    Example:
-        >>> scalar_text("low"), scalar_text(3), scalar_text(True), scalar_text(float("nan")), scalar_text(["low"])
-        ('low', '3', 'true', None, None)
-    """
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value) if value.bit_length() <= MAX_BITS else None
-    if isinstance(value, float) and value - value == 0:
-        return repr(value)
-    return None
-
-
-class _Rule(NamedTuple):
-    """One attribute in objects of one domain: its name, its key, its values, and its keys in other domains."""
-
-    name: str
-    key: str
-    values: frozenset[str]
-    elsewhere: tuple[str, ...]
+_MAX_DEPTH = 6  # levels of wrappers and lists that are looked into
 
 
 class ObjectReader:
@@ -55,54 +24,51 @@ class ObjectReader:
 
     def __init__(self, schema: EvidenceSchema) -> None:
         self.schema = schema
-        self._domains = frozenset(schema.domains)
-        self._rules: dict[str, tuple[_Rule, ...]] = {domain: self._rules_of(domain) for domain in schema.domains}
-        self._other_rules = self._rules_of("")
+        self._fields = {domain: schema.fields_of(domain) for domain in schema.domains}
 
     def read(self, fields: Mapping[str, Any]) -> EvidenceObject:
-        """The object of these fields and what breaks the schema in it.
+        """The object of these fields, with what breaks the schema in it.
 
         Issues are ``missing_domain`` (or null), ``invalid_domain`` (no text), ``unknown_domain`` (not in the schema);
-        ``missing_span``, ``invalid_span``, ``empty_span`` (nothing but blanks); and for each attribute
-        ``missing_NAME`` (or null), ``misplaced_NAME`` (missing, but under the key of another domain), ``unknown_NAME``
-        (another value than the schema has).
+        ``missing_span``, ``invalid_span``, ``empty_span`` (only blanks); and for each attribute ``missing_NAME`` (or
+        null), ``misplaced_NAME`` (missing, but under the key of another domain), ``unknown_NAME`` (a value that the
+        schema does not have).
         """
         issues: list[str] = []
         domain, span = fields.get(self.schema.domain_field), fields.get(self.schema.span_field)
         if not isinstance(domain, str):
             issues.append("missing_domain" if domain is None else "invalid_domain")
             domain = None
-        elif domain not in self._domains:
+        elif domain not in self._fields:
             issues.append("unknown_domain")
         if not isinstance(span, str):
             issues.append("missing_span" if span is None else "invalid_span")
             span = None
         elif not span or span.isspace():
             issues.append("empty_span")
-        for name, key, values, elsewhere in () if domain is None else self._rules.get(domain, self._other_rules):
-            value = fields.get(key)
-            if type(value) is str and value in values:
-                continue
-            if value is None:
-                misplaced = any(fields.get(other) is not None for other in elsewhere)
-                issues.append(f"misplaced_{name}" if misplaced else f"missing_{name}")
-            elif scalar_text(value) not in values:
-                issues.append(f"unknown_{name}")
+        if domain is not None:
+            for attribute, key in self._fields.get(domain) or self.schema.fields_of(domain):
+                value = fields.get(key)
+                if value is None:
+                    misplaced = any(fields.get(other) is not None for other in attribute.fields.values())
+                    issues.append(f"{'misplaced' if misplaced else 'missing'}_{attribute.name}")
+                elif scalar_text(value) not in attribute.values:
+                    issues.append(f"unknown_{attribute.name}")
         return EvidenceObject(domain, span, fields, tuple(issues))
 
     def raw(self, value: Any) -> Iterator[Mapping[str, Any] | Problem]:
-        """The fields of each object in a value of JSON, and what in it is none.
+        """The fields of each object in a JSON value; a ``bad_entry`` for whatever is no object.
 
         An object has the schema's key for the domain or for the span. Lists, lists of lists, and objects around them
-        (``{"items": [...]}``, rows of journals) are looked into; under a key that is a domain (``{"food": [...]}``) an
-        object without a domain has that one, and a text is its span. An object in a list that has neither key, and no
-        list or object inside, is one that breaks the schema. Everything else is a ``bad_entry``.
+        (``{"items": [...]}``, rows of journals) are looked into. Under a key that is a domain (``{"food": [...]}``) an
+        object without a domain has that one, and a text is a span. An object in a list that has neither key, and holds
+        no list or object, is one that breaks the schema.
         """
         return self._raw(value, None, 0, False)
 
     def count(self, value: Any) -> int:
         """How many objects a value holds that have a domain or a span."""
-        return sum(not isinstance(one, Problem) and self._is_object(one) for one in self.raw(value))
+        return sum(not isinstance(entry, Problem) and self._is_object(entry) for entry in self.raw(value))
 
     def count_listed(self, value: Any) -> int:
         """How many of them stand in lists: of a value that was cut, an object that is in no list may be cut itself."""
@@ -112,7 +78,7 @@ class ObjectReader:
         return sum(self.count_listed(inner) for inner in inners if isinstance(inner, list | dict))
 
     def says_nothing(self, value: Any) -> bool:
-        """Whether a value says that there is nothing: an empty list or object, or an object with such things only.
+        """Whether a value says that there is nothing: an empty list or object, or an object of only such things.
 
         Example:
             >>> from tls_tasks.evidence.types import JOURNAL_SCHEMA
@@ -123,31 +89,22 @@ class ObjectReader:
         if isinstance(value, dict):
             inners = [inner for inner in value.values() if isinstance(inner, list | dict)]
             return not self._is_object(value) and all(map(self.says_nothing, inners)) and bool(inners or not value)
-        return isinstance(value, list) and all(isinstance(one, list | dict) and self.says_nothing(one) for one in value)
-
-    def _rules_of(self, domain: str) -> tuple[_Rule, ...]:
-        return tuple(
-            _Rule(
-                attribute.name,
-                key,
-                frozenset(attribute.values),
-                tuple(other for other in dict.fromkeys(attribute.fields.values()) if other != key),
-            )
-            for attribute, key in self.schema.fields_of(domain)
+        return isinstance(value, list) and all(
+            isinstance(entry, list | dict) and self.says_nothing(entry) for entry in value
         )
 
     def _is_object(self, value: Mapping[str, Any]) -> bool:
         return self.schema.domain_field in value or self.schema.span_field in value
 
     def _raw(self, value: Any, domain: str | None, depth: int, listed: bool) -> Iterator[Mapping[str, Any] | Problem]:
-        if depth > MAX_DEPTH:
+        if depth > _MAX_DEPTH:
             yield problem("bad_entry", "nested too deeply")
         elif isinstance(value, list | tuple):
-            for one in value:
-                if type(one) is dict and self.schema.span_field in one and domain is None:  # nearly all that there is
-                    yield dict(one)
+            for entry in value:
+                if domain is None and type(entry) is dict and self.schema.span_field in entry:
+                    yield dict(entry)
                 else:
-                    yield from self._raw(one, domain, depth + 1, True)
+                    yield from self._raw(entry, domain, depth + 1, True)
         elif isinstance(value, Mapping):
             yield from self._raw_mapping(value, domain, depth, listed)
         elif isinstance(value, str) and domain is not None:
@@ -160,12 +117,12 @@ class ObjectReader:
     ) -> Iterator[Mapping[str, Any] | Problem]:
         inners = {key: inner for key, inner in value.items() if isinstance(inner, list | tuple | Mapping)}
         if self._is_object(value) and not self._is_group(value, inners):
-            plain = domain is not None and self.schema.domain_field not in value
-            yield {self.schema.domain_field: domain, **value} if plain else dict(value)
+            lacks_domain = domain is not None and self.schema.domain_field not in value
+            yield {self.schema.domain_field: domain, **value} if lacks_domain else dict(value)
         elif inners:
             own = value.get(self.schema.domain_field)
             for key, inner in inners.items():
-                under = key if key in self._domains else own if isinstance(own, str) else domain
+                under = key if key in self._fields else own if isinstance(own, str) else domain
                 yield from self._raw(inner, under, depth + 1, False)
         elif listed:
             yield dict(value)
@@ -175,8 +132,8 @@ class ObjectReader:
     def _is_group(self, value: Mapping[str, Any], inners: Mapping[str, Any]) -> bool:
         """Whether an object with a domain and no span is the wrapper of a list of objects with spans."""
         return self.schema.span_field not in value and any(
-            isinstance(one, Mapping) and self.schema.span_field in one
+            isinstance(entry, Mapping) and self.schema.span_field in entry
             for inner in inners.values()
             if isinstance(inner, list | tuple)
-            for one in inner
+            for entry in inner
         )

@@ -5,20 +5,19 @@ Source: the user's document on evidence-grounded extraction, section 2. A pure f
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.evidence.objects import ObjectReader, scalar_text
-from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceObject, EvidenceSchema
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.options import check_choice
+from tls_tasks.evidence.objects import ObjectReader
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceObject, EvidenceSchema, scalar_text
 from tls_tasks.text.quotes import Source
 
 UNGROUNDED = ("keep", "drop", "uncertain")
 """What may be done with an object whose quote does not stand in the text."""
 
-UNCERTAIN = "uncertain"
+_UNCERTAIN = "uncertain"
 
 
 class Change(NamedTuple):
@@ -39,23 +38,11 @@ class Change(NamedTuple):
     after: Any = None
 
 
-@dataclass(frozen=True, slots=True)
-class Postprocessed:
-    """Objects after the step, and what was done.
-
-    Attributes:
-        objects: Those that are left, in their order.
-        positions: Where each of them stood before.
-        changes: In the order in which they were made.
-    """
+class Postprocessed(NamedTuple):
+    """The objects that are left, in their order, and what was done, in the order in which it was done."""
 
     objects: tuple[EvidenceObject, ...]
-    positions: tuple[int, ...]
     changes: tuple[Change, ...]
-
-    def counts(self) -> dict[str, int]:
-        """How often each kind of change was made."""
-        return dict(Counter(change.kind for change in self.changes))
 
 
 def postprocess(
@@ -76,24 +63,23 @@ def postprocess(
 
     Raises:
         OptionError: ``ungrounded`` is none of these.
-        InputError: ``uncertain``, and no attribute has that value; or the source is no text.
+        InputError: ``uncertain``, and a domain has no attribute with that value.
 
     Example:
         >>> from tls_tasks.evidence.read import parse_evidence
         >>> answer = '''[{"domain": "Emotion", "evidence_span": "felt calm", "polarity": "present",
         ...     "intensity_bucket": "low", "time_bucket": "today"}, {"domain": "food", "evidence_span": "tea"}]'''
         >>> done = postprocess(parse_evidence(answer).value, "I felt calm.", ungrounded="drop")
-        >>> done.objects[0].fields["arousal_bucket"], done.counts()
-        ('low', {'corrected_domain': 1, 'moved_level': 1, 'defaulted_level': 1, 'dropped_ungrounded': 1})
+        >>> done.objects[0].fields["arousal_bucket"], [change.kind for change in done.changes]
+        ('low', ['corrected_domain', 'moved_level', 'defaulted_level', 'dropped_ungrounded'])
     """
-    check_ungrounded(ungrounded, schema)
-    if not isinstance(source, str):
-        raise InputError("source", None, type(source).__name__, "the text that the objects quote, a str")
+    check_choice("ungrounded", ungrounded, UNGROUNDED)
+    check_uncertain("ungrounded", ungrounded, schema)
     text, reader = Source(source), ObjectReader(schema)
-    kept, positions = [], []
+    kept: list[EvidenceObject] = []
     changes: list[Change] = []
-    for position, one in enumerate(objects):
-        fields = dict(one.fields)
+    for position, entry in enumerate(objects):
+        fields = dict(entry.fields)
         changes += _fit(fields, position, schema)
         span = fields.get(schema.span_field)
         if isinstance(span, str) and not text.holds(span):
@@ -103,25 +89,21 @@ def postprocess(
         fitted = reader.read(fields)
         if fitted.issues:
             changes.append(Change(position, "dropped_invalid", ", ".join(fitted.issues)))
-            continue
-        kept.append(fitted)
-        positions.append(position)
-    return Postprocessed(tuple(kept), tuple(positions), tuple(changes))
+        else:
+            kept.append(fitted)
+    return Postprocessed(tuple(kept), tuple(changes))
 
 
-def check_ungrounded(ungrounded: object, schema: EvidenceSchema) -> None:
-    """Refuse what can't be done with ungrounded objects of a schema."""
-    if ungrounded not in UNGROUNDED:
-        raise OptionError.unknown("ungrounded", ungrounded, UNGROUNDED)
-    if ungrounded == UNCERTAIN:
-        for domain in schema.domains:
-            if _uncertain_attribute(schema, domain) is None:
-                place = f"schema {schema.name!r}, in which no attribute of domain {domain!r} may be {UNCERTAIN!r}"
-                raise InputError("ungrounded", None, f"{UNCERTAIN!r} with {place}", "'keep' or 'drop'")
+def check_uncertain(option: str, value: str | None, schema: EvidenceSchema) -> None:
+    """Refuse ``uncertain`` where a domain of the schema has no attribute with that value."""
+    for domain in schema.domains if value == _UNCERTAIN else ():
+        if _uncertain_attribute(schema, domain) is None:
+            place = f"schema {schema.name!r}, in which no attribute of domain {domain!r} may be {_UNCERTAIN!r}"
+            raise InputError(option, None, f"{_UNCERTAIN!r} with {place}", "'keep' or 'drop'")
 
 
 def _uncertain_attribute(schema: EvidenceSchema, domain: str) -> tuple[Attribute, str] | None:
-    return next((pair for pair in schema.fields_of(domain) if UNCERTAIN in pair[0].values), None)
+    return next((pair for pair in schema.fields_of(domain) if _UNCERTAIN in pair[0].values), None)
 
 
 def _mark_ungrounded(fields: dict[str, Any], position: int, schema: EvidenceSchema, ungrounded: str) -> Change:
@@ -133,8 +115,8 @@ def _mark_ungrounded(fields: dict[str, Any], position: int, schema: EvidenceSche
     if ungrounded == "keep" or found is None:  # of an unknown domain: it will be dropped as invalid
         return Change(position, "kept_ungrounded", span, span)
     key = found[1]
-    before, fields[key] = fields.get(key), UNCERTAIN
-    return Change(position, "marked_ungrounded", before, UNCERTAIN)
+    before, fields[key] = fields.get(key), _UNCERTAIN
+    return Change(position, "marked_ungrounded", before, _UNCERTAIN)
 
 
 def _fit(fields: dict[str, Any], position: int, schema: EvidenceSchema) -> list[Change]:

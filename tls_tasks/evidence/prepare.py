@@ -4,37 +4,35 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.cards import PARQUET_FILE, front_matter, refuse_used
-from tls_tasks.evidence.data import LoadedEvidence, read_local
-from tls_tasks.evidence.data_sets import evidence_set
-from tls_tasks.evidence.types import EvidenceSchema
+from tls_tasks.data.loading import Loaded
+from tls_tasks.evidence.data import read_local
+from tls_tasks.evidence.data_rows import EvidenceDocument
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceSchema
 
-SCHEMA_FILE = "schema.json"
-"""The schema's place in the folder, in the form that ``--metadata '{"schema": …}'`` takes."""
-
-TASK = "evidence_journals"
-"""The task that runs on what is prepared: with its own schema or another."""
+_SCHEMA_FILE = "schema.json"  # in the form that --metadata '{"schema": …}' takes
+_TASK = "evidence_journals"  # runs on what is prepared, with its own schema or another
 
 
 def prepare_evidence(
     source: Path,
     out: Path,
     *,
-    schema: EvidenceSchema | None = None,
+    schema: EvidenceSchema = JOURNAL_SCHEMA,
     licence: str | None = None,
     force: bool = False,
-) -> LoadedEvidence:
+) -> Loaded[EvidenceDocument]:
     """Check a data set, and write it as Parquet with a card.
 
     Args:
         source: A file or folder as :func:`~tls_tasks.evidence.files.rows_at` reads it.
         out: The folder to write: ``data/test-00000-of-00001.parquet`` (one row a document: ``id``, ``text`` and
             ``items``, the gold objects as JSON), ``schema.json`` and ``README.md``.
-        schema: What the objects must look like; None: journals.
+        schema: What the objects must look like.
         licence: Licence for the card.
         force: Write into ``out`` although there is something in it; other files in it are left alone.
 
@@ -45,49 +43,46 @@ def prepare_evidence(
         DataError: If the source can't be read, breaks the schema or is the embedded edition, or ``out`` is neither new
             nor an empty folder and ``force`` isn't set.
     """
-    wanted = evidence_set(TASK)
     if not source.exists():
         raise DataError(f"{source}: no such file or folder")
     refuse_used(out, force)
-    found = read_local(wanted, source, schema or wanted.schema)
+    found = read_local(_TASK, source, schema)
     if found.edition == "embedded":
         raise DataError(f"{found.origin}: the embedded edition stays where it says what it is; prepare data of yours")
     (out / PARQUET_FILE).parent.mkdir(parents=True, exist_ok=True)
-    _write_parquet(found, out / PARQUET_FILE)
-    (out / SCHEMA_FILE).write_text(json.dumps(found.schema.as_dict(), indent=2, ensure_ascii=False) + "\n", "utf-8")
-    (out / "README.md").write_text("\n".join([*_card(found, licence), ""]), "utf-8")
+    _write_parquet(found.documents, out / PARQUET_FILE)
+    (out / _SCHEMA_FILE).write_text(json.dumps(schema.as_dict(), indent=2, ensure_ascii=False) + "\n", "utf-8")
+    (out / "README.md").write_text("\n".join([*_card(found.documents, schema, licence), ""]), "utf-8")
     return found
 
 
-def command_for(found: LoadedEvidence, folder: str) -> str:
+def command_for(schema: EvidenceSchema, folder: str) -> str:
     """The command that runs the task on a prepared folder."""
-    schema = "" if found.schema == evidence_set(TASK).schema else f', "schema": "{folder}/{SCHEMA_FILE}"'
-    return f'lm_eval --tasks {TASK} --metadata \'{{"data": "{folder}"{schema}}}\' …'
+    option = "" if schema == JOURNAL_SCHEMA else f', "schema": "{folder}/{_SCHEMA_FILE}"'
+    return f'lm_eval --tasks {_TASK} --metadata \'{{"data": "{folder}"{option}}}\' …'
 
 
-def _write_parquet(found: LoadedEvidence, path: Path) -> None:
+def _write_parquet(documents: Sequence[EvidenceDocument], path: Path) -> None:
     """Objects as JSON text: a struct column would give each of them the keys of all."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     rows = [
         {"id": document.id, "text": document.text, "items": json.dumps(document.objects, ensure_ascii=False)}
-        for document in found.documents
+        for document in documents
     ]
     columns = pa.schema([(name, pa.string()) for name in ("id", "text", "items")])
     pq.write_table(pa.Table.from_pylist(rows, schema=columns), path, compression="zstd")
 
 
-def _card(found: LoadedEvidence, licence: str | None) -> Iterator[str]:
-    yield from front_matter(
-        "Extraction", ["token-classification"], "evidence-extraction", len(found.documents), licence
-    )
+def _card(documents: Sequence[EvidenceDocument], schema: EvidenceSchema, licence: str | None) -> Iterator[str]:
+    yield from front_matter("Extraction", ["token-classification"], "evidence-extraction", len(documents), licence)
     yield from ("", "# Texts with gold objects, prepared for tls-tasks", "")
     yield "Made by `tls-tasks prepare evidence`. One row a document: `id`, `text` and `items`: its gold objects, JSON."
-    yield f"Their schema, `{found.schema.name}`, is in `{SCHEMA_FILE}`. Licence: {licence or 'not stated'}."
+    yield f"Their schema, `{schema.name}`, is in `{_SCHEMA_FILE}`. Licence: {licence or 'not stated'}."
     yield from ("", "| domain | objects |", "|---|---|")
-    counts = Counter(value[found.schema.domain_field] for document in found.documents for value in document.objects)
-    yield from (f"| {domain} | {counts[domain]} |" for domain in found.schema.domains)
-    empty = sum(not document.objects for document in found.documents)
-    yield from ("", f"{len(found.documents)} documents, {empty} of them without objects.", "", "## Use", "", "```")
-    yield from (command_for(found, "FOLDER"), "hf upload ORG/NAME FOLDER . --repo-type dataset --private", "```")
+    counts = Counter(value[schema.domain_field] for document in documents for value in document.objects)
+    yield from (f"| {domain} | {counts[domain]} |" for domain in schema.domains)
+    empty = sum(not document.objects for document in documents)
+    yield from ("", f"{len(documents)} documents, {empty} of them without objects.", "", "## Use", "", "```")
+    yield from (command_for(schema, "FOLDER"), "hf upload ORG/NAME FOLDER . --repo-type dataset --private", "```")

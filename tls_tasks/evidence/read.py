@@ -31,21 +31,16 @@ STATUSES: dict[Stage, Status] = {
 }
 """The status of each stage of :func:`~tls_tasks.core.json_text.find_json`."""
 
-BETWEEN_OBJECTS = ("comment", "trailing comma", "missing comma")
-"""What may be wrong between objects that are JSON themselves; any other repair concerns what an object says."""
-
+# Repairs between objects that are JSON themselves; any other repair concerns what an object says.
+_BETWEEN_OBJECTS = ("comment", "trailing comma", "missing comma")
 _EMPTY_LIST = re.compile(r"\[\s*\]")
-_SAME = 100  # so many objects of one span are compared, lest a model that repeats itself take quadratic time
 _FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
+_MAX_COMPARED = 100  # objects of one span: a model that repeats itself must not take quadratic time
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedEvidence(Parsed[tuple[EvidenceObject, ...]]):
-    """The objects of a text, what was wrong on the way, and how far the text was from JSON.
-
-    Attributes:
-        status: See :data:`Status`.
-    """
+    """The objects of a text, what was wrong on the way, and how far the text was from JSON."""
 
     status: Status = "failed"
 
@@ -65,7 +60,7 @@ def parse_evidence(text: str, schema: EvidenceSchema = JOURNAL_SCHEMA) -> Parsed
 
     Example:
         >>> parsed = parse_evidence('Sure: [{"domain": "food", "evidence_span": "Had tea"}, {"domain": "mi')
-        >>> [(one.domain, one.span) for one in parsed.value], parsed.status, parsed.counts()
+        >>> [(found.domain, found.span) for found in parsed.value], parsed.status, parsed.counts()
         ([('food', 'Had tea')], 'scan', {'truncated': 1})
         >>> parse_evidence("[]").value, parse_evidence("There are none.").value
         ((), None)
@@ -78,45 +73,45 @@ def parse_objects(text: str, reader: ObjectReader) -> ParsedEvidence:
     found = find_json(text, reader.count, reader.count_listed)
     if not found.values:
         found = _without_keys(text, reader) or found
-    raw = [one for value in found.values for one in reader.raw(value)]
-    given = [one for one in raw if not isinstance(one, Problem)]
+    raw = [entry for value in found.values for entry in reader.raw(value)]
+    given = [entry for entry in raw if not isinstance(entry, Problem)]
     if given and (found.stage == "repaired" or any(noted.kind == "broken_json" for noted in found.problems)):
         given += _lost(given, text, reader)
     if given:
-        bad = tuple(one for one in raw if isinstance(one, Problem))
+        bad = tuple(entry for entry in raw if isinstance(entry, Problem))
         return ParsedEvidence(tuple(map(reader.read, given)), found.problems + bad, _status(found))
     status = _abstention(text, reader, found)
     return ParsedEvidence(None if status == "failed" else (), found.problems, status)
 
 
 def _lost(given: Sequence[Mapping[str, Any]], text: str, reader: ObjectReader) -> list[Mapping[str, Any]]:
-    """Objects that stand whole in a damaged text and have been lost: the damage before them has swallowed their start.
+    """Objects that stand whole in a damaged text but were lost, since the damage before them swallowed their start.
 
-    A quote that is never closed goes on to the next object's first one.
+    A quotation mark that is never closed goes on to the first one of the next object.
     """
     by_span: dict[str, list[Mapping[str, Any]]] = {}
-    for one in given:
-        by_span.setdefault(repr(one.get(reader.schema.span_field)), []).append(one)
+    for fields in given:
+        by_span.setdefault(repr(fields.get(reader.schema.span_field)), []).append(fields)
     lost = []
     for piece in _FLAT_OBJECT.finditer(strip_thinking(text).text):
         for found in scan(piece[0]):
             value = found.cuts[0]
             if found.state != "whole" or not reader.count(value):
                 continue
-            same = by_span.get(repr(value.get(reader.schema.span_field)), [])[:_SAME]
-            if not any(all(one.get(key) == inner for key, inner in value.items()) for one in same):
+            same = by_span.get(repr(value.get(reader.schema.span_field)), [])[:_MAX_COMPARED]
+            if not any(all(fields.get(key) == inner for key, inner in value.items()) for fields in same):
                 lost.append(value)
     return lost
 
 
 def _without_keys(text: str, reader: ObjectReader) -> FoundJson | None:
     """A text that is JSON, but whose objects have neither domain nor span: they are objects that break the schema."""
-    found = find_json(text, lambda value: sum(not isinstance(one, Problem) for one in reader.raw(value)))
+    found = find_json(text, lambda value: sum(not isinstance(entry, Problem) for entry in reader.raw(value)))
     return found if found.stage in ("whole", "fence", "jsonl") else None
 
 
 def _status(found: FoundJson) -> Status:
-    guessed = any(noted.kind == "repaired_json" and noted.detail not in BETWEEN_OBJECTS for noted in found.problems)
+    guessed = any(noted.kind == "repaired_json" and noted.detail not in _BETWEEN_OBJECTS for noted in found.problems)
     return "repaired" if guessed else STATUSES[found.stage]
 
 
@@ -124,10 +119,6 @@ def _abstention(text: str, reader: ObjectReader, found: FoundJson) -> Status:
     """The status of an answer that says that there is nothing; ``failed`` if it does not say so."""
     answer = strip_thinking(text).text
     if is_whole_json(text, reader.says_nothing):
-        return "json" if _is_plain(answer) else "fence"
+        return "json" if answer.lstrip().lstrip("\ufeff").startswith(("[", "{")) else "fence"
     damaged = any(noted.kind in ("truncated", "broken_json") for noted in found.problems)
     return "scan" if not damaged and _EMPTY_LIST.search(answer) else "failed"
-
-
-def _is_plain(answer: str) -> bool:
-    return answer.lstrip().lstrip("\ufeff").startswith(("[", "{"))

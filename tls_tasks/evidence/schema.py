@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.text_rows import describe
-from tls_tasks.evidence.objects import scalar_text
-from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema
+from tls_tasks.core.rows import describe
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema, scalar_text
 
 SCHEMAS: Mapping[str, EvidenceSchema] = {JOURNAL_SCHEMA.name: JOURNAL_SCHEMA}
 """Schemas that have a name."""

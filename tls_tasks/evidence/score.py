@@ -1,151 +1,161 @@
-"""The typed score of evidence-grounded extraction: sums of documents, and every result as a function of them."""
+"""From documents to the corpus's numbers: the table of results, and what a person reads to improve a prompt."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tls_tasks.core.intervals import bootstrap_results, total_of
-from tls_tasks.core.scores import PRF, Counts
-from tls_tasks.evidence.details import confusions, item_of
+from tls_tasks.core.prf import PRF, Counts
+from tls_tasks.core.score import Result, Score, mean, ratio, total, values
+from tls_tasks.evidence.documents import OTHER, Comparison, Document
 from tls_tasks.evidence.matching import Matcher
-from tls_tasks.evidence.scored_documents import OTHER, Document, Names, no_sums
 from tls_tasks.evidence.types import EvidenceSchema
 
-COUNTED = ("tp", "fp", "fn", "parse_failures", "schema_invalid")
-"""The results that are counts."""
+_NONE = "(none)"  # in a confusion table: no object on the other side, or an attribute without a value
+
+_Confusions = dict[str, dict[str, int]]
 
 
-@dataclass(frozen=True)
-class EvidenceScore:
-    """A corpus score with everything that it was made from.
+def _share(hits: float, others: float) -> float:
+    return hits / (hits + others) if hits + others else 0.0
 
-    Attributes:
-        metric: Registry name.
-        signature: How the numbers were made.
-        matcher: How objects were matched; holds the schema.
-        documents: One a row, in order.
-        units: Each document's sums, see :func:`~tls_tasks.evidence.scored_documents.no_sums`.
-        macro: Whether the means over documents are reported too.
-        confidence: Options of :func:`~tls_tasks.core.intervals.bootstrap_results` if ``as_dict`` gives ``<key>_ci``.
+
+def _f1(tp: float, fp: float, fn: float) -> float:
+    return Counts(tp, tp + fp, tp, tp + fn).prf().f1
+
+
+def _coverage(sourced: float, checked: float, grounded: float) -> float:
+    """NaN where no document has a source."""
+    if not sourced:
+        return math.nan
+    return grounded / checked if checked else 0.0
+
+
+def prf_results(prefix: str = "") -> dict[str, Result]:
+    """Precision, recall and F1 of the objects of all documents together, from the parts ``tp``, ``fp`` and ``fn``."""
+    tp, fp, fn = (f"{prefix}{part}" for part in ("tp", "fp", "fn"))
+    return {
+        "precision": Result((tp, fp), _share),
+        "recall": Result((tp, fn), _share),
+        "f1": Result((tp, fp, fn), _f1),
+    }
+
+
+def count_results(prefix: str = "") -> dict[str, Result]:
+    """How many objects were found, made up and missed."""
+    return {part: total(f"{prefix}{part}", better=part == "tp") for part in ("tp", "fp", "fn")}
+
+
+def accuracy_result(name: str) -> Result:
+    """The accuracy of an attribute, or of ``bucket``, over matched objects."""
+    return ratio(f"{name}/right", f"{name}/asked")
+
+
+def further_results(schema: EvidenceSchema) -> dict[str, Result]:
+    """What is said of objects besides whether they were found: accuracies, and whether their quotes stand there."""
+    return {
+        **{f"{name}_accuracy": accuracy_result(name) for name in schema.accuracy_names},
+        "evidence_coverage": Result(("sourced", "checked", "grounded"), _coverage, empty=math.nan),
+        "evidence_coverage_normalised": Result(
+            ("sourced", "checked", "grounded_normalised"), _coverage, empty=math.nan
+        ),
+    }
+
+
+def results(schema: EvidenceSchema, macro: bool = False) -> dict[str, Result]:
+    """The table of ``evidence_extraction``; the parts are those of :meth:`.Document.unit`."""
+    return {
+        **count_results(),
+        **prf_results(),
+        **further_results(schema),
+        **({f"macro_{name}": mean(f"macro/{name}") for name in PRF._fields} if macro else {}),
+        "parse_failures": total("parse_failures", better=False),
+        "schema_invalid": total("schema_invalid", better=False),
+    }
+
+
+def domains(schema: EvidenceSchema, score: Score) -> dict[str, Any]:
+    """Domain -> its precision, recall, F1 and counts; what the schema does not have is one domain, ``(other)``."""
+    found: dict[str, dict[str, float]] = {}
+    for domain in (*schema.domains, OTHER):
+        prefix = f"domain/{domain}/"
+        counts = {part: int(value) for part, value in values(count_results(prefix), score.units).items()}
+        if domain != OTHER or any(counts.values()):
+            found[domain] = {**values(prf_results(prefix), score.units), **counts}
+    return {"domains": found}
+
+
+def details(matcher: Matcher, score: Score) -> dict[str, Any]:
+    """Other ways to count the same matches, confusion tables, and how often what broke the schema."""
+    buckets = [attribute.name for attribute in matcher.schema.attributes if attribute.bucket]
+    right, asked = (sum(_sum(score, f"{name}/{part}") for name in buckets) for part in ("right", "asked"))
+    documents: Sequence[Document] = score.items
+    issues = Counter(issue for document in documents for entry in document.parsed.value or () for issue in entry.issues)
+    changes = Counter(change.kind for document in documents for change in document.changes)
+    return {
+        "schemes": _schemes(score),
+        "bucket_field_accuracy": right / asked if asked else 0.0,
+        "confusions": _confusions(documents, matcher),
+        "issues": dict(issues.most_common()),
+        "changes": dict(changes.most_common()),
+    }
+
+
+def _sum(score: Score, part: str) -> float:
+    return math.fsum(unit[part] for unit in score.units)
+
+
+def _schemes(score: Score) -> Mapping[str, Any]:
+    """The same matches counted otherwise.
+
+    ``exact``: a match counts if both spans are the same text; ``partial``: it counts 1 if they are and 1/2 if not, as
+    in MUC; ``soft``: it counts its overlap.
     """
-
-    metric: str
-    signature: str
-    matcher: Matcher
-    documents: tuple[Document, ...]
-    units: tuple[Mapping[str, float], ...]
-    macro: bool = False
-    confidence: Mapping[str, Any] | None = field(default=None)
-
-    @property
-    def schema(self) -> EvidenceSchema:
-        """What was scored."""
-        return self.matcher.schema
-
-    @cached_property
-    def totals(self) -> dict[str, float]:
-        """The sums over all documents."""
-        return total_of(self.units) if self.units else no_sums(self.schema)
-
-    @property
-    def parse_failures(self) -> int:
-        """How many predictions could not be read at all."""
-        return int(self.totals["parse_failures"])
-
-    @property
-    def problems(self) -> dict[int, dict[str, int]]:
-        """Row -> kind of trouble in the model's text -> how often."""
-        counts = {document.row: document.parsed.counts() for document in self.documents}
-        return {row: kinds for row, kinds in counts.items() if kinds}
-
-    def results(self, totals: Mapping[str, float]) -> dict[str, float]:
-        """The reported numbers of any such totals; a coverage is NaN where no document has a source."""
-        precision, recall, f1 = _prf(totals["tp"], totals["fp"], totals["fn"])
-        result = {
-            **{name: totals[name] for name in COUNTED[:3]},
-            "precision": precision,
-            "recall": recall,
-            "f1": f1,
-            **{f"{name}_accuracy": _ratio(totals, f"{name}/right", f"{name}/asked") for name in self._accuracies()},
-        }
-        for key, name in (("evidence_coverage", "grounded"), ("evidence_coverage_normalised", "grounded_normalised")):
-            result[key] = _ratio(totals, name, "checked") if totals["sourced"] else math.nan
-        if self.macro:
-            for part in PRF._fields:
-                result[f"macro_{part}"] = _ratio(totals, f"macro/{part}", "documents")
-        return result | {name: totals[name] for name in COUNTED[3:]}
-
-    def domains(self) -> dict[str, dict[str, float]]:
-        """Domain -> its precision, recall, F1 and counts; what the schema doesn't have is one domain, ``(other)``."""
-        result: dict[str, dict[str, float]] = {}
-        for domain in (*self.schema.domains, OTHER):
-            tp, fp, fn = (int(self.totals[f"domain/{domain}/{part}"]) for part in ("tp", "fp", "fn"))
-            if domain != OTHER or tp or fp or fn:
-                result[domain] = {**_prf(tp, fp, fn)._asdict(), "tp": tp, "fp": fp, "fn": fn}
-        return result
-
-    def schemes(self) -> dict[str, dict[str, float]]:
-        """The same matches counted otherwise.
-
-        ``exact``: a match counts if both spans are the same text; ``partial``: it counts 1 if they are and 1/2 if not,
-        as in MUC; ``soft``: it counts its overlap.
-        """
-        totals = self.totals
-        hits = {
-            "exact": totals["exact"],
-            "partial": totals["exact"] + (totals["tp"] - totals["exact"]) / 2,
-            "soft": totals["overlap"],
-        }
-        predicted, wanted = totals["tp"] + totals["fp"], totals["tp"] + totals["fn"]
-        return {name: Counts(hit, predicted, hit, wanted).prf()._asdict() for name, hit in hits.items()}
-
-    def as_dict(self, detailed: bool = False) -> dict[str, Any]:
-        """The result as plain values; ``detailed`` adds schemes, confusion tables, items and what went wrong."""
-        numbers = self.results(self.totals)
-        result: dict[str, Any] = {key: int(value) if key in COUNTED else value for key, value in numbers.items()}
-        result |= {key: None for key, value in numbers.items() if math.isnan(value)}
-        result["domains"] = self.domains()
-        if self.confidence is not None:
-            intervals = bootstrap_results(self, **self.confidence)
-            result |= {f"{key}_ci": list(ends) for key, ends in intervals.items() if key not in COUNTED}
-        result["signature"] = self.signature
-        return {**result, **self._details()} if detailed else result
-
-    def _details(self) -> dict[str, Any]:
-        buckets = [attribute.name for attribute in self.schema.attributes if attribute.bucket]
-        right, asked = (sum(self.totals[f"{name}/{part}"] for name in buckets) for part in ("right", "asked"))
-        names = Names(self.schema)
-        issues = Counter(
-            issue for document in self.documents for one in document.parsed.value or () for issue in one.issues
-        )
-        changes = Counter(change.kind for document in self.documents for change in document.changes)
-        return {
-            "schemes": self.schemes(),
-            "bucket_field_accuracy": right / asked if asked else 0.0,
-            "confusions": confusions(self.documents, self.matcher),
-            "issues": dict(issues.most_common()),
-            "changes": dict(changes.most_common()),
-            "items": [item_of(document, names) for document in self.documents],
-            "problems": self.problems,
-        }
-
-    def _accuracies(self) -> Iterator[str]:
-        """The names of what is compared on matches; ``bucket`` before the attributes that it is made of."""
-        attributes = self.schema.attributes
-        yield from (attribute.name for attribute in attributes if not attribute.bucket)
-        if any(attribute.bucket for attribute in attributes):
-            yield "bucket"
-        yield from (attribute.name for attribute in attributes if attribute.bucket)
+    tp, fp, fn, exact = (_sum(score, part) for part in ("tp", "fp", "fn", "exact"))
+    hits = {"exact": exact, "partial": exact + (tp - exact) / 2, "soft": _sum(score, "overlap")}
+    return {name: Counts(hit, tp + fp, hit, tp + fn).prf()._asdict() for name, hit in hits.items()}
 
 
-def _prf(tp: float, fp: float, fn: float) -> PRF:
-    return Counts(tp, tp + fp, tp, tp + fn).prf()
+def _confusions(documents: Sequence[Document], matcher: Matcher) -> dict[str, _Confusions]:
+    """Tables of the reference's value -> the predicted value -> how often.
+
+    ``domain``: of the matches, and of what is left on both sides after matching it once more with the domain ignored;
+    ``(none)`` stands for no counterpart. Each attribute: of the matches.
+    """
+    schema = matcher.schema
+    tables: dict[str, _Confusions] = {"domain": {}, **{attribute.name: {} for attribute in schema.attributes}}
+    for document in documents:
+        for wanted, predicted in _domain_pairs(document, matcher):
+            _count(tables["domain"], wanted, predicted)
+        for match in document.matches:
+            for comparison in document.comparisons(match):
+                _count(tables[comparison.attribute.name], comparison.reference, _written(comparison))
+    return tables
 
 
-def _ratio(totals: Mapping[str, float], hits: str, of: str) -> float:
-    return totals[hits] / totals[of] if totals[of] else 0.0
+def _domain_pairs(document: Document, matcher: Matcher) -> list[tuple[str, str]]:
+    wanted = {position: document.label(entry.domain) for position, entry in enumerate(document.wanted)}
+    predicted = {position: document.label(entry.domain) for position, entry in enumerate(document.predicted)}
+    missed, spurious = set(document.missed()), set(document.spurious())
+    across = matcher.match(
+        [entry if position in missed else None for position, entry in enumerate(document.wanted)],
+        [entry if position in spurious else None for position, entry in enumerate(document.predicted)],
+        across_domains=True,
+    )
+    pairs = [(wanted.pop(match.reference), predicted.pop(match.prediction)) for match in (*document.matches, *across)]
+    return [*pairs, *((label, _NONE) for label in wanted.values()), *((_NONE, label) for label in predicted.values())]
+
+
+def _count(table: _Confusions, wanted: str, predicted: str) -> None:
+    row = table.setdefault(wanted, {})
+    row[predicted] = row.get(predicted, 0) + 1
+
+
+def _written(comparison: Comparison) -> str:
+    """The predicted value; one that the schema does not have is ``(other)``, since a model may say anything."""
+    if comparison.predicted is None:
+        return _NONE
+    known = comparison.is_right or comparison.predicted in comparison.attribute.values
+    return comparison.predicted if known else OTHER

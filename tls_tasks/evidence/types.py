@@ -4,13 +4,30 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-RESERVED_NAMES = ("bucket", "bucket_field")
-"""Names that no attribute may have: ``bucket_accuracy`` is the accuracy of several attributes together."""
+_RESERVED_NAMES = ("bucket", "bucket_field")  # bucket_accuracy is the accuracy of several attributes together
+_MAX_BITS = 2000  # longer integers are no value of a scale, and Python may refuse to turn them into text
+
+
+def scalar_text(value: Any) -> str | None:
+    """A scalar of JSON as text, so that 3 of a scale equals "3"; None for anything else, NaN and infinity included.
+
+    Example:
+        >>> scalar_text("low"), scalar_text(3), scalar_text(True), scalar_text(float("nan")), scalar_text(["low"])
+        ('low', '3', 'true', None, None)
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value) if value.bit_length() <= _MAX_BITS else None
+    return repr(value) if isinstance(value, float) and math.isfinite(value) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +59,7 @@ class Attribute:
 
     def __post_init__(self) -> None:
         """Check the parts once."""
-        if not self.name or self.name in RESERVED_NAMES:
+        if not self.name or self.name in _RESERVED_NAMES:
             raise ValueError(f"an attribute can't have the name {self.name!r}")
         if not self.fields or not all(self.fields.values()):
             raise ValueError(f"attribute {self.name!r}: each of its fields needs a key, got {dict(self.fields)!r}")
@@ -107,6 +124,18 @@ class EvidenceSchema:
         """The attributes of objects of this domain, each with its key."""
         pairs = [(attribute, attribute.field_of(domain)) for attribute in self.attributes]
         return [(attribute, key) for attribute, key in pairs if key is not None]
+
+    @property
+    def accuracy_names(self) -> list[str]:
+        """What has an accuracy over matched objects; ``bucket`` stands before the attributes that it is made of.
+
+        Example:
+            >>> JOURNAL_SCHEMA.accuracy_names
+            ['polarity', 'bucket', 'level', 'time']
+        """
+        alone = [attribute.name for attribute in self.attributes if not attribute.bucket]
+        buckets = [attribute.name for attribute in self.attributes if attribute.bucket]
+        return [*alone, "bucket", *buckets] if buckets else alone
 
     def as_dict(self) -> dict[str, Any]:
         """The schema as plain values, as :func:`~tls_tasks.evidence.schema.read_schema` takes it."""

@@ -123,7 +123,8 @@ def hooks(module: str) -> Callable[[str], Any]:
     def lookup(name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        tasks: Mapping[str, Task] = importlib.import_module(module).TASKS
+        family = importlib.import_module(module)
+        tasks: Mapping[str, Task] = family.TASKS
         task = next(iter(tasks.values()))
         if name in ("load", "process", "judge"):
             return {"load": Load, "process": Process, "judge": Judge}[name](task)
@@ -133,8 +134,10 @@ def hooks(module: str) -> Callable[[str], Any]:
             return own.prompt
         key = name.removesuffix("_stderr")
         table = {key: result for task in tasks.values() for key, result in task.table.items()}
-        if key in table:
-            return Aggregation(key, table[key], name != key)
+        # Where documents bring their own table (an extraction's schema), a user's YAML names keys of its own.
+        result = table.get(key) or (family.result_of(key) if task.table_of is not None else None)
+        if result is not None:
+            return Aggregation(key, result, name != key)
         raise AttributeError(f"{module}: no {name!r}; there are load, prompt, target, process, {', '.join(table)}")
 
     return lookup

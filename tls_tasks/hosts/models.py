@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any
+import importlib
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from lm_eval.api.model import LM
 
-from tls_tasks.data.order import whole_number
-from tls_tasks.evidence import baseline as keyword
-from tls_tasks.reports import baseline as report_lead
-from tls_tasks.summaries import baseline as lead
-from tls_tasks.timelines import baseline as datewise
-from tls_tasks.trees import baseline as rules
+from tls_tasks.core.options import check_whole_number
 
 
 class BaselineLM(LM):
-    """A baseline as a harness model: it reads each prompt and answers; deterministic. What the others share."""
+    """A family's baseline as a harness model: it reads each prompt, as a model would, and is deterministic.
+
+    Attributes of a subclass:
+        tokenizer_name: The model's name.
+        family: Whose ``baseline.answer(prompt, **options)`` answers.
+        options: Whole numbers that ``--model_args`` may set, with their defaults.
+    """
 
     tokenizer_name = ""
-    answers_tasks_of = ""
+    family: ClassVar[str]
+    options: ClassVar[Mapping[str, int]] = {}
+
+    def __init__(self, **given: Any) -> None:
+        """Take the options; batch size, device and the like mean nothing to a baseline."""
+        super().__init__()
+        self.chosen = {
+            name: check_whole_number(name, given.get(name, default)) for name, default in self.options.items()
+        }
 
     def answer(self, prompt: str) -> str:
         """The answer to one prompt."""
-        raise NotImplementedError
+        text: str = importlib.import_module(f"tls_tasks.{self.family}.baseline").answer(prompt, **self.chosen)
+        return text
 
     def generate_until(self, requests: list[Any], disable_tqdm: bool = False) -> list[str]:
         """Answer each request's prompt."""
@@ -35,11 +47,9 @@ class BaselineLM(LM):
 
     def loglikelihood(self, requests: list[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
         """Not a language model: it gives no probabilities."""
-        raise NotImplementedError(self._no_likelihoods())
+        raise NotImplementedError(f"{self.tokenizer_name} answers {self.family} tasks only; it gives no likelihoods")
 
-    def loglikelihood_rolling(self, requests: list[Any], disable_tqdm: bool = False) -> list[float]:
-        """Not a language model: it gives no probabilities."""
-        raise NotImplementedError(self._no_likelihoods())
+    loglikelihood_rolling = loglikelihood
 
     def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> str:
         """The messages' texts, one after the other."""
@@ -49,111 +59,57 @@ class BaselineLM(LM):
         """It has none of its own."""
         return ""
 
-    def _no_likelihoods(self) -> str:
-        return f"{self.tokenizer_name} answers {self.answers_tasks_of} tasks only; it gives no likelihoods"
-
 
 class DatewiseLM(BaselineLM):
-    """The datewise baseline: reads each prompt, answers with a timeline.
+    """Timelines: salient sentences of each day, as date-wise rankers choose them.
 
     Example:
         ``lm_eval --tasks tls_crisis --model tls_datewise --output_path results --log_samples``
     """
 
-    tokenizer_name = "tls_datewise"
-    answers_tasks_of = "timeline"
-
-    def __init__(self, **_: Any) -> None:
-        """Batch size, device and the like mean nothing to it."""
-        super().__init__()
-
-    def answer(self, prompt: str) -> str:
-        """A timeline of the sentences in the prompt."""
-        return datewise.answer(prompt)
+    tokenizer_name, family = "tls_datewise", "timelines"
 
 
 class LeadLM(BaselineLM):
-    """The lead baseline: answers with the first sentences of the document.
-
-    Args:
-        n: How many sentences.
+    """Summaries: the first ``n`` sentences of the document.
 
     Example:
         ``lm_eval --tasks summ --model summ_lead --model_args n=3``
     """
 
-    tokenizer_name = "summ_lead"
-    answers_tasks_of = "summarisation"
-
-    def __init__(self, n: int = 3, **_: Any) -> None:
-        """Batch size, device and the like mean nothing to it."""
-        super().__init__()
-        self.n = whole_number("n", n)
-
-    def answer(self, prompt: str) -> str:
-        """The first sentences of the document in the prompt."""
-        return lead.answer(prompt, self.n)
+    tokenizer_name, family = "summ_lead", "summaries"
+    options: ClassVar[Mapping[str, int]] = {"n": 3}
 
 
 class ReportLeadLM(BaselineLM):
-    """The lead baseline for reports: cites the first sentence of each of the first documents.
-
-    Args:
-        k: How many documents.
+    """Reports: the first sentence of each of the first ``k`` documents, with a citation.
 
     Example:
         ``lm_eval --tasks report_generation --model report_lead --model_args k=5``
     """
 
-    tokenizer_name = "report_lead"
-    answers_tasks_of = "report"
-
-    def __init__(self, k: int = 10, **_: Any) -> None:
-        """Batch size, device and the like mean nothing to it."""
-        super().__init__()
-        self.k = whole_number("k", k)
-
-    def answer(self, prompt: str) -> str:
-        """The first sentences of the documents in the prompt."""
-        return report_lead.answer(prompt, self.k)
+    tokenizer_name, family = "report_lead", "reports"
+    options: ClassVar[Mapping[str, int]] = {"k": 10}
 
 
 class KeywordLM(BaselineLM):
-    """The keyword baseline: reads each prompt, answers with a JSON array of what it finds by word lists.
+    """Extraction: what stands around a keyword of a domain.
 
     Example:
         ``lm_eval --tasks evid --model evid_keyword``
     """
 
-    tokenizer_name = "evid_keyword"
-    answers_tasks_of = "extraction"
-
-    def __init__(self, **_: Any) -> None:
-        """Batch size, device and the like mean nothing to it."""
-        super().__init__()
-
-    def answer(self, prompt: str) -> str:
-        """The objects in the document of the prompt."""
-        return keyword.answer(prompt)
+    tokenizer_name, family = "evid_keyword", "evidence"
 
 
 class RulesLM(BaselineLM):
-    """The rules baseline: fills the schema in each prompt by regular expressions.
+    """Trees: the schema in the prompt, filled by regular expressions.
 
     Example:
         ``lm_eval --tasks tree_extraction --model tree_rules``
     """
 
-    tokenizer_name = "tree_rules"
-    answers_tasks_of = "extraction"
-
-    def __init__(self, **_: Any) -> None:
-        """Batch size, device and the like mean nothing to it."""
-        super().__init__()
-
-    def answer(self, prompt: str) -> str:
-        """A tree of what the rules find in the document."""
-        return rules.answer(prompt)
+    tokenizer_name, family = "tree_rules", "trees"
 
 
 def _until(text: str, options: Any) -> str:

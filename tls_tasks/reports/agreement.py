@@ -1,18 +1,22 @@
-"""Do two judges agree? Cohen's kappa and positive agreement on the same questions, by kind.
+"""How far two judges agree on the same questions: Cohen's kappa and positive agreement, by kind of question.
 
-Most questions about a report are answered NO, so that two judges agree nearly always without agreeing on anything that
-counts. Kappa (Cohen 1960) takes out what chance would give; positive agreement (Dice of the YES) leaves out the shared
+Most questions about a report are answered NO, so two judges nearly always agree without agreeing on anything that
+matters. Kappa (Cohen 1960) corrects for chance; positive agreement (the Dice coefficient of the YES) ignores the shared
 NO.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.data.lines import json_lines
+from tls_tasks.reports.judges.recordings import KIND_NAMES
+from tls_tasks.reports.judges.verdicts import read_verdict
 
 PARTS = ("sentence", "doc_id", "question", "answer", "request_id", "run_id")
 """What tells two questions of a kind apart."""
@@ -21,8 +25,7 @@ ALL = "all"
 """The row over all kinds."""
 
 
-@dataclass(frozen=True, slots=True)
-class Judgment:
+class Judgment(NamedTuple):
     """What a judge said to one question.
 
     Attributes:
@@ -38,61 +41,30 @@ class Judgment:
     value: bool | None
 
 
-@dataclass(frozen=True, slots=True)
-class Agreement:
-    """How two judges' verdicts on the same questions meet.
+class Agreement(NamedTuple):
+    """The verdicts of judges A and B on the same questions.
 
     Attributes:
-        both_yes: Questions to which both said YES.
-        only_a: YES from the first judge only.
-        only_b: YES from the second judge only.
+        n: Questions that both answered.
+        both_yes: YES from both.
+        only_a: YES from A only.
+        only_b: YES from B only.
         both_no: NO from both.
-        unscored: Questions to which one of them or both gave no verdict; left out of everything below.
-
-    Example:
-        >>> agreement = Agreement(both_yes=7, only_a=5, only_b=3, both_no=273)
-        >>> agreement.n, round(agreement.raw, 3), round(agreement.kappa, 3), round(agreement.positive, 3)
-        (288, 0.972, 0.622, 0.636)
+        unscored: Questions that at least one of them did not answer; left out of everything else.
+        raw: Share of equal verdicts; NaN of none.
+        kappa: Cohen's kappa; NaN where chance alone would agree on everything (both always say the same word).
+        positive: Positive agreement; NaN where neither said YES.
     """
 
-    both_yes: int = 0
-    only_a: int = 0
-    only_b: int = 0
-    both_no: int = 0
-    unscored: int = 0
-
-    @property
-    def n(self) -> int:
-        """Questions to which both gave a verdict."""
-        return self.both_yes + self.only_a + self.only_b + self.both_no
-
-    @property
-    def raw(self) -> float:
-        """Share of equal verdicts; NaN of none."""
-        return (self.both_yes + self.both_no) / self.n if self.n else math.nan
-
-    @property
-    def kappa(self) -> float:
-        """Cohen's kappa; NaN where chance alone would agree on everything (both judges always say the same word)."""
-        if not self.n:
-            return math.nan
-        yes_a, yes_b = self.both_yes + self.only_a, self.both_yes + self.only_b
-        # In whole numbers, so that what is exactly undefined isn't a rounding error.
-        chance = yes_a * yes_b + (self.n - yes_a) * (self.n - yes_b)
-        if chance == self.n * self.n:
-            return math.nan
-        return ((self.both_yes + self.both_no) * self.n - chance) / (self.n * self.n - chance)
-
-    @property
-    def positive(self) -> float:
-        """Positive agreement, the Dice coefficient of the two judges' YES; NaN where neither said it."""
-        either = 2 * self.both_yes + self.only_a + self.only_b
-        return 2 * self.both_yes / either if either else math.nan
-
-    def as_dict(self) -> dict[str, float]:
-        """Counts and rates as plain values."""
-        counts = {name: getattr(self, name) for name in ("both_yes", "only_a", "only_b", "both_no", "unscored")}
-        return {"n": self.n, **counts, "raw": self.raw, "kappa": self.kappa, "positive": self.positive}
+    n: int
+    both_yes: int
+    only_a: int
+    only_b: int
+    both_no: int
+    unscored: int
+    raw: float
+    kappa: float
+    positive: float
 
 
 def agreement(a: Sequence[Judgment], b: Sequence[Judgment], *, common: bool = False) -> dict[str, Agreement]:
@@ -112,43 +84,88 @@ def agreement(a: Sequence[Judgment], b: Sequence[Judgment], *, common: bool = Fa
 
     Example:
         >>> said = [Judgment("negative", {"sentence": text}, "", text == "No.") for text in ("No.", "It rained.")]
-        >>> agreement(said, said)["negative"]
-        Agreement(both_yes=1, only_a=0, only_b=0, both_no=1, unscored=0)
+        >>> agreement(said, said)["negative"].kappa
+        1.0
         >>> agreement(said, said[:1])  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
         tls_tasks.core.errors.InputError: questions: got 1 that only A was asked (such as negative: 'It rained.') and 0 ...
     """  # noqa: E501
-    names = _shared_parts(a, b)
+    names = _shared_parts([*a, *b])
     left, right = _by_question("A", a, names), _by_question("B", b, names)
     if not common and left.keys() != right.keys():
-        _refuse(left, right)
-    shared = [question for question in left if question in right]
-    if not shared:
+        raise _other_questions(left, right)
+    pairs: dict[str, list[tuple[bool | None, bool | None]]] = {}
+    for question in left:
+        if question in right:
+            pairs.setdefault(question[0], []).append((left[question], right[question]))
+    if not pairs:
         raise InputError("questions", None, "none that both judges were asked", "recordings of the same reports")
-    counts: dict[str, dict[str, int]] = {kind: {} for kind in (*(question[0] for question in shared), ALL)}
-    for question in shared:
-        cell = _cell(left[question], right[question])
-        for kind in (question[0], ALL):
-            counts[kind][cell] = counts[kind].get(cell, 0) + 1
-    return {kind: Agreement(**cells) for kind, cells in counts.items()}
+    pairs[ALL] = [pair for members in pairs.values() for pair in members]
+    return {kind: agreement_of(members) for kind, members in pairs.items()}
+
+
+def agreement_of(pairs: Sequence[tuple[bool | None, bool | None]]) -> Agreement:
+    """The agreement of two judges from their verdicts on each question.
+
+    Example:
+        >>> yes, no = True, False
+        >>> found = agreement_of([(yes, yes)] * 7 + [(yes, no)] * 5 + [(no, yes)] * 3 + [(no, no)] * 273)
+        >>> found.n, round(found.raw, 3), round(found.kappa, 3), round(found.positive, 3)
+        (288, 0.972, 0.622, 0.636)
+    """
+    cells = Counter(pairs)
+    both_yes, only_a, only_b, both_no = (
+        cells[cell] for cell in ((True, True), (True, False), (False, True), (False, False))
+    )
+    n, equal = both_yes + only_a + only_b + both_no, both_yes + both_no
+    yes_a, yes_b = both_yes + only_a, both_yes + only_b
+    # Agreement by chance, times n squared: in whole numbers, so that undefined is exactly 0 / 0.
+    chance = yes_a * yes_b + (n - yes_a) * (n - yes_b)
+    return Agreement(
+        n, both_yes, only_a, only_b, both_no, len(pairs) - n,
+        raw=_ratio(equal, n),
+        kappa=_ratio(equal * n - chance, n * n - chance),
+        positive=_ratio(2 * both_yes, yes_a + yes_b),
+    )  # fmt: skip
+
+
+def read_judgments(path: Path) -> list[Judgment]:
+    """The lines of a recording, as ``tls-tasks judge`` writes them or shorter ones written by hand.
+
+    Raises:
+        DataError: A file that can't be read, or a line without a known kind or with an invalid verdict.
+    """
+    judgments = []
+    for place, row in json_lines(path):
+        if not isinstance(row, dict):
+            raise DataError(f"{place}: got {type(row).__name__}, expected an object")
+        kind, word, key = row.get("kind"), row.get("verdict"), row.get("key")
+        if not isinstance(kind, str) or kind not in KIND_NAMES:
+            raise DataError(f"{place}: {OptionError.unknown('kind', kind, KIND_NAMES)}")
+        if word is not None and not isinstance(word, str | bool):
+            raise DataError(f"{place}: verdict: got {word!r:.60}, expected YES, NO or null")
+        about, fields = (row[name] if isinstance(row.get(name), dict) else {} for name in ("about", "fields"))
+        known = {**about, "sentence": None, **row, **fields}  # about.sentence is a number, not the text
+        parts = {name: str(known[name]) for name in PARTS if known.get(name) is not None}
+        value = read_verdict(word) if isinstance(word, str) else word
+        judgments.append(Judgment(KIND_NAMES[kind], parts, key if isinstance(key, str) else "", value))
+    return judgments
 
 
 _Question = tuple[Any, ...]
 
 
-def _shared_parts(a: Sequence[Judgment], b: Sequence[Judgment]) -> dict[str, tuple[str, ...]]:
+def _shared_parts(judgments: Iterable[Judgment]) -> dict[str, tuple[str, ...]]:
     """Kind -> what its questions are told apart by: the key if every line has one, else the parts that all have."""
     known: dict[str, set[str]] = {}
-    for judgment in (*a, *b):
-        has = {name for name in PARTS if name in judgment.parts} | ({"key"} if judgment.key else set())
+    for judgment in judgments:
+        has = {*judgment.parts} | ({"key"} if judgment.key else set())
         known[judgment.kind] = known.get(judgment.kind, has) & has
-    names: dict[str, tuple[str, ...]] = {}
     for kind, has in known.items():
-        if "key" not in has and "sentence" not in has:
+        if has.isdisjoint(("key", "sentence")):
             raise InputError(f"questions of kind {kind}", None, "lines without sentence or key", "one of them in each")
-        names[kind] = ("key",) if "key" in has else tuple(name for name in PARTS if name in has)
-    return names
+    return {kind: ("key",) if "key" in has else tuple(filter(has.__contains__, PARTS)) for kind, has in known.items()}
 
 
 def _by_question(
@@ -165,23 +182,19 @@ def _by_question(
     return verdicts
 
 
-def _refuse(left: Mapping[_Question, object], right: Mapping[_Question, object]) -> None:
+def _other_questions(left: Mapping[_Question, object], right: Mapping[_Question, object]) -> InputError:
     differences = []
     for judge, own, other in (("A", left, right), ("B", right, left)):
         only = [question for question in own if question not in other]
         example = f" (such as {_show(only[0])})" if only else ""
         differences.append(f"{len(only)} that only {judge} was asked{example}")
     expected = "the same questions; compare those in common with common=True (--common)"
-    raise InputError("questions", None, " and ".join(differences), expected)
+    return InputError("questions", None, " and ".join(differences), expected)
 
 
 def _show(question: _Question) -> str:
     return f"{question[0]}: {', '.join(repr(part) for part in question[1:])}"
 
 
-def _cell(a: bool | None, b: bool | None) -> str:
-    if a is None or b is None:
-        return "unscored"
-    if a:
-        return "both_yes" if b else "only_a"
-    return "only_b" if b else "both_no"
+def _ratio(part: int, whole: int) -> float:
+    return part / whole if whole else math.nan

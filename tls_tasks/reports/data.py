@@ -12,58 +12,19 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tls_tasks.core.errors import DataError, OptionError
-from tls_tasks.data.loading import Loaded, Reading, as_split, load
-from tls_tasks.data.order import EMBEDDED, whole_number
+from tls_tasks.core.errors import DataError
+from tls_tasks.core.options import check_whole_number
+from tls_tasks.data.catalogue import find_data_set, read_catalogue
+from tls_tasks.data.loading import Loaded, Reading, load
+from tls_tasks.data.order import EMBEDDED
 from tls_tasks.reports.data_rows import DocumentRow, RequestRow, read_requests, read_shown
-
-if TYPE_CHECKING:
-    import datasets
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of documents in a prompt, some 6,000 tokens of English: a context of 8k has room for the report."""
 
-TEXT_FIELDS = (
-    "doc_id",
-    "collection_id",
-    "title",
-    "background",
-    "problem_statement",
-    "documents",
-    "nuggets",
-    "judge",
-    "edition",
-)
-"""Fields of a task's document that hold text. ``doc_id`` is the request's id; ``documents`` is JSON, a list of ``{"id",
-"title", "text"}`` in the order of their numbers; ``nuggets`` is the row of the nugget file; ``judge`` says in JSON who
-judges."""
-
-NUMBER_FIELDS = ("limit", "documents_left_out")
-"""Whole numbers: characters that a report may have (0: no limit); documents that the budget kept out of the prompt."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReportSet:
-    """What is known of the data set; see :class:`tls_tasks.data.order.Wanted`."""
-
-    name: str
-    title: str
-    folders: tuple[str, ...]
-    obtain: str
-
-
-REPORT_SETS: Mapping[str, ReportSet] = {
-    "report_generation": ReportSet(
-        name="report_generation",
-        title="report requests",
-        folders=("reports",),
-        obtain="get the requests, nuggets and documents of a track (TREC RAGTIME, NeuCLIR) from its organisers and "
-        "write them as requests.jsonl, nuggets.jsonl and documents.jsonl",
-    )
-}
-"""The data sets with requests for reports."""
+DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +36,7 @@ class ReportPrompt:
     left_out: int
 
 
-def load_report_task(
+def load_documents(
     name: str,
     /,
     *,
@@ -85,8 +46,8 @@ def load_report_task(
     judge: Any = "none",
     provenance: MutableMapping[str, str] | None = None,
     **ignored: Any,
-) -> dict[str, datasets.Dataset]:
-    """Load the documents of one task, as the harness's ``custom_dataset`` wants them.
+) -> list[dict[str, Any]]:
+    """Load the documents of one task.
 
     The harness calls it with everything in the task's ``metadata``, in ``--metadata`` and in ``--model_args``.
 
@@ -100,7 +61,10 @@ def load_report_task(
         **ignored: What is meant for others.
 
     Returns:
-        ``{"test": dataset}`` with one row a request: :data:`TEXT_FIELDS` and :data:`NUMBER_FIELDS`.
+        One row a request, whose id is ``doc_id``. ``documents`` is JSON, a list of ``{"id", "title", "text"}`` in the
+        order of their numbers; ``nuggets`` the row of the nugget file; ``judge`` says in JSON who judges; ``limit`` is
+        the number of characters that a report may have (0: no limit); ``documents_left_out`` counts the documents that
+        the budget kept out of the prompt.
 
     Raises:
         DataError: If the data that was asked for can't be used.
@@ -110,13 +74,13 @@ def load_report_task(
         >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")  # the embedded edition warns
-        ...     task = load_report_task("report_generation", edition="embedded", version=1.0)
-        >>> task["test"]["doc_id"][:], len(json.loads(task["test"]["documents"][0]))
-        (['e01', 'e02', 'e03', 'e04', 'e05', 'e06'], 22)
+        ...     documents = load_documents("report_generation", edition="embedded", version=1.0)
+        >>> documents[0]["doc_id"], len(json.loads(documents[0]["documents"]))
+        ('e01', 22)
     """
     loaded = load_reports(name, data, edition, context_budget)
-    rows = [_row(shown, loaded.edition, judge) for shown in loaded.documents]
-    return as_split(loaded, rows, TEXT_FIELDS, NUMBER_FIELDS, provenance)
+    loaded.note(provenance)
+    return [_row(shown, loaded.edition, judge) for shown in loaded.documents]
 
 
 def load_reports(
@@ -138,12 +102,10 @@ def load_reports(
         DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
         InputError: If the budget is no whole number above 0; OptionError if there is no such data set or edition.
     """
-    budget = whole_number("context_budget", context_budget)
-    if name not in REPORT_SETS:
-        raise OptionError.unknown("data set", name, REPORT_SETS)
+    budget = check_whole_number("context_budget", context_budget)
     reading = Reading(
-        REPORT_SETS[name],
-        REPORT_SETS.values(),
+        find_data_set(DATA_SETS, name),
+        DATA_SETS.values(),
         at=partial(_read_at, budget=budget),
         published=lambda: "it has no source on the hub",
         place=_NO_FOLDER,
@@ -218,7 +180,7 @@ def _row(shown: ReportPrompt, edition: str, judge: Any) -> dict[str, str | int]:
         "title": request.title,
         "background": request.background,
         "problem_statement": request.problem_statement,
-        "documents": json.dumps([document.as_dict() for document in shown.documents], ensure_ascii=False),
+        "documents": json.dumps([document._asdict() for document in shown.documents], ensure_ascii=False),
         "nuggets": request.nuggets,
         "judge": json.dumps(judge, sort_keys=True),
         "edition": edition,
@@ -235,12 +197,7 @@ def _read_at(folder: Path, budget: int) -> tuple[ReportPrompt, ...]:
         raise DataError(f"data: {folder} is {_NO_FOLDER}")
     requests = read_requests(folder)
     rows = read_shown(folder, requests, budget)
-    return tuple(
-        shown_documents(
-            request, rows[request.collection_id, None if request.doc_ids is None else request.request_id], budget
-        )
-        for request in requests
-    )
+    return tuple(shown_documents(request, rows[request.request_id], budget) for request in requests)
 
 
 def embedded_recording(name: str = "report_generation") -> Path:
@@ -250,4 +207,4 @@ def embedded_recording(name: str = "report_generation") -> Path:
         >>> embedded_recording().name
         'verdicts.jsonl'
     """
-    return EMBEDDED / REPORT_SETS[name].name / "verdicts.jsonl"
+    return EMBEDDED / name / "verdicts.jsonl"

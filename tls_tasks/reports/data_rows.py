@@ -14,10 +14,11 @@ and ``collection``. Each file may be ``.jsonl.gz``.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.lines import json_lines
@@ -40,7 +41,7 @@ class RequestRow:
         background: Who asks, and why.
         problem_statement: What the report must tell.
         limit: Characters that a report may have; None where there is no limit.
-        doc_ids: The documents that the prompt shows; None: those of the collection.
+        doc_ids: The documents that the prompt shows, in order; None: those of the collection.
         nuggets: The row of the nugget file as JSON; empty where there is none.
     """
 
@@ -50,21 +51,16 @@ class RequestRow:
     background: str
     problem_statement: str
     limit: int | None
-    doc_ids: tuple[str, ...] | None
+    doc_ids: Mapping[str, None] | None
     nuggets: str
 
 
-@dataclass(frozen=True, slots=True)
-class DocumentRow:
+class DocumentRow(NamedTuple):
     """One document of a collection."""
 
     id: str
     title: str
     text: str
-
-    def as_dict(self) -> dict[str, str]:
-        """As plain values."""
-        return {"id": self.id, "title": self.title, "text": self.text}
 
 
 def row_file(folder: Path, name: str) -> Path | None:
@@ -86,15 +82,15 @@ def read_requests(folder: Path) -> tuple[RequestRow, ...]:
         )
     nuggets = _nugget_rows(folder)
     requests = tuple(_request(where, row, nuggets) for where, row in json_lines(file))
-    _refuse_repeats(file, [request.request_id for request in requests])
     if not requests:
         raise DataError(f"{file}: no request in it")
+    request_id, n_rows = Counter(request.request_id for request in requests).most_common(1)[0]
+    if n_rows > 1:
+        raise DataError(f"{file}: {n_rows} requests have the id {request_id!r}, expected one")
     return requests
 
 
-def read_shown(
-    folder: Path, requests: Iterable[RequestRow], budget: int
-) -> dict[tuple[str, str | None], dict[str, DocumentRow]]:
+def read_shown(folder: Path, requests: Sequence[RequestRow], budget: int) -> dict[str, dict[str, DocumentRow]]:
     """The documents that prompts can show, read in one pass that keeps no others.
 
     Args:
@@ -103,30 +99,26 @@ def read_shown(
         budget: Characters of documents in a prompt.
 
     Returns:
-        (collection, request id) -> id -> document, for requests with ``doc_ids``; (collection, None) for those that
-        show their collection, whose first documents that fill the budget are kept.
+        Request id -> document id -> document: those in ``doc_ids``, or of the collection the first that fill the
+        budget.
 
     Raises:
-        DataError: No documents, or a row that is none.
+        DataError: No documents, or an invalid row.
     """
     file = row_file(folder, "documents")
     if file is None:
         raise DataError(f"{folder}: no documents.jsonl")
-    wanted: dict[tuple[str, str | None], frozenset[str] | None] = {}
-    for request in requests:
-        key = (request.collection_id, None if request.doc_ids is None else request.request_id)
-        wanted[key] = None if request.doc_ids is None else frozenset(request.doc_ids)
-    shown: dict[tuple[str, str | None], dict[str, DocumentRow]] = {key: {} for key in wanted}
-    spent = dict.fromkeys(wanted, 0)
+    shown: dict[str, dict[str, DocumentRow]] = {request.request_id: {} for request in requests}
+    spent = dict.fromkeys(shown, 0)
     for where, row in json_lines(file):
         collection, document = _document(where, row)
-        for (of, request_id), ids in wanted.items():
-            key = (of, request_id)
-            if of and collection and of != collection:
+        for request in requests:
+            key = request.request_id
+            if collection and request.collection_id not in ("", collection):
                 continue
             if document.id in shown[key]:
                 raise DataError(f"{where}: a second document with the id {document.id!r}")
-            if (ids is None and spent[key] <= budget) or (ids is not None and document.id in ids):
+            if spent[key] <= budget if request.doc_ids is None else document.id in request.doc_ids:
                 shown[key][document.id] = document
                 spent[key] += len(document.title) + len(document.text)
     return shown
@@ -148,7 +140,7 @@ def _request(where: str, row: Any, nuggets: Mapping[str, str]) -> RequestRow:
         background=_text(fields, ("background",), where),
         problem_statement=_text(fields, ("problem_statement", "problem statement"), where, needed=True),
         limit=limit,
-        doc_ids=None if doc_ids is None else tuple(dict.fromkeys(doc_ids)),
+        doc_ids=None if doc_ids is None else dict.fromkeys(doc_ids),
         nuggets=nuggets.get(request_id, ""),
     )
 
@@ -196,11 +188,3 @@ def _collection(row: Mapping[str, Any], where: str) -> str:
     if not isinstance(value, str):
         raise DataError(f"{where}: collection_id must be one id, got {value!r:.60}")
     return canonical_collection(value)
-
-
-def _refuse_repeats(file: Path, ids: Iterable[str]) -> None:
-    seen: set[str] = set()
-    for one in ids:
-        if one in seen:
-            raise DataError(f"{file}: two requests have the id {one!r}")
-        seen.add(one)

@@ -1,68 +1,110 @@
-"""One report's outcomes -> its result, with everything that explains it."""
+"""One report's result, with everything that explains it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from tls_tasks.reports.columns import ReportRow
+from tls_tasks.core.score import Unit
 from tls_tasks.reports.plan import Outcome, Pair, ReportPlan
-from tls_tasks.reports.score import COUNTS, RATIOS, UNDEFINED, Ratio, ReportResult, Unit, score_outcomes, units_of
+from tls_tasks.reports.rows import ReportRow
+from tls_tasks.reports.score import (
+    COUNTS,
+    RATIOS,
+    UNDEFINED,
+    NuggetUnit,
+    Ratio,
+    nugget_units,
+    own_results,
+    score_outcomes,
+    unit_of,
+    weight_of,
+)
 from tls_tasks.reports.types import Query, Verdict
 
 
-def report_result(
+@dataclass(frozen=True, slots=True)
+class ReportItem:
+    """One report's numbers and what they were made from.
+
+    Attributes:
+        row: Its place among the predictions.
+        request_id: The request.
+        run_id: The run.
+        unit: See :func:`~tls_tasks.reports.score.unit_of`.
+        flags: What is special: ``empty_report``, ``no_nuggets``, ``parse_failure``, ``unjudged`` …
+        problems: Kind of problem in the row -> how often.
+        details: Makes what explains the numbers, ready for JSON.
+    """
+
+    row: int
+    request_id: str
+    run_id: str
+    unit: Unit
+    flags: tuple[str, ...] = ()
+    problems: Mapping[str, int] = field(default_factory=dict)
+    details: Callable[[], Mapping[str, Any]] = dict
+
+    def values(self) -> dict[str, float]:
+        """The report's own results."""
+        return own_results(self.unit)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain values."""
+        return {
+            "row": self.row,
+            "request_id": self.request_id,
+            "run_id": self.run_id,
+            **self.values(),
+            "n_unscored": self.unit["unscored_sentences"],
+            "counts": {name: self.unit[name] for name in COUNTS},
+            "ratios": {key: [self.unit[f"{key}_hits"], self.unit[f"{key}_of"]] for key in RATIOS},
+            "flags": list(self.flags),
+            "problems": dict(self.problems),
+            **self.details(),
+        }
+
+
+def report_item(
     row: ReportRow, plan: ReportPlan, outcomes: Sequence[Outcome], recall_unit: str, answers: str
-) -> ReportResult:
+) -> ReportItem:
     """The result of a report whose sentences have come out of the tree."""
     ratios, counts = score_outcomes(outcomes, row.request.nuggets, recall_unit, answers)
-    flags = {
+    is_set = {
         "empty_report": not outcomes,
         "no_nuggets": not plan.pairs,
         "unknown_citations": counts["unknown_citations"] > 0,
         "unscored": counts["unscored_sentences"] > 0,
         "unjudged": 0 < counts["questions_asked"] == counts["questions_unanswered"],
     }
-    return ReportResult(
-        row.row,
-        *_ids(row),
-        ratios=ratios,
-        counts=counts,
-        flags=tuple(name for name, is_set in flags.items() if is_set),
-        problems=row.problems,
-        details=partial(_details, row, plan, outcomes, answers),
-    )
+    flags = tuple(flag for flag in is_set if is_set[flag])
+    details = partial(_details, row, plan, outcomes, answers)
+    return ReportItem(row.row, *row.ids, unit_of(ratios, counts, flags), flags, row.problems, details)
 
 
-def failed_result(row: ReportRow, recall_unit: str, answers: str, *, zero: bool = False) -> ReportResult:
+def failed_item(row: ReportRow, recall_unit: str, answers: str, *, zero: bool = False) -> ReportItem:
     """The result of a text in which there is no report: 0 in everything that its request allows to score.
 
-    ``zero`` marks the program's results, see :class:`~tls_tasks.reports.score.ReportResult`.
+    ``zero`` marks the results of report_gen_eval, see :func:`~tls_tasks.reports.score.unit_of`.
     """
-    wanted, questions = (units_of(row.request.nuggets, unit, answers) for unit in (recall_unit, "question"))
-    ratios = {
-        "recall": Ratio(0, len(wanted)),
-        "precision": Ratio(0, 1),
-        "sentence_support": Ratio(0, 1),
-        "citation_support": Ratio(0, 1),
-        "nugget_coverage": Ratio(0, len(questions)),
-        "nugget_coverage_weighted": Ratio(0, sum(unit.weight for unit in questions)),
-    }
-    if zero:  # the program has no others
+    wanted, questions = (nugget_units(row.request.nuggets, unit, answers) for unit in (recall_unit, "question"))
+    ratios = {"recall": Ratio(0, len(wanted)), "precision": Ratio(0, 1)}
+    if zero:  # that program has no other results
         ratios |= dict.fromkeys(RATIOS[2:], UNDEFINED)
+    else:
+        ratios |= {"sentence_support": Ratio(0, 1), "citation_support": Ratio(0, 1)}
+        ratios |= {"nugget_coverage": Ratio(0, len(questions))}
+        ratios |= {"nugget_coverage_weighted": Ratio(0, weight_of(questions))}
     counts = {**dict.fromkeys(COUNTS, 0), "total_nuggets": len(wanted)}
-    return ReportResult(row.row, *_ids(row), ratios, counts, ("parse_failure",), row.problems, zero)
-
-
-def _ids(row: ReportRow) -> tuple[str, str]:
-    report = row.report
-    return (report.request_id if report else "") or row.request.request_id, report.run_id if report else ""
+    flags = ("parse_failure",)
+    return ReportItem(row.row, *row.ids, unit_of(ratios, counts, flags, zero=zero), flags, row.problems)
 
 
 def _details(row: ReportRow, plan: ReportPlan, outcomes: Sequence[Outcome], answers: str) -> dict[str, Any]:
     matched = frozenset(pair for outcome in outcomes if outcome.earns_coverage for pair in outcome.matched)
-    questions = units_of(row.request.nuggets, "question", answers)
+    questions = nugget_units(row.request.nuggets, "question", answers)
     return {
         "scores": [outcome.score for outcome in outcomes],
         "unscored": [outcome.index for outcome in outcomes if outcome.score is None],
@@ -94,7 +136,7 @@ def _verdict(query: Query, verdict: Verdict) -> dict[str, Any]:
     return {"kind": query.kind, **asked, **about, **verdict._asdict()}
 
 
-def _question(unit: Unit, matched: frozenset[Pair]) -> dict[str, Any]:
+def _question(unit: NuggetUnit, matched: frozenset[Pair]) -> dict[str, Any]:
     return {
         "question": unit.pairs[0].question,
         "answers": [pair.answer for pair in unit.pairs],

@@ -1,13 +1,12 @@
-"""JSON Lines of reports and nuggets: a bad row is listed with file, line and field, and loses nothing but itself."""
+"""JSON Lines of reports and nuggets: a bad row is listed with file, line and field, and the others are read."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.core.parsed import Parsed
 
 T = TypeVar("T")
 
@@ -32,21 +31,9 @@ class BadRow(NamedTuple):
         return f"{self.file}, line {self.line}: {self.message}"
 
 
-@dataclass(frozen=True, slots=True)
-class Rows(Generic[T]):
-    """What a file holds, and what is wrong in it."""
-
-    values: tuple[T, ...]
-    bad: tuple[BadRow, ...]
-
-
 def read_rows(
-    lines: Iterable[str],
-    name: str,
-    parse: Callable[[Any], Parsed[T]],
-    key: Callable[[T], Hashable],
-    said: Callable[[Problem], str],
-) -> Rows[T]:
+    lines: Iterable[str], name: str, parse: Callable[[Any], Parsed[T]], key: Callable[[T], Hashable]
+) -> tuple[tuple[T, ...], tuple[BadRow, ...]]:
     """Read rows, one a line; a file of one object or one list over several lines is read as well.
 
     Args:
@@ -54,17 +41,21 @@ def read_rows(
         name: The file's name, for messages.
         parse: A row -> what it holds.
         key: What must be unique; of equal ones the first counts.
-        said: A problem -> the words for it.
+
+    Returns:
+        What the rows hold, and what was wrong with them.
     """
     first: dict[Hashable, int] = {}
     values: list[T] = []
     bad: list[BadRow] = []
-    for line, row, trouble in _json_rows(list(lines)):
-        if trouble:
-            bad.append(BadRow(name, line, trouble))
+    for line, row, error in _json_rows(list(lines)):
+        if error:
+            bad.append(BadRow(name, line, error))
             continue
         parsed = parse(row)
-        bad += [BadRow(name, line, said(one), parsed.value is None) for one in parsed.problems]
+        for noted in parsed.problems:
+            message = noted.detail if parsed.value is None else f"{noted.detail}: {noted.kind}"
+            bad.append(BadRow(name, line, message, parsed.value is None))
         if parsed.value is None:
             continue
         unique = key(parsed.value)
@@ -73,29 +64,18 @@ def read_rows(
         else:
             first[unique] = line
             values.append(parsed.value)
-    return Rows(tuple(values), tuple(bad))
+    return tuple(values), tuple(bad)
 
 
-def _json_rows(texts: list[str]) -> Iterator[tuple[int, Any, str]]:
+def _json_rows(lines: list[str]) -> Iterator[tuple[int, Any, str]]:
     """Line number, value, and what was wrong."""
-    if (whole := _one_value(texts)) is not None:
-        yield from ((1, row, "") for row in whole)
+    whole, error = _load("\n".join(lines))
+    if not error:
+        yield from ((1, row, "") for row in (whole if isinstance(whole, list) else [whole]))
         return
-    for number, line in enumerate(texts, start=1):
+    for number, line in enumerate(lines, start=1):
         if line.strip().strip("\ufeff"):
-            value, trouble = _load(line)
-            yield number, value, trouble
-
-
-def _one_value(texts: list[str]) -> list[Any] | None:
-    """The rows of a file that is one list, or one object over several lines; None if it is neither."""
-    first = next((text for text in texts if text.strip().strip("\ufeff")), "")
-    if not first.lstrip("\ufeff \t").startswith("[") and not _load(first)[1]:
-        return None
-    value, trouble = _load("\n".join(texts))
-    if trouble:
-        return None
-    return value if isinstance(value, list) else [value]
+            yield number, *_load(line)
 
 
 def _load(text: str) -> tuple[Any, str]:

@@ -9,11 +9,11 @@ The form of NeuCLIR 2024 and report_gen_eval: ``query_id``, ``query_text``, ``te
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.reports.files import BadRow, Rows, read_rows
+from tls_tasks.reports.files import BadRow, read_rows
 from tls_tasks.reports.read import ID_FIELDS, id_text, shown
 from tls_tasks.reports.types import Nugget, NuggetAnswer, ReportRequest
 
@@ -34,14 +34,7 @@ _ANSWER_FIELDS = ("gold_answers", "answers")
 REQUEST_FORMS = "a ReportRequest, JSON text, a dict with 'items' or 'nugget_bank', or a list of such dicts"
 
 
-class ReadRequests(NamedTuple):
-    """The requests of a file, and what could not be taken as it stood."""
-
-    requests: tuple[ReportRequest, ...]
-    bad: tuple[BadRow, ...]
-
-
-def read_requests(lines: Iterable[str], name: str) -> ReadRequests:
+def read_requests(lines: Iterable[str], name: str) -> tuple[tuple[ReportRequest, ...], tuple[BadRow, ...]]:
     """Read requests with their nuggets from JSON Lines, or from one JSON value over several lines.
 
     Args:
@@ -64,8 +57,7 @@ def read_requests(lines: Iterable[str], name: str) -> ReadRequests:
     def parse(row: Any) -> Parsed[ReportRequest]:
         return parse_request(row, needs_id=True)
 
-    rows: Rows[ReportRequest] = read_rows(lines, name, parse, lambda request: request.request_id, _said)
-    return ReadRequests(rows.values, rows.bad)
+    return read_rows(lines, name, parse, lambda request: request.request_id)
 
 
 def parse_request(row: Any, *, needs_id: bool = False) -> Parsed[ReportRequest]:
@@ -131,10 +123,6 @@ def request_row(request: ReportRequest) -> dict[str, Any]:
             for nugget in request.nuggets
         ],
     }
-
-
-def _said(noted: Problem) -> str:
-    return noted.detail if noted.kind == "no_request" else f"{noted.detail}: {noted.kind}"
 
 
 def _first_text(row: Mapping[str, Any], fields: Iterable[str]) -> str:

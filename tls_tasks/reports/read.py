@@ -11,13 +11,13 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from tls_tasks.core.json_text import find_json
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.text_rows import describe
-from tls_tasks.reports.files import BadRow, Rows, read_rows
+from tls_tasks.reports.files import BadRow, read_rows
 from tls_tasks.reports.types import Report, ReportSentence
 
 REPORT_PROBLEMS = (
@@ -36,20 +36,12 @@ _CITED_ID_FIELDS = ("doc_id", "docid", "id")
 REPORT_FORMS = "a Report, JSON text, or a dict with a list 'sentences' (or 'responses' or 'answer')"
 
 
-class ReadReports(NamedTuple):
-    """The reports of a file, and what could not be taken as it stood."""
-
-    reports: tuple[Report, ...]
-    bad: tuple[BadRow, ...]
-
-
-def read_reports(lines: Iterable[str], name: str, *, limit: int | None = None) -> ReadReports:
-    r"""Read reports from JSON Lines. A row that can't be read is listed, and the others are read.
+def read_reports(lines: Iterable[str], name: str) -> tuple[tuple[Report, ...], tuple[BadRow, ...]]:
+    """Read reports from JSON Lines. A row that can't be read is listed, and the others are read.
 
     Args:
         lines: The lines.
         name: The file's name, for messages.
-        limit: See :func:`within_limit`.
 
     Returns:
         The reports in the order of the lines, and the bad rows. Of two reports of one run for one request the first
@@ -65,10 +57,9 @@ def read_reports(lines: Iterable[str], name: str, *, limit: int | None = None) -
     """
 
     def parse(row: Any) -> Parsed[Report]:
-        return parse_report_row(row, limit=limit, needs_id=True)
+        return parse_report_row(row, needs_id=True)
 
-    rows: Rows[Report] = read_rows(lines, name, parse, lambda report: (report.run_id, report.request_id), _said)
-    return ReadReports(rows.values, rows.bad)
+    return read_rows(lines, name, parse, lambda report: (report.run_id, report.request_id))
 
 
 def parse_report_row(row: Any, *, limit: int | None = None, needs_id: bool = False) -> Parsed[Report]:
@@ -110,24 +101,15 @@ def parse_report_row(row: Any, *, limit: int | None = None, needs_id: bool = Fal
     return Parsed(report, tuple(problems))
 
 
-def parse_report_json(text: str, *, limit: int | None = None) -> Parsed[Report]:
-    """The report in a text that should be JSON, as a model may have written it. Never raises.
+def find_report_json(text: str) -> tuple[Any, tuple[Problem, ...]]:
+    """The row in a text that should be JSON, as a model may have written it, and what was wrong with it as JSON.
+
+    Of several rows it is the longest; None if there is none. Never raises.
 
     Example:
-        >>> parse_report_json('Here: {"sentences": [{"text": "It rained."}]}').value.sentences
-        (ReportSentence(text='It rained.', citations=()),)
-        >>> parse_report_json("I am sorry.").failed
-        True
+        >>> find_report_json('Here: {"sentences": [{"text": "It rained."}]}')[0]
+        {'sentences': [{'text': 'It rained.'}]}
     """
-    row, problems = find_report_json(text)
-    if row is None:
-        return Parsed(None, (*problems, problem("no_report", text)))
-    parsed = parse_report_row(row, limit=limit)
-    return Parsed(parsed.value, (*problems, *parsed.problems))
-
-
-def find_report_json(text: str) -> tuple[Any, tuple[Problem, ...]]:
-    """The row in a text (the longest of several; None if there is none) and what was wrong with it as JSON."""
     found = find_json(text, _n_sentences)
     return (max(found.values, key=_n_sentences) if found.values else None), found.problems
 
@@ -186,10 +168,6 @@ def shown(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return f"int {_number(value)}"
     return describe(value) if value is None or isinstance(value, str | float | bool) else type(value).__name__
-
-
-def _said(noted: Problem) -> str:
-    return noted.detail if noted.kind == "no_report" else f"{noted.detail}: {noted.kind}"
 
 
 def _n_sentences(value: Any) -> int:

@@ -8,37 +8,29 @@ answer is unscored and counted, never a no.
 
 from __future__ import annotations
 
-import warnings
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError, warn_caller
+from tls_tasks.core.options import check_choice, check_whole_number, interval_options, interval_sign
+from tls_tasks.core.score import Score
 from tls_tasks.core.signature import signature
-from tls_tasks.core.text_rows import describe
-from tls_tasks.reports.asking import FunctionJudge, NoJudge, as_judge
-from tls_tasks.reports.columns import ReportRow, read_columns
-from tls_tasks.reports.details import failed_result, report_result
+from tls_tasks.reports.asking import NoJudge, as_judge
+from tls_tasks.reports.details import ReportItem, failed_item, report_item
 from tls_tasks.reports.documents import LookUp, look_up
+from tls_tasks.reports.judges.callable import CallableJudge
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.plan import SCOPES, judge_reports, plan_report
-from tls_tasks.reports.report_gen_eval import RawRow, run_program
-from tls_tasks.reports.score import AGGREGATES, ANSWERS, RECALL_UNITS, ReportResult, ReportScore
+from tls_tasks.reports.report_gen_eval import score_as_program
+from tls_tasks.reports.rows import ReportRow, read_rows
+from tls_tasks.reports.score import AGGREGATES, ANSWERS, RECALL_UNITS, counts_of, from_items, results_table, runs_of
 from tls_tasks.reports.types import Judge, Report
 
 VERSION = 1
 
-COMPAT = (None, "report_gen_eval")
-
-_CHOICES = {
-    "compat": COMPAT,
-    "recall_unit": RECALL_UNITS,
-    "first_instance_scope": SCOPES,
-    "nugget_answers": ANSWERS,
-    "aggregate": AGGREGATES,
-}
-_NOTHING = Report("", "")
+_COMPAT = (None, "report_gen_eval")
 
 
 class UnscoredWarning(UserWarning):
@@ -46,17 +38,17 @@ class UnscoredWarning(UserWarning):
 
 
 @dataclass(frozen=True, slots=True)
-class ReportEvalConfig:
-    """The settings of :func:`report_eval`, as they stand in its signature."""
+class _Settings:
+    """What stands in the signature; with ``compat`` only what moves the numbers of that program."""
 
-    compat: str | None = field(default=None, metadata={"quiet": None})
-    recall_unit: str | None = field(default="answer", metadata={"sign": "unit", "quiet": None})
-    first_instance_scope: str | None = field(default="cited", metadata={"sign": "first", "quiet": None})
-    nugget_answers: str | None = field(default="as_given", metadata={"sign": "answers", "quiet": None})
-    length_limit: int | None = field(default=None, metadata={"sign": "limit", "quiet": None})
-    aggregate: str = field(default="macro", metadata={"sign": "agg"})
-    judge: str = "none"
-    interval: str = field(default="", metadata={"sign": "ci", "quiet": ""})
+    compat: str | None = field(metadata={"quiet": None})
+    recall_unit: str | None = field(metadata={"sign": "unit", "quiet": None})
+    first_instance_scope: str | None = field(metadata={"sign": "first", "quiet": None})
+    nugget_answers: str | None = field(metadata={"sign": "answers", "quiet": None})
+    length_limit: int | None = field(metadata={"sign": "limit", "quiet": None})
+    aggregate: str = field(metadata={"sign": "agg"})
+    judge: str
+    interval: str = field(metadata={"sign": "ci", "quiet": ""})
 
 
 def report_eval(
@@ -74,7 +66,7 @@ def report_eval(
     confidence_interval: float | None = None,
     n_resamples: int = 1000,
     seed: int = 12345,
-) -> ReportScore:
+) -> Score:
     """Score cited reports against the nuggets of their requests.
 
     Args:
@@ -105,7 +97,7 @@ def report_eval(
     Returns:
         ``recall``, ``precision``, ``sentence_support``, ``citation_support``, ``nugget_coverage``,
         ``nugget_coverage_weighted`` and ``f1`` in [0, 1], NaN where undefined; ``n_unscored``, ``parse_failures``,
-        ``counts``; see :class:`~tls_tasks.reports.score.ReportScore`.
+        ``counts``; see :class:`~tls_tasks.core.score.Score`.
 
     Raises:
         InputError: Rows that can't be scored, naming index and field; a judge or documents that are missing.
@@ -130,95 +122,86 @@ def report_eval(
         >>> score.signature
         'report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:custom(<lambda>)|v:1'
     """
-    config = ReportEvalConfig(
-        compat, recall_unit, first_instance_scope, nugget_answers, length_limit, aggregate,
-        interval="" if confidence_interval is None else f"{confidence_interval},{n_resamples},seed{seed}",
-    )  # fmt: skip
-    _check_options(config, confidence_interval)
-    asked = as_judge(judge)
-    rows = read_columns(predictions, references, limit=None if compat else length_limit, strict=compat is None)
+    judged_by = as_judge(judge)
+    interval = interval_options(confidence_interval, n_resamples, seed)
+    _check_options(compat, recall_unit, first_instance_scope, nugget_answers, length_limit, aggregate)
+    rows = read_rows(predictions, references, limit=None if compat else length_limit, strict=compat is None)
     find = None if documents is None else look_up(documents)
     if find is None:
-        _check_documents(rows, asked)
-    items = _judged(rows, find, asked, config) if compat is None else _as_the_program(rows, find, asked)
+        _check_documents(rows, judged_by)
+    if own := compat is None:
+        items = _by_the_tree(rows, find, judged_by, recall_unit, first_instance_scope, nugget_answers)
+    else:
+        items = score_as_program(rows, find, judged_by)
     _warn_of_unscored(items)
-    return ReportScore(
-        signature("report_eval", _signed(config, asked), VERSION),
-        items,
+    settings = _Settings(
+        compat,
+        recall_unit if own else None,
+        first_instance_scope if own else None,
+        nugget_answers if own else None,
+        length_limit if own else None,
         aggregate,
-        compat is not None,
-        None
-        if confidence_interval is None
-        else {"confidence": confidence_interval, "n_resamples": n_resamples, "seed": seed},
+        judged_by.name.replace("|", "/"),
+        interval_sign(interval),
+    )
+    return Score(
+        "report_eval",
+        signature("report_eval", settings, VERSION),
+        table=results_table(aggregate, zero=not own),
+        **from_items(items),
+        details=runs_of,
+        more=counts_of,
+        interval=interval,
     )
 
 
-def _signed(config: ReportEvalConfig, judge: Judge) -> ReportEvalConfig:
-    """The settings that moved the numbers."""
-    config = replace(config, judge=judge.name.replace("|", "/"))
-    if config.compat is None:
-        return config
-    return replace(config, recall_unit=None, first_instance_scope=None, nugget_answers=None, length_limit=None)
-
-
-def _check_options(config: ReportEvalConfig, confidence_interval: Any) -> None:
-    for option, choices in _CHOICES.items():
-        if (value := getattr(config, option)) not in choices:
-            raise OptionError.unknown(option, value, choices)
-    limit = config.length_limit
-    if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int) or limit < 0):
-        raise InputError("length_limit", None, describe(limit), "a number of characters, or None")
-    if confidence_interval is not None and (
-        isinstance(confidence_interval, bool) or not isinstance(confidence_interval, int | float)
-    ):
-        raise InputError("confidence_interval", None, describe(confidence_interval), "a coverage such as 0.95")
+def _check_options(
+    compat: Any, recall_unit: Any, first_instance_scope: Any, nugget_answers: Any, length_limit: Any, aggregate: Any
+) -> None:
+    check_choice("compat", compat, _COMPAT)
+    check_choice("recall_unit", recall_unit, RECALL_UNITS)
+    check_choice("first_instance_scope", first_instance_scope, SCOPES)
+    check_choice("nugget_answers", nugget_answers, ANSWERS)
+    check_choice("aggregate", aggregate, AGGREGATES)
+    if length_limit is not None:
+        check_whole_number("length_limit", length_limit, least=0)
 
 
 def _check_documents(rows: Sequence[ReportRow], judge: Judge) -> None:
     """Refuse to show a judge empty documents."""
-    if isinstance(judge, Recorded | FunctionJudge | NoJudge):
+    if isinstance(judge, Recorded | CallableJudge | NoJudge):
         return
     for row in rows:
         if row.report and any(sentence.citations for sentence in row.report.sentences):
-            raise InputError(
-                "documents", None, f"None, and predictions[{row.row}] cites some", "a mapping of ids to documents"
-            )
+            got = f"None, and predictions[{row.row}] cites some"
+            raise InputError("documents", None, got, "a mapping of ids to documents")
 
 
-def _judged(
-    rows: Sequence[ReportRow], find: LookUp | None, judge: Judge, config: ReportEvalConfig
-) -> tuple[ReportResult, ...]:
-    """The reports by the tree; what could not be read at all scores the worst."""
-    unit, answers, scope = str(config.recall_unit), str(config.nugget_answers), str(config.first_instance_scope)
-    plans = [plan_report(row.report or _NOTHING, row.request, find, scope) for row in rows]
-    return tuple(
-        report_result(row, plan, outcomes, unit, answers) if row.report else failed_result(row, unit, answers)
+def _by_the_tree(
+    rows: Sequence[ReportRow], find: LookUp | None, judge: Judge, recall_unit: str, scope: str, answers: str
+) -> list[ReportItem]:
+    plans = [plan_report(row.report or Report("", ""), row.request, find, scope) for row in rows]
+    return [
+        report_item(row, plan, outcomes, recall_unit, answers) if row.report else failed_item(row, recall_unit, answers)
         for row, plan, outcomes in zip(rows, plans, judge_reports(plans, judge), strict=True)
-    )
+    ]
 
 
-def _as_the_program(rows: Sequence[ReportRow], find: LookUp | None, judge: Judge) -> tuple[ReportResult, ...]:
-    raw = [RawRow(row.row, row.raw_report, row.raw_nuggets) for row in rows if row.raw_report is not None]
-    results = {result.row: result for result in run_program(raw, find, judge)}
-    return tuple(results.get(row.row) or failed_result(row, "answer", "as_given", zero=True) for row in rows)
-
-
-def _warn_of_unscored(items: Sequence[ReportResult]) -> None:
-    n_unscored, n_asked, n_unanswered = (
-        sum(item.counts[name] for item in items)
-        for name in ("unscored_sentences", "questions_asked", "questions_unanswered")
+def _warn_of_unscored(items: Sequence[ReportItem]) -> None:
+    n_asked, n_unanswered, n_unscored = (
+        sum(int(item.unit[part]) for item in items)
+        for part in ("questions_asked", "questions_unanswered", "unscored_sentences")
     )
     if n_unanswered:
         reasons = ", ".join(f"{reason} ({n})" for reason, n in _reasons(items).most_common(3))
-        warnings.warn(
+        warn_caller(
             f"report_eval: {n_unanswered} of {n_asked} questions have no verdict: {reasons}; {n_unscored} sentences "
             "are unscored and left out, and coverage and recall can only be higher",
             UnscoredWarning,
-            stacklevel=3,
         )
 
 
-def _reasons(items: Sequence[ReportResult]) -> Counter[str]:
+def _reasons(items: Sequence[ReportItem]) -> Counter[str]:
     """Why questions have no verdict."""
     return Counter(
         " ".join(filter(None, (verdict["reason"], verdict["raw"])))

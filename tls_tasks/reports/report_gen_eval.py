@@ -11,58 +11,51 @@ whole report.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
+from tls_tasks.reports.details import ReportItem, failed_item
 from tls_tasks.reports.documents import LookUp, canonical_collection
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.plan import Identity, ask_all, citation_query
-from tls_tasks.reports.score import RATIOS, UNDEFINED, Ratio, ReportResult
+from tls_tasks.reports.rows import ReportRow
+from tls_tasks.reports.score import RATIOS, UNDEFINED, Ratio, unit_of
 from tls_tasks.reports.types import Judge, Query, Verdict
 
-TRIES = 3
+_TRIES = 3
 
-Tries = Callable[[Query], Sequence[Any] | None]
+_Tries = Callable[[Query], Sequence[Any] | None]
 """A query -> what is said at the first, second … try, the last for all later ones; None: nobody has been asked yet."""
 
-About = Mapping[str, str | int]
-Match = tuple[Any, Any]
+_About = Mapping[str, str | int]
+
+
+class _Match(NamedTuple):
+    question: Any
+    answer: Any
 
 
 @dataclass(frozen=True, slots=True)
-class RawRow:
-    """One report and its nuggets as they were given: the program trips over what a parser would put right."""
-
-    row: int
-    report: Any
-    nuggets: Sequence[Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
+class _Sentence:
     """A sentence as the program scores it; ``error`` says what ended it."""
 
     index: int
     text: str
     score: int
-    matched: tuple[Match, ...] = ()
+    matched: tuple[dict[str, Any], ...] = ()
     error: str | None = None
 
 
 class _Waits(BaseException):
-    """Something must be asked first. No Exception, since the program catches those."""
-
-
-class _Trouble(Exception):
-    """What ends a sentence in the program."""
+    """Something must be asked first. Not an Exception, since the program catches those."""
 
 
 @dataclass(slots=True)
 class _Model:
     """Calls the model as the program does."""
 
-    tries: Tries
+    tries: _Tries
     invocations: int = 0
     wanted: dict[Identity, Query] = field(default_factory=dict)
 
@@ -73,10 +66,10 @@ class _Model:
         if None in said:
             raise _Waits
         calls = [0] * len(queries)
-        for _ in range(TRIES):
+        for _ in range(_TRIES):
             answers = []
             for position, texts in enumerate(said):
-                answer = _strictly(texts[min(calls[position], len(texts) - 1)]) if texts else None
+                answer = _read_strictly(texts[min(calls[position], len(texts) - 1)]) if texts else None
                 calls[position] += 1
                 self.invocations += 1
                 if answer is None:
@@ -84,18 +77,18 @@ class _Model:
                 answers.append(answer)
             else:
                 return answers
-        raise _Trouble(f"no YES or NO after {TRIES} tries")
+        raise RuntimeError(f"no YES or NO after {_TRIES} tries")
 
-    def one(self, kind: str, sentence: str, about: About, **fields: str) -> bool:
+    def ask(self, kind: str, sentence: str, about: _About, **fields: str) -> bool:
         """One answer."""
         return self.batch([Query(kind, {"sentence": sentence, **fields}, about)])[0]
 
 
-def run_program(rows: Sequence[RawRow], find: LookUp | None, judge: Judge) -> list[ReportResult]:
+def score_as_program(rows: Sequence[ReportRow], find: LookUp | None, judge: Judge) -> list[ReportItem]:
     """Score reports as the program does; all that it would ask next is asked at once.
 
     Args:
-        rows: The reports.
+        rows: The reports; what counts is how they were given, since the program trips over what a parser would repair.
         find: The look-up of documents; None: all exist.
         judge: Who is asked. Recorded judgments are read strictly, try by try; another judge's missing verdict has
             failed three times.
@@ -106,13 +99,16 @@ def run_program(rows: Sequence[RawRow], find: LookUp | None, judge: Judge) -> li
         JudgeError: If the judge can't be used at all.
     """
     known: dict[Identity, Verdict] = {}
-    tries: Tries = judge.tries if isinstance(judge, Recorded) else partial(_tries_of, known)
+    tries: _Tries = judge.tries if isinstance(judge, Recorded) else partial(_tries_of, known)
     while True:
         models = [_Model(tries) for _ in rows]
-        results = [_report(row, find, model) for row, model in zip(rows, models, strict=True)]
+        items = [
+            failed_item(row, "answer", "as_given", zero=True) if row.raw_report is None else _report(row, find, model)
+            for row, model in zip(rows, models, strict=True)
+        ]
         wanted = {identity: query for model in models for identity, query in model.wanted.items()}
         if not wanted:
-            return results
+            return items
         known |= ask_all(judge, wanted)
 
 
@@ -121,32 +117,34 @@ def _tries_of(known: Mapping[Identity, Verdict], query: Query) -> Sequence[Any] 
     return None if verdict is None else (verdict.value,)
 
 
-def _strictly(said: Any) -> bool | None:
+def _read_strictly(said: Any) -> bool | None:
     text = said.strip().upper() if isinstance(said, str) else {True: "YES", False: "NO"}.get(said)
     return {"YES": True, "NO": False}.get(text or "")
 
 
-def _report(raw: RawRow, find: LookUp | None, model: _Model) -> ReportResult:
-    report = raw.report
+def _report(row: ReportRow, find: LookUp | None, model: _Model) -> ReportItem:
+    report = row.raw_report
     try:
-        nuggets = next((row["items"] for row in raw.nuggets if str(row["query_id"]) == str(report["request_id"])), None)
-        texts = [row["text"] for row in report["sentences"]]
-        unique: set[Match] = set()
+        nuggets = next(
+            (own["items"] for own in row.raw_nuggets if str(own["query_id"]) == str(report["request_id"])), None
+        )
+        texts = [sentence["text"] for sentence in report["sentences"]]
+        unique: set[_Match] = set()
         sentences = [_sentence(index, report, texts, nuggets, find, model, unique) for index in range(len(texts))]
         total = sum(len(nugget["gold_answers"]) for nugget in nuggets) if nuggets else 0
         ids = str(report["request_id"]), str(report["run_id"])
         _ = report["collection_ids"]
     except (KeyError, TypeError, AttributeError) as error:
-        loss = f"predictions[{raw.row}]: report_gen_eval loses this report by {type(error).__name__}: {error}"
+        loss = f"predictions[{row.row}]: report_gen_eval loses this report by {type(error).__name__}: {error}"
         raise type(error)(loss) from error
-    return _result(raw.row, ids, sentences, len(unique), total, model)
+    return _item(row, ids, sentences, len(unique), total, model.invocations)
 
 
 def _sentence(
-    index: int, report: Any, texts: Sequence[Any], nuggets: Any, find: LookUp | None, model: _Model, unique: set[Match]
-) -> Sentence:
+    index: int, report: Any, texts: Sequence[Any], nuggets: Any, find: LookUp | None, model: _Model, unique: set[_Match]
+) -> _Sentence:
     text = str(texts[index])
-    about: About = {"request_id": str(report["request_id"]), "sentence": index}
+    about: _About = {"request_id": str(report["request_id"]), "sentence": index}
     try:
         documents = _documents(report["sentences"][index], report, find)
         if documents:
@@ -155,10 +153,10 @@ def _sentence(
             score, matched = _uncited(text, texts[:index], nuggets, model, about)
         unique.update(matched)
     except _Waits:
-        return Sentence(index, text, 0)
-    except Exception as error:  # the program catches all: this is what is repeated here
-        return Sentence(index, text, 0, error=f"{type(error).__name__}: {error}")
-    return Sentence(index, text, score, tuple(matched))
+        return _Sentence(index, text, 0)
+    except Exception as error:  # the program catches everything, and so does its copy
+        return _Sentence(index, text, 0, error=f"{type(error).__name__}: {error}")
+    return _Sentence(index, text, score, tuple(match._asdict() for match in matched))
 
 
 def _documents(row: Any, report: Any, find: LookUp | None) -> list[tuple[str, str]]:
@@ -169,44 +167,44 @@ def _documents(row: Any, report: Any, find: LookUp | None) -> list[tuple[str, st
     for doc_id in row["citations"]:
         for collection in report["collection_ids"]:
             if find and find.collections is not None and canonical_collection(collection) not in find.collections:
-                raise _Trouble(f"no collection {collection}")
+                raise RuntimeError(f"no collection {collection}")
             text = "" if find is None else find([collection], doc_id)
             if text is not None:
                 found.append((str(doc_id), text))
                 break
     if len(found) != len(row["citations"]):
-        raise _Trouble(f"{len(found)} of {len(row['citations'])} cited documents found")
+        raise RuntimeError(f"{len(found)} of {len(row['citations'])} cited documents found")
     return found
 
 
 def _cited(
-    text: str, documents: Sequence[tuple[str, str]], nuggets: Any, model: _Model, about: About
-) -> tuple[int, list[Match]]:
+    text: str, documents: Sequence[tuple[str, str]], nuggets: Any, model: _Model, about: _About
+) -> tuple[int, list[_Match]]:
     if not all(model.batch([citation_query(text, doc_id, found, about) for doc_id, found in documents])):
         return -1, []
     matched = _matches(text, nuggets, model, about) if nuggets else []
     return len(matched), matched
 
 
-def _uncited(text: str, earlier: Sequence[Any], nuggets: Any, model: _Model, about: About) -> tuple[int, list[Match]]:
-    if model.one("negative", text, about):
+def _uncited(text: str, earlier: Sequence[Any], nuggets: Any, model: _Model, about: _About) -> tuple[int, list[_Match]]:
+    if model.ask("negative", text, about):
         if not nuggets:
             return 0, []
         matched = _matches(text, nuggets, model, about)
         return 1 if matched else -1, matched
-    if not model.one("requires_citation", text, about):
+    if not model.ask("requires_citation", text, about):
         return 0, []
-    if not earlier or model.one("first_instance", text, about, previous="\n".join(earlier)):
+    if not earlier or model.ask("first_instance", text, about, previous="\n".join(earlier)):
         return -1, []
     return 0, []
 
 
-def _matches(text: str, nuggets: Any, model: _Model, about: About) -> list[Match]:
+def _matches(text: str, nuggets: Any, model: _Model, about: _About) -> list[_Match]:
     """The distinct pairs that a sentence gives, in order."""
     pairs = []
     for nugget in nuggets:
         for answer in nugget["gold_answers"]:
-            pairs.append((nugget["question_text"], answer))
+            pairs.append(_Match(nugget["question_text"], answer))
             _ = nugget["info"]["importance"]  # the program reads it, and falls where there is none
     if not pairs:
         return []
@@ -216,20 +214,21 @@ def _matches(text: str, nuggets: Any, model: _Model, about: About) -> list[Match
             for question, answer in pairs
         ]
     )
-    matched: list[Match] = []
+    matched: list[_Match] = []
     for pair, answer in zip(pairs, answers, strict=True):
         if answer and pair not in matched:
             matched.append(pair)
     return matched
 
 
-def _result(
-    row: int, ids: tuple[str, str], sentences: Sequence[Sentence], n_unique: int, total: int, model: _Model
-) -> ReportResult:
+def _item(
+    row: ReportRow, ids: tuple[str, str], sentences: Sequence[_Sentence], n_unique: int, total: int, judge_calls: int
+) -> ReportItem:
     rewarded = sum(sentence.score > 0 for sentence in sentences)
     penalized = sum(sentence.score < 0 for sentence in sentences)
     errors = [sentence.index for sentence in sentences if sentence.error]
-    own = {"recall": Ratio(n_unique, total), "precision": Ratio(rewarded, rewarded + penalized)}
+    ratios = dict.fromkeys(RATIOS, UNDEFINED)
+    ratios |= {"recall": Ratio(n_unique, total), "precision": Ratio(rewarded, rewarded + penalized)}
     counts = {
         "sentences": len(sentences),
         "rewarded_sentences": rewarded,
@@ -238,33 +237,18 @@ def _result(
         "unique_nuggets_matched": n_unique,
         "total_nuggets": total,
         "unknown_citations": 0,
-        "questions_asked": model.invocations,
+        "questions_asked": judge_calls,
         "questions_unanswered": 0,
     }
-    return ReportResult(
-        row,
-        *ids,
-        ratios={key: own.get(key, UNDEFINED) for key in RATIOS},
-        counts=counts,
-        flags=() if sentences else ("empty_report",),
-        zero=True,
-        details=partial(_details, sentences, errors, model.invocations),
-    )
+    flags = () if sentences else ("empty_report",)
+    details = partial(_details, sentences, errors, judge_calls)
+    return ReportItem(row.row, *ids, unit_of(ratios, counts, flags, zero=True), flags, details=details)
 
 
-def _details(sentences: Sequence[Sentence], errors: list[int], judge_calls: int) -> dict[str, Any]:
+def _details(sentences: Sequence[_Sentence], errors: list[int], judge_calls: int) -> dict[str, Any]:
     return {
         "scores": [sentence.score for sentence in sentences],
         "errors": errors,
         "judge_calls": judge_calls,
-        "sentences": [
-            {
-                "index": sentence.index,
-                "text": sentence.text,
-                "score": sentence.score,
-                "matched": [{"question": question, "answer": answer} for question, answer in sentence.matched],
-                "error": sentence.error,
-            }
-            for sentence in sentences
-        ],
+        "sentences": [asdict(sentence) for sentence in sentences],
     }

@@ -6,7 +6,6 @@ documents that its prompts showed.
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +14,13 @@ from typing import Any
 
 from tls_tasks.core.answers import answer_text
 from tls_tasks.core.errors import DataError
+from tls_tasks.core.score import Score
+from tls_tasks.data.lines import json_values, text_lines
 from tls_tasks.reports.files import BadRow
 from tls_tasks.reports.nuggets import parse_request, read_requests
 from tls_tasks.reports.read import read_reports
 from tls_tasks.reports.report_eval import report_eval
-from tls_tasks.reports.score import ReportScore
+from tls_tasks.reports.score import from_items
 from tls_tasks.reports.task import NOBODY, parse_answer, read_judged, request_row, shown_documents
 from tls_tasks.reports.types import Judge, Report, ReportRequest
 
@@ -55,7 +56,7 @@ def read_run(reports: Path, nuggets: Path | None) -> ReportRun:
     Raises:
         DataError: A file that can't be read, that holds no report, or nuggets that are missing.
     """
-    lines = _lines(reports)
+    lines = list(text_lines(reports))
     if _is_samples_log(lines):
         return _of_samples(lines, reports)
     if nuggets is None:
@@ -65,7 +66,7 @@ def read_run(reports: Path, nuggets: Path | None) -> ReportRun:
     found, bad = read_reports(lines, str(reports))
     if not found:
         raise DataError(f"{reports}: no report in it{f'; {bad[0]}' if bad else ''}")
-    requests, bad_nuggets = read_requests(_lines(nuggets), str(nuggets))
+    requests, bad_nuggets = read_requests(text_lines(nuggets), str(nuggets))
     by_id = {request.request_id: request for request in requests}
     lacking = dict.fromkeys(one.request_id for one in found if one.request_id not in by_id)
     return ReportRun(
@@ -77,9 +78,7 @@ def read_run(reports: Path, nuggets: Path | None) -> ReportRun:
     )
 
 
-def score_run(
-    run: ReportRun, judge: Judge, *, documents: Any = None, batch_size: int = 0, **options: Any
-) -> ReportScore:
+def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size: int = 0, **options: Any) -> Score:
     """Judge and score a run; with a recording as the judge nobody is asked.
 
     Args:
@@ -95,12 +94,12 @@ def score_run(
     """
     find = documents if run.documents is None else run.documents
     size = batch_size or len(run.reports)
-    parts: list[ReportScore] = []
+    items: list[Any] = []
     for start in range(0, len(run.reports), size):
         rows = slice(start, start + size)
         part = report_eval(run.reports[rows], run.requests[rows], find, judge, **options)
-        parts.append(replace(part, items=tuple(replace(item, row=item.row + start) for item in part.items)))
-    return replace(parts[0], items=tuple(item for part in parts for item in part.items))
+        items += (replace(item, row=item.row + start) for item in part.items)
+    return replace(part, **from_items(items))
 
 
 def _is_samples_log(lines: Sequence[str]) -> bool:
@@ -137,23 +136,10 @@ def _of_samples(lines: Sequence[str], path: Path) -> ReportRun:
 
 def _samples(lines: Iterable[str], path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     wanted = ("doc_id", "documents", "nuggets", "limit", "collection_id")
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        place = f"{path}, line {number}"
-        try:
-            sample = json.loads(line)
-            lacking = [name for name in wanted if name not in sample["doc"]]
-        except (ValueError, RecursionError, LookupError, TypeError) as error:
-            raise DataError(f"{place}: no sample of the harness: {type(error).__name__}: {error}") from error
-        if lacking:
+    for place, sample in json_values(lines, str(path)):
+        doc = sample.get("doc") if isinstance(sample, dict) else None
+        if not isinstance(doc, dict) or not {"resps", "filtered_resps"} <= sample.keys():
+            raise DataError(f"{place}: got no sample of the harness, expected doc, resps and filtered_resps")
+        if lacking := [name for name in wanted if name not in doc]:
             raise DataError(f"{place}: doc has no {lacking[0]}: is it a samples log of report_generation?")
         yield place, sample
-
-
-def _lines(path: Path) -> list[str]:
-    try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
-            return list(lines)
-    except (OSError, EOFError, UnicodeDecodeError) as error:
-        raise DataError(f"{path}: can't be read: {error}") from error

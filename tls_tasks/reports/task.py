@@ -1,8 +1,7 @@
-"""Responses of the report task -> judged reports (a filter) -> the values that the harness aggregates.
+"""The report task: answers -> judged reports -> units.
 
-The harness calls a filter once with all responses of a task, and whatever the filter returns is written into the
-samples log. So the judge is asked there, by many questions at a time, and a logged run is a recording: scoring reads
-what the log has and asks nobody.
+All answers are judged at once, by many questions at a time, and what the judge said is written into the judged answer:
+a logged run is a recording. Scoring reads it and asks nobody.
 """
 
 from __future__ import annotations
@@ -11,38 +10,56 @@ import json
 import logging
 import math
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, MutableMapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from tls_tasks.core.answers import answer_text
 from tls_tasks.core.parsed import Parsed
+from tls_tasks.core.prf import f_beta
+from tls_tasks.core.score import Score, mean, total
+from tls_tasks.core.task import Doc, Task
+from tls_tasks.reports.data import DATA_SETS, load_documents, prompt
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges import Recorded
-from tls_tasks.reports.judges.choose import make_judge
+from tls_tasks.reports.judges.choose import check_judge, make_judge
 from tls_tasks.reports.judges.recordings import record
 from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.reports.plan import Outcome, ReportPlan, judge_reports, plan_report
 from tls_tasks.reports.read import report_row
 from tls_tasks.reports.read_text import parse_report
 from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
-from tls_tasks.reports.score import KEYS, RATIOS, UNDEFINED, Ratio, ReportResult, ReportScore
+from tls_tasks.reports.score import KEYS, RATIOS, macro, micro
 from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, Verdict
 
 _log = logging.getLogger(__name__)
-
-COUNTS = ("n_unscored", "n_sentences", "unknown_citations", "parse_failures")
-"""What is counted of each report besides the results."""
 
 NOBODY = "none"
 """The judge's name where there is none."""
 
 
-def judge_answers(responses: Iterable[Any], docs: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Read the reports in all responses of a task and put the judge's questions about them.
+def _f1_of_ratios(support_of: float, support_hits: float, coverage_of: float, coverage_hits: float) -> float:
+    if not support_of or not coverage_of:
+        return math.nan
+    return f_beta(support_hits / support_of, coverage_hits / coverage_of)
+
+
+_RESULTS = {
+    **{key: macro(key, is_mean=True) for key in KEYS},
+    **{f"{key}_micro": micro(key) for key in RATIOS},
+    "f1_micro": replace(micro("f1"), of=_f1_of_ratios),
+    "n_unscored": total("unscored_sentences", better=False),
+    "n_sentences": mean("n_sentences", better=None),
+    "unknown_citations": total("unknown_citations", better=False),
+    "parse_failures": total("parse_failures", better=False),
+}
+
+
+def judge_answers(answers: Sequence[str], docs: Sequence[Doc]) -> list[str]:
+    """Read the reports in all answers to a task and put the judge's questions about them.
 
     Args:
-        responses: The model's answers, one a document.
-        docs: The documents of :func:`tls_tasks.reports.data.load_report_task`; ``judge`` in them says who judges.
+        answers: The model's answers, one a document.
+        docs: The task's documents; ``judge`` in them says who judges.
 
     Returns:
         For each document JSON text: ``report`` (a row with ``sentences``), ``problems`` (kind -> how often), ``judge``
@@ -51,50 +68,20 @@ def judge_answers(responses: Iterable[Any], docs: Sequence[Mapping[str, Any]]) -
     Nothing is raised: an exception here would lose the answers of the whole run. Where the judge fails, its verdicts
     are missing, the log says why, and ``tls-tasks judge`` can ask again from the samples log.
     """
-    parsed = [parse_answer(answer_text([response]), doc) for response, doc in zip(responses, docs, strict=True)]
+    parsed = [parse_answer(answer, doc) for answer, doc in zip(answers, docs, strict=True)]
     asker = _Asker()
-    judged: list[tuple[Outcome, ...]] = [() for _ in docs]
+    outcomes: list[tuple[Outcome, ...]] = [() for _ in docs]
     try:
         asker.judge = make_judge(json.loads(docs[0]["judge"])) if docs else None
         if asker.judge is not None:
-            plans = [_plan(one.value, doc) for one, doc in zip(parsed, docs, strict=True)]
-            judged = judge_reports(plans, asker)
-    except Exception as error:  # see above: the generations must survive whatever it is
+            plans = [_plan(own.value, doc) for own, doc in zip(parsed, docs, strict=True)]
+            outcomes = judge_reports(plans, asker)
+    except Exception as error:  # see above: the answers must survive, whatever it is
         asker.fail(error)
-    return [json.dumps(_judged(one, outcomes, asker)) for one, outcomes in zip(parsed, judged, strict=True)]
+    return [json.dumps(_judged(*pair, asker)) for pair in zip(parsed, outcomes, strict=True)]
 
 
-def process_report(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
-    """Score one judged report; asks nobody.
-
-    Args:
-        doc: With ``documents``, ``nuggets``, ``collection_id`` and ``doc_id``.
-        results: What :func:`judge_answers` made of the answer, as its only element. Anything else is taken for an
-            answer that nobody has judged.
-
-    Returns:
-        The results of ``report_eval`` (floats, NaN where undefined or not judged), ``<key>_micro`` (what
-        :func:`~tls_tasks.hosts.aggregations.ratio_of_scored` folds), ``n_unscored`` (sentences), ``n_sentences``,
-        ``unknown_citations`` and ``parse_failures`` (0 or 1). Without a judge every result is NaN.
-
-    As in :func:`~tls_tasks.timelines.task.process_timeline` nothing is raised: should scoring fail, the results are
-    NaN.
-    """
-    try:
-        judged = read_judged(doc, answer_text(results))
-        result = score_judged(doc, judged)
-        return {**_ratios(result), **_counts(judged, result)}
-    except Exception:  # nothing may cost the run, and NaN hides nothing
-        _log.exception("report_eval could not score request %s: its values are NaN", doc.get("doc_id", "?"))
-        return {**_ratios(None), **dict.fromkeys(COUNTS, math.nan)}
-
-
-def result_keys() -> list[str]:
-    """The keys of :func:`process_report`, which a task's ``metric_list`` must name one by one."""
-    return [*_ratios(None), *COUNTS]
-
-
-def read_judged(doc: Mapping[str, Any], text: str) -> dict[str, Any]:
+def read_judged(doc: Doc, text: str) -> dict[str, Any]:
     """What :func:`judge_answers` wrote; of any other text the report in it, judged by nobody."""
     try:
         value = json.loads(text)
@@ -105,23 +92,48 @@ def read_judged(doc: Mapping[str, Any], text: str) -> dict[str, Any]:
     return _judged(parse_answer(text, doc), (), _Asker())
 
 
-def score_judged(doc: Mapping[str, Any], judged: Mapping[str, Any]) -> ReportResult | None:
-    """The score of one judged report; None if nobody has judged it."""
-    return None if judged["judge"] == NOBODY else _scored(doc, judged).items[0]
+def _load(
+    name: str, /, *, judge: Any = NOBODY, provenance: MutableMapping[str, str] | None = None, **options: Any
+) -> list[dict[str, Any]]:
+    """The documents. A judge that can't work is refused before anything has been generated."""
+    judged_by = check_judge(judge)
+    if provenance is not None:
+        provenance["judge"] = judged_by
+    return load_documents(name, judge=judge, provenance=provenance, **options)
 
 
-def explain(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, dict[str, Any]]:
-    """Metric -> all that it has to say of one judged report; arguments as for :func:`process_report`.
+def _target(doc: Doc) -> str:
+    """The answers of the request's nuggets, each with the numbers of the documents that attest it."""
+    numbers = {doc_id: str(number) for number, doc_id in enumerate(shown_documents(doc), start=1)}
+    request = parse_request(request_row(doc)).value or ReportRequest("")
+    return "\n".join(
+        f"{answer.text} [{', '.join(numbers[doc_id] for doc_id in answer.references if doc_id in numbers)}]."
+        for nugget in request.nuggets
+        for answer in nugget.answers
+    )
 
-    Raises:
-        TlsTasksError: If the document can't be scored.
-    """
-    return {"report_eval": _scored(doc, read_judged(doc, answer_text(results))).as_dict(detailed=True)}
+
+def _unit(doc: Doc, answer: str) -> dict[str, float]:
+    """The unit of a judged report; of one that nobody has judged only what can be counted."""
+    judged = read_judged(doc, answer)
+    n_sentences = len(judged["report"]["sentences"]) if judged["report"] else 0
+    unit = {"unscored_sentences": n_sentences} if judged["judge"] == NOBODY else _score(doc, judged).units[0]
+    return {
+        **unit,
+        "n": 1,
+        "n_sentences": n_sentences,
+        "unknown_citations": int(judged["problems"].get("unknown_citation", 0)),
+        "parse_failures": int(judged["report"] is None),
+    }
 
 
-def _scored(doc: Mapping[str, Any], judged: Mapping[str, Any]) -> ReportScore:
+def _explain(doc: Doc, answer: str) -> dict[str, dict[str, Any]]:
+    return {"report_eval": _score(doc, read_judged(doc, answer)).as_dict(detailed=True)}
+
+
+def _score(doc: Doc, judged: Mapping[str, Any]) -> Score:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnscoredWarning)  # counted for the whole run by a metric of its own
+        warnings.simplefilter("ignore", UnscoredWarning)  # n_unscored counts them for the whole run
         return report_eval(
             ["" if judged["report"] is None else judged["report"]],  # no report in the answer: the worst score
             [request_row(doc)],
@@ -162,7 +174,7 @@ class _Asker:
         )
 
 
-def parse_answer(text: str, doc: Mapping[str, Any]) -> Parsed[Report]:
+def parse_answer(text: str, doc: Doc) -> Parsed[Report]:
     """The report in an answer to a document of the task."""
     return parse_report(
         text,
@@ -185,40 +197,23 @@ def _judged(parsed: Parsed[Report], outcomes: Sequence[Outcome], asker: _Asker) 
     }
 
 
-def _plan(report: Report | None, doc: Mapping[str, Any]) -> ReportPlan:
+def _plan(report: Report | None, doc: Doc) -> ReportPlan:
     request = parse_request(request_row(doc)).value or ReportRequest(str(doc["doc_id"]))
     return plan_report(report or Report(str(doc["doc_id"]), ""), request, look_up(shown_documents(doc)))
 
 
-def request_row(doc: Mapping[str, Any]) -> dict[str, Any]:
+def request_row(doc: Doc) -> dict[str, Any]:
     """The request's row of nuggets, empty where there is none."""
     row: dict[str, Any] = json.loads(doc["nuggets"]) if doc["nuggets"] else {"query_id": doc["doc_id"], "items": []}
     return row
 
 
-def shown_documents(doc: Mapping[str, Any]) -> dict[str, dict[str, str]]:
+def shown_documents(doc: Doc) -> dict[str, dict[str, str]]:
     """The documents that a prompt showed: what it did not show can't be cited."""
     return {document["id"]: document for document in json.loads(doc["documents"])}
 
 
-def _ratios(result: ReportResult | None) -> dict[str, Any]:
-    values: dict[str, Any] = dict(dict.fromkeys(KEYS, math.nan) if result is None else result.values())
-    ratios = dict.fromkeys(RATIOS, UNDEFINED) if result is None else result.ratios
-    for key in RATIOS:
-        values[f"{key}_micro"] = _plain(ratios[key])
-    support, coverage = _plain(ratios["sentence_support"]), _plain(ratios["nugget_coverage"])
-    return {**values, "f1_micro": {"support": support, "coverage": coverage}}
-
-
-def _counts(judged: Mapping[str, Any], result: ReportResult | None) -> dict[str, int]:
-    n_sentences = len(judged["report"]["sentences"]) if judged["report"] else 0
-    return {
-        "n_unscored": n_sentences if result is None else result.counts["unscored_sentences"],
-        "n_sentences": n_sentences,
-        "unknown_citations": int(judged["problems"].get("unknown_citation", 0)),
-        "parse_failures": int(judged["report"] is None),
-    }
-
-
-def _plain(ratio: Ratio) -> dict[str, int]:
-    return {"hits": ratio.hits, "of": ratio.of}
+TASKS = {
+    name: Task(name, "reports", _RESULTS, _load, prompt, _target, _unit, _explain, judge=judge_answers)
+    for name in DATA_SETS
+}

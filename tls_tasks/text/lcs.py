@@ -1,27 +1,27 @@
-"""Longest common subsequences by bit-parallel arithmetic on Python's integers.
+"""Longest common subsequences: their length, and where they meet a text.
 
-One row of the textbook's table is one integer: bit ``i`` is 0 where the row rises at position ``i`` (Allison & Dix,
-Information Processing Letters 23, 1986; the update is Hyyrö's of 2004). A row then costs four operations on integers,
-whatever the length of the texts, and the table is never stored.
+The length comes from rapidfuzz. Which of several longest subsequences is taken matters to rougeLsum, and rapidfuzz
+gives no control of that, so :func:`union_lcs` computes its own, by bit-parallel arithmetic on Python's integers: one
+column of the textbook's table is one integer, whose bit ``i`` is 0 where the column rises at position ``i`` (Allison
+and Dix, Information Processing Letters 23, 1986; the update is Hyyrö's of 2004).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-# A set of positions is an integer as wide as the text. For words that stand more often than this it is made once and
-# kept; for rarer ones it is made when needed, or texts without repetition would keep one such integer for every word.
-_KEPT_FROM = 9
-_FEW_WORDS = 8192  # texts up to here keep them all: that is quicker, and 8 MB at most
-_BITS = tuple(1 << position for position in range(512))
+from rapidfuzz.distance import LCSseq
+
+# For texts of so many words in all, rapidfuzz is two to four times as fast on small numbers as on the words themselves.
+_NUMBERED_FROM = 6000
 
 
 def lcs_length(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
     """How many elements the longest common subsequence of two sequences has.
 
     Args:
-        left: Any number of hashable elements, usually words.
-        right: The same.
+        left: Words.
+        right: Words.
 
     Returns:
         From 0 to the length of the shorter one.
@@ -30,83 +30,10 @@ def lcs_length(left: Sequence[Hashable], right: Sequence[Hashable]) -> int:
         >>> lcs_length("the budget was approved by the committee".split(), "the committee approved the budget".split())
         3
     """
-    n_before = len(left)
-    if left and right and (left[0] == right[0] or left[-1] == right[-1]):
-        left, right = _without_common_ends(left, right)
-    n_common = n_before - len(left)
-    shorter, longer = (left, right) if len(left) < len(right) else (right, left)
-    row = _last_row(_positions_of(longer, shorter), len(shorter))  # narrow integers, and few of them to make
-    return n_common + len(shorter) - row.bit_count()
-
-
-def _last_row(steps: Iterable[int], n_bits: int) -> int:
-    everything = row = (1 << n_bits) - 1
-    if n_bits <= len(_BITS):  # bits that are carried over the end harm nothing, and cost less than cutting them off
-        for positions in steps:
-            hits = row & positions
-            row = (row + hits) | (row - hits)
-        return row & everything
-    for positions in steps:
-        hits = row & positions
-        row = ((row + hits) | (row - hits)) & everything
-    return row
-
-
-def _without_common_ends(
-    left: Sequence[Hashable], right: Sequence[Hashable]
-) -> tuple[Sequence[Hashable], Sequence[Hashable]]:
-    """Both without what they begin and end with in common: that is part of a longest common subsequence."""
-    n_most = min(len(left), len(right))
-    start = next((i for i in range(n_most) if left[i] != right[i]), n_most)
-    n_most -= start
-    end = next((i for i in range(n_most) if left[-1 - i] != right[-1 - i]), n_most)
-    return left[start : len(left) - end], right[start : len(right) - end]
-
-
-def _positions_of(words: Sequence[Hashable], text: Sequence[Hashable]) -> Iterable[int]:
-    """For every word that stands in ``text``, where it does: bit ``i`` for position ``i``."""
-    if len(text) <= _FEW_WORDS:
-        return filter(None, map(position_bits(text).get, words))
-    return _positions_of_many(words, text)
-
-
-def _positions_of_many(words: Sequence[Hashable], text: Sequence[Hashable]) -> Iterator[int]:
-    wanted = set(words)
-    places: dict[Hashable, list[int]] = {}
-    for position, word in enumerate(text):
-        if word in wanted:
-            places.setdefault(word, []).append(position)
-    kept = {word: _as_bits(positions) for word, positions in places.items() if len(positions) >= _KEPT_FROM}
-    for word in words:
-        if word in kept:
-            yield kept[word]
-        elif word in places:
-            yield sum(1 << position for position in places[word])
-
-
-def _as_bits(positions: Sequence[int]) -> int:
-    """The same as a sum of powers of two, in one go instead of one long addition for each."""
-    field = bytearray(positions[-1] // 8 + 1)
-    for position in positions:
-        field[position >> 3] |= 1 << (position & 7)
-    return int.from_bytes(field, "little")
-
-
-def position_bits(text: Sequence[Hashable]) -> dict[Hashable, int]:
-    """Word -> where it stands in ``text``: bit ``i`` for position ``i``.
-
-    Example:
-        >>> position_bits(["a", "b", "a"])
-        {'a': 5, 'b': 2}
-    """
-    found: dict[Hashable, int] = {}
-    bits: Iterable[int] = _BITS if len(text) <= len(_BITS) else (1 << position for position in range(len(text)))
-    for word, bit in zip(text, bits, strict=False):
-        if word in found:
-            found[word] |= bit
-        else:
-            found[word] = bit
-    return found
+    if len(left) + len(right) >= _NUMBERED_FROM:
+        numbers: dict[Hashable, int] = {}
+        left, right = ([numbers.setdefault(word, len(numbers)) for word in words] for words in (left, right))
+    return LCSseq.similarity(left, right)
 
 
 def union_lcs(reference: Sequence[Hashable], candidates: Iterable[Sequence[Hashable]]) -> list[int]:
@@ -126,12 +53,25 @@ def union_lcs(reference: Sequence[Hashable], candidates: Iterable[Sequence[Hasha
         >>> union_lcs("w1 w2 w3 w4 w5".split(), ["w1 w2 w6 w7 w8".split(), "w1 w3 w8 w9 w5".split()])
         [0, 1, 2, 4]
     """
-    positions = position_bits(reference)
+    positions = _position_bits(reference)
     everything = (1 << len(reference)) - 1
     union = 0
     for candidate in candidates:
         union |= _taken(positions, everything, candidate)
     return [position for position in range(union.bit_length()) if union >> position & 1]
+
+
+def _position_bits(text: Sequence[Hashable]) -> dict[Hashable, int]:
+    """Word -> where it stands in ``text``: bit ``i`` for position ``i``.
+
+    Example:
+        >>> _position_bits(["a", "b", "a"])
+        {'a': 5, 'b': 2}
+    """
+    found: dict[Hashable, int] = {}
+    for position, word in enumerate(text):
+        found[word] = found.get(word, 0) | 1 << position
+    return found
 
 
 def _taken(positions: Mapping[Hashable, int], everything: int, candidate: Sequence[Hashable]) -> int:

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from tls_tasks.core.scores import Counts
+from tls_tasks.core.prf import Counts
 from tls_tasks.text.porter import stem
 from tls_tasks.text.word_lists import irregular_forms, stopwords
 

@@ -17,12 +17,12 @@ well.
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from tls_tasks.core.scores import Counts
+from tls_tasks.core.prf import Counts
 from tls_tasks.timelines.overlap import Floats, Ints, Overlap
 
 VARIANTS = ("concat", "agreement", "align", "align+", "align+m:1")
@@ -30,8 +30,7 @@ VARIANTS = ("concat", "agreement", "align", "align+", "align+m:1")
 and ``align_date_content_costs_many_to_one``."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
+class Pairs(NamedTuple):
     """Aligned dates, one array position a pair.
 
     Attributes:
@@ -45,8 +44,7 @@ class Pairs:
     weight: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class Alignment:
+class Alignment(NamedTuple):
     """Both directions of an alignment.
 
     Attributes:
@@ -112,9 +110,8 @@ def weighted_counts(words: Overlap, alignment: Alignment | None, gram: int) -> C
     )
 
 
-@dataclass(frozen=True, slots=True)
-class AlignedDates:
-    """Aligned pairs with what people want to see of them; rows are made when they are asked for.
+class AlignedDays(NamedTuple):
+    """Aligned pairs with what people want to see of them, without the matrices that they were found in.
 
     Attributes:
         predicted: Day numbers of the predicted dates.
@@ -130,7 +127,6 @@ class AlignedDates:
 
     def as_rows(self) -> list[dict[str, object]]:
         """One row a pair, ready for JSON."""
-        columns = (self.predicted.tolist(), self.reference.tolist(), self.weight.tolist(), self.hits.tolist())
         return [
             {
                 "predicted": datetime.date.fromordinal(predicted).isoformat(),
@@ -138,13 +134,13 @@ class AlignedDates:
                 "weight": weight,
                 "hits": hits,
             }
-            for predicted, reference, weight, hits in zip(*columns, strict=True)
+            for predicted, reference, weight, hits in zip(*(column.tolist() for column in self), strict=True)
         ]
 
 
-def aligned_dates(pairs: Pairs, words: Overlap) -> AlignedDates:
-    """The pairs by their dates, without the matrices that they were found in."""
-    return AlignedDates(
+def aligned_days(pairs: Pairs, words: Overlap) -> AlignedDays:
+    """The days of aligned pairs."""
+    return AlignedDays(
         words.predicted_ordinals[pairs.predicted],
         words.reference_ordinals[pairs.reference],
         pairs.weight,

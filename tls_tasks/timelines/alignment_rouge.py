@@ -9,21 +9,22 @@ Where tilse stops with an error, a value is 0.0 and the item carries a flag of :
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import OptionError
-from tls_tasks.core.scores import Counts, Item, Score, mean
-from tls_tasks.core.signature import signature
-from tls_tasks.text.rouge155 import NonAsciiWarning, Tokenizer, is_mostly_unseen
+from tls_tasks.core.errors import OptionError, warn_caller
+from tls_tasks.core.options import check_choice
+from tls_tasks.core.prf import Counts, Item, check_aggregate, prf_unit
+from tls_tasks.core.score import Score
+from tls_tasks.text.rouge155 import NonAsciiWarning, Tokenizer, is_mostly_unseen, rouge_counts
 from tls_tasks.text.tokenizers import resolve_tokenizer
-from tls_tasks.timelines.alignment import VARIANTS, AlignedDates, Alignment, align_all, aligned_dates, weighted_counts
-from tls_tasks.timelines.date_f1 import check_aggregate
-from tls_tasks.timelines.exact_date_mean import exact_date_mean
-from tls_tasks.timelines.items import TimelineRow, empty_flags, problems_of, read_rows
+from tls_tasks.timelines.alignment import VARIANTS, AlignedDays, Alignment, align_all, aligned_days, weighted_counts
 from tls_tasks.timelines.overlap import Encoder, Overlap, content_words, overlap
+from tls_tasks.timelines.pairs import TimelineRow, read_rows, score_of
 from tls_tasks.timelines.read import TimelinePolicy
 from tls_tasks.timelines.tilse_engine import tilse_counts
 from tls_tasks.timelines.types import Timeline
@@ -34,7 +35,7 @@ ENGINES = ("rouge155", "tilse")
 """``rouge155``: ours, exact, in Python; ``tilse``: tilse itself with its Perl script (extra ``tilse``), thousands of
 times slower."""
 
-PREFIXES = ("ar1", "ar2")
+_PREFIXES = ("ar1", "ar2")
 
 FLAGS: Mapping[str, str] = {
     "empty_prediction": "the prediction has no dates",
@@ -64,10 +65,8 @@ class AlignmentRougeConfig:
     def __post_init__(self) -> None:
         """Refuse options that don't exist."""
         check_aggregate(self.aggregate, self.beta)
-        if self.variant not in VARIANTS:
-            raise OptionError.unknown("variant", self.variant, VARIANTS)
-        if self.engine not in ENGINES:
-            raise OptionError.unknown("engine", self.engine, ENGINES)
+        check_choice("variant", self.variant, VARIANTS)
+        check_choice("engine", self.engine, ENGINES)
         plain = self.tokenizer == "rouge155" and self.remove_stopwords and self.use_stemmer
         if self.engine == "tilse" and not plain:
             raise OptionError(
@@ -140,18 +139,15 @@ def alignment_rouge(
     if tokenizer == "rouge155":
         _warn_of_unseen(rows)
     scored = [pair for row in rows for pair in _score_row(row, config)]
-    return Score(
-        metric="alignment_rouge",
-        signature=signature("alignment_rouge", config, VERSION),
-        prefixes=PREFIXES,
-        items=tuple(item for item, _ in scored),
-        how=aggregate,
-        beta=beta,
-        by_topic=topics is not None,
-        variants={name: [variants[name] for _, variants in scored] for name in VARIANTS},
-        extra=_exact_date_means(rows, reference_mode) if exact_date_mean else {},
-        parse_failures=sum(row.parsed.failed for row in rows),
-        problems=problems_of(rows),
+    return score_of(
+        "alignment_rouge",
+        _PREFIXES,
+        VERSION,
+        config,
+        rows,
+        items=[item for item, _ in scored],
+        variants={name: [prf_unit(counts[name], beta) for _, counts in scored] for name in VARIANTS},
+        more=_exact_date_means(rows) if exact_date_mean else None,
     )
 
 
@@ -170,68 +166,79 @@ def _score_row(row: TimelineRow, config: AlignmentRougeConfig) -> Iterator[tuple
         words = overlap(prediction, [encoder.encode(reference) for reference in group])
         alignments = align_all(words)
         variants = {name: _counts(words, alignment) for name, alignment in alignments.items()}
+        flags = (*row.empty_flags(group), *_zero_flags(variants[config.variant]))
         if config.engine == "tilse":
             variants = {name: tilse_counts(row.prediction, group, name) for name in VARIANTS}
-        counts = variants[config.variant]
-        flags = (*empty_flags(row.prediction, group), *_zero_flags(_counts(words, alignments[config.variant])))
         details = _details(words, alignments[config.variant])
-        yield Item(row.index, position, counts, row.topic, flags, details), variants
+        yield Item(row.index, position, variants[config.variant], row.topic, flags, details, config.beta), variants
 
 
 def _counts(words: Overlap, alignment: Alignment | None) -> dict[str, Counts]:
-    return {prefix: weighted_counts(words, alignment, gram) for gram, prefix in enumerate(PREFIXES)}
+    return {prefix: weighted_counts(words, alignment, gram) for gram, prefix in enumerate(_PREFIXES)}
 
 
 def _zero_flags(counts: Mapping[str, Counts]) -> Iterator[str]:
-    for prefix, unit in zip(PREFIXES, ("words", "bigrams"), strict=True):
+    for prefix, unit in zip(_PREFIXES, ("words", "bigrams"), strict=True):
         if not counts[prefix].predicted:
             yield f"no_predicted_{unit}"
         if not counts[prefix].reference:
             yield f"no_reference_{unit}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Details:
-    """What explains an item; a callable that survives pickling, so that rows are made only when somebody looks."""
-
-    precision: AlignedDates | None
-    recall: AlignedDates | None
-
-    def __call__(self) -> dict[str, Any]:
-        if self.precision is None or self.recall is None:
-            return {"alignment": None}
-        return {"alignment": {"precision": self.precision.as_rows(), "recall": self.recall.as_rows()}}
-
-
-def _details(words: Overlap, alignment: Alignment | None) -> _Details:
+def _details(words: Overlap, alignment: Alignment | None) -> Callable[[], dict[str, Any]]:
+    """What explains an item; made when somebody looks, from the aligned days alone and not from the matrices."""
     if alignment is None:
-        return _Details(None, None)
-    return _Details(aligned_dates(alignment.precision, words), aligned_dates(alignment.recall, words))
+        return partial(_alignment_rows, None)
+    return partial(_alignment_rows, {side: aligned_days(pairs, words) for side, pairs in alignment._asdict().items()})
 
 
-def _exact_date_means(rows: Sequence[TimelineRow], reference_mode: str) -> dict[str, float]:
+def _alignment_rows(sides: Mapping[str, AlignedDays] | None) -> dict[str, Any]:
+    rows = None if sides is None else {side: days.as_rows() for side, days in sides.items()}
+    return {"alignment": rows}
+
+
+def _exact_date_means(rows: Sequence[TimelineRow]) -> dict[str, float]:
+    """The means of some papers' pseudocode, which is not AR.
+
+    Dates must be equal, extra predicted dates cost nothing, each reference sentence counts alike, and words are kept as
+    they are.
+    """
+    pairs = [(row.prediction, reference) for row in rows for reference in row.references]
     return {
-        f"exact_date_mean_{n}": mean(
-            [
-                exact_date_mean(row.prediction, reference, n)
-                for row in rows
-                for _, group in row.groups(reference_mode)
-                for reference in group
-            ]
-        )
+        f"exact_date_mean_{n}": _mean([_exact_date_mean(prediction, reference, n) for prediction, reference in pairs])
         for n in (1, 2)
     }
+
+
+def _exact_date_mean(prediction: Timeline, reference: Timeline, n: int) -> float:
+    """The mean over the reference's sentences of their ROUGE-N F against all that is predicted for the same date."""
+    predicted = {entry.date: entry.sentences for entry in prediction}
+    return _mean(
+        [
+            rouge_counts(predicted.get(entry.date, ()), [[sentence]], n, _lower_words).prf().f1
+            for entry in reference
+            for sentence in entry.sentences
+        ]
+    )
+
+
+def _lower_words(sentence: str) -> list[str]:
+    words: list[str] = re.findall(r"\w+", sentence.lower())
+    return words
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else 0.0
 
 
 def _warn_of_unseen(rows: Sequence[TimelineRow]) -> None:
     """Warn once, with the number of rows in which the exact engine sees less than half of the letters."""
     unseen = [row.index for row in rows if any(map(_is_unseen, (row.prediction, *row.references)))]
     if unseen:
-        warnings.warn(
+        warn_caller(
             f"in {len(unseen)} of {len(rows)} rows most letters are not ASCII, and the rouge155 engine sees ASCII "
             f"letters and digits only (rows {unseen[:10]}{' …' if len(unseen) > 10 else ''}): use tokenizer='unicode'",
             NonAsciiWarning,
-            stacklevel=3,
         )
 
 

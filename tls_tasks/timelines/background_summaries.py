@@ -11,23 +11,24 @@ import hashlib
 import io
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.parsed import Problem
-from tls_tasks.timelines.catalogue import HubSource, HubTopic
+from tls_tasks.data.catalogue import HubFiles
 from tls_tasks.timelines.topics import Topic, read_timeline
 
 
-def read_events(archive: Path, source: HubSource) -> tuple[Topic, ...]:
+def read_events(archive: Path, source: HubFiles) -> tuple[Topic, ...]:
     """Read the topics of ``source`` from its archive, in order of their names and without articles.
 
     Nothing is unpacked to disk: only the files that ``source`` names are read, from memory.
 
     Args:
         archive: The downloaded ``events.tar.gz``.
-        source: Says which files to read and what the archive's hash must be.
+        source: Says what the archive's hash must be, and in its settings the topics and their files.
 
     Raises:
         DataError: If the archive isn't the pinned one, or a file in it is absent or broken.
@@ -38,21 +39,24 @@ def read_events(archive: Path, source: HubSource) -> tuple[Topic, ...]:
         raise DataError(f"{archive}: its sha256 is {digest}, but data_sets.json pins {source.sha256}")
     try:
         with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as tar:
-            topics = [_read_topic(tar, topic, source.timelines) for topic in source.topics]
+            topics = [
+                _read_topic(tar, name, place, source.settings["timelines"])
+                for name, place in sorted(source.settings["topics"].items())
+            ]
     except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
         # The last three are what gzip raises for a file that is cut off or damaged.
         raise DataError(f"{archive}: {error}") from error
-    return tuple(sorted(topics, key=lambda topic: topic.name))
+    return tuple(topics)
 
 
-def _read_topic(tar: tarfile.TarFile, topic: HubTopic, files: tuple[str, ...]) -> Topic:
+def _read_topic(tar: tarfile.TarFile, name: str, place: Mapping[str, Any], files: Sequence[str]) -> Topic:
     timelines, problems = [], list[Problem]()
     for file in files:
-        member = f"{topic.folder}/{file}"
+        member = f"{place['folder']}/{file}"
         timeline, found = read_timeline(_rows(_text(tar, member), member), member)
         timelines.append(timeline)
         problems += found
-    return Topic(topic.name, topic.keywords, (), tuple(timelines), tuple(problems))
+    return Topic(name, tuple(place["keywords"]), (), tuple(timelines), tuple(problems))
 
 
 def _text(tar: tarfile.TarFile, member: str) -> str:

@@ -1,28 +1,36 @@
-"""Data of the timeline tasks: loaders, the order of sources, the embedded editions and ``tls-tasks prepare``.
+"""Data of the timeline tasks: where it comes from, and the documents that a task asks about.
 
-Importing this package costs nothing: what reads and loads is imported when it is called.
+A task looks for its data as :mod:`tls_tasks.data.order` says; the hub source has reference timelines only. A task never
+changes its form by what it found: where articles are needed, a source without them is passed over.
 """
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Iterable, MutableMapping, Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tls_tasks.core.errors import InputError
-
-if TYPE_CHECKING:
-    import datasets
-
-    from tls_tasks.timelines.context import Budget
-
-__all__ = ["DEFAULT_CONTEXT_BUDGET", "load_timeline_task"]
+from tls_tasks.core.options import check_whole_number
+from tls_tasks.data import hub
+from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
+from tls_tasks.data.loading import Loaded, Published, Reading, load, read_place
+from tls_tasks.timelines.background_summaries import read_events
+from tls_tasks.timelines.context import Budget, character_budget, token_budget
+from tls_tasks.timelines.documents import documents
+from tls_tasks.timelines.news_tls import read_data_set
+from tls_tasks.timelines.parquet import read_parquet, row_topic
+from tls_tasks.timelines.topics import Topic
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of article text in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
 
+DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 
-def load_timeline_task(
+
+def load_documents(
     name: str,
     /,
     *,
@@ -34,8 +42,8 @@ def load_timeline_task(
     tokenizer: str | None = None,
     provenance: MutableMapping[str, str] | None = None,
     **ignored: Any,
-) -> dict[str, datasets.Dataset]:
-    """Load the documents of one task, as the harness's ``custom_dataset`` wants them.
+) -> list[dict[str, str | int]]:
+    """Load the documents of one task.
 
     The harness calls it with everything in the task's ``metadata``, in ``--metadata`` and in ``--model_args``. The
     options below are read; everything else (``version``, ``base_url``, ``config_source`` …) is for others and ignored.
@@ -43,7 +51,7 @@ def load_timeline_task(
     Args:
         name: Data set: ``tls_crisis``, ``tls_timeline17``, ``tls_entities`` or ``tls_open``.
         closed_book: Make the form that gives only topic, time and number of dates, and needs no articles.
-        data: Where the data is, instead of the usual order; see :func:`tls_tasks.timelines.sources.load_topics`.
+        data: Where the data is, instead of the usual order; see :func:`load_topics`.
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
         context_budget: Characters of article text in a prompt. Not used with ``context_tokens``.
         context_tokens: Tokens of article text in a prompt.
@@ -54,8 +62,7 @@ def load_timeline_task(
         **ignored: What is meant for others; only ``pretrained`` is looked at, as said above.
 
     Returns:
-        ``{"test": dataset}`` with one row a (topic, reference timeline) pair; the columns are text and whole numbers,
-        listed in :mod:`tls_tasks.timelines.documents`.
+        One row a (topic, reference timeline) pair, as :func:`tls_tasks.timelines.documents.documents` makes them.
 
     Raises:
         DataError: If the data that was asked for can't be used.
@@ -66,26 +73,88 @@ def load_timeline_task(
         >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")  # the embedded edition warns
-        ...     task = load_timeline_task("tls_crisis", closed_book=True, edition="embedded", version=1.0)
-        >>> task["test"]["topic"][0]
-        'egypt'
+        ...     rows = load_documents("tls_crisis", closed_book=True, edition="embedded", version=1.0)
+        >>> rows[0]["topic"], rows[0]["n_dates"]
+        ('egypt', 12)
     """
-    from tls_tasks.data.loading import as_split
-    from tls_tasks.timelines.documents import NUMBER_FIELDS, TEXT_FIELDS, documents
-    from tls_tasks.timelines.sources import load_topics
-
     budget = None if closed_book else _budget(context_budget, context_tokens, tokenizer or ignored.get("pretrained"))
     loaded = load_topics(name, data, need_articles=not closed_book, edition=edition)
-    rows = documents(loaded.documents, loaded.edition, budget)
-    return as_split(loaded, rows, TEXT_FIELDS, NUMBER_FIELDS, provenance)
+    loaded.note(provenance)
+    return documents(loaded.documents, loaded.edition, budget)
 
 
 def _budget(characters: int, tokens: int | None, tokenizer: object) -> Budget:
-    from tls_tasks.data.order import whole_number
-    from tls_tasks.timelines.context import character_budget, token_budget
-
     if tokens is None:
-        return character_budget(whole_number("context_budget", characters))
+        return character_budget(check_whole_number("context_budget", characters))
     if not isinstance(tokenizer, str):
         raise InputError("tokenizer", None, repr(tokenizer), "the name of a Hugging Face tokenizer, for context_tokens")
-    return token_budget(whole_number("context_tokens", tokens), tokenizer)
+    return token_budget(check_whole_number("context_tokens", tokens), tokenizer)
+
+
+def load_topics(
+    name: str, data: str | Path | None = None, need_articles: bool = True, edition: str | None = None
+) -> Loaded[Topic]:
+    """Load a data set from the first source that has it.
+
+    Args:
+        name: ``tls_crisis``, ``tls_timeline17``, ``tls_entities`` or ``tls_open``.
+        data: A news-tls folder of this data set, a folder with such a folder in it (called ``name``, or as news-tls
+            calls it), Parquet made by ``tls-tasks prepare`` (file or folder), or a hub data set ``org/name`` or
+            ``org/name@revision`` that holds such Parquet. No other source is tried.
+        need_articles: Whether every topic must have articles.
+        edition: Take the data from this edition only; None takes the first that has it.
+
+    Raises:
+        DataError: If ``data`` can't be used, a local copy is broken, or the edition that was asked for isn't there.
+        OptionError: If there is no such data set or edition.
+    """
+    return load(_reading(find_data_set(DATA_SETS, name), need_articles), data, edition)
+
+
+def read_local(wanted: DataSet, place: Path) -> Loaded[Topic]:
+    """Read a data set, with the articles that it has, from a folder or a Parquet file.
+
+    Args:
+        wanted: The data set.
+        place: As the argument ``data`` of :func:`load_topics`.
+
+    Raises:
+        DataError: If there is nothing of this data set, or a file is broken.
+    """
+    return read_place(_reading(wanted, need_articles=True), place)
+
+
+def _reading(wanted: DataSet, need_articles: bool) -> Reading[Topic]:
+    return Reading(
+        wanted,
+        DATA_SETS.values(),
+        at=partial(_read_at, wanted, articles=need_articles),
+        published=partial(_published, wanted, need_articles),
+        from_rows=partial(_from_rows, wanted, articles=need_articles),
+        lacking=_lacking_articles if need_articles else lambda topics: "",
+    )
+
+
+def _read_at(wanted: DataSet, place: Path, articles: bool) -> tuple[Topic, ...]:
+    files = [place] if place.is_file() else sorted([*place.glob("*.parquet"), *place.glob("data/*.parquet")])
+    return read_parquet(wanted.name, files, articles=articles) if files else read_data_set(place, articles=articles)
+
+
+def _from_rows(wanted: DataSet, rows: Iterable[tuple[str, Any]], articles: bool) -> tuple[Topic, ...]:
+    topics = (row_topic(wanted.name, row, where) for where, row in rows)
+    return tuple(topic if articles else replace(topic, articles=()) for topic in topics)
+
+
+def _published(wanted: DataSet, need_articles: bool) -> Published[Topic] | str:
+    source = wanted.hub
+    if source is None:
+        return "it has no source on the hub"
+    if need_articles:
+        return f"{source.repo_id} on the hub has no articles"
+    (file,) = source.files
+    return read_events(hub.fetch(source.repo_id, source.revision, file), source), source.origin
+
+
+def _lacking_articles(topics: Sequence[Topic]) -> str:
+    names = ", ".join(topic.name for topic in topics if not topic.articles)
+    return f"no articles of {names}; the closed-book form needs none" if names else ""

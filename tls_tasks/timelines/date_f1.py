@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.scores import Counts, Item, Score
-from tls_tasks.core.signature import signature
-from tls_tasks.timelines.items import empty_flags, problems_of, read_rows
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.prf import Counts, Item, check_aggregate
+from tls_tasks.core.score import Score
+from tls_tasks.timelines.pairs import TimelineRow, read_rows, score_of
 from tls_tasks.timelines.read import TimelinePolicy
 from tls_tasks.timelines.types import Timeline
 
@@ -58,7 +58,7 @@ def date_f1(
         policy: How dates and texts are read out of model text.
 
     Returns:
-        ``date_precision``, ``date_recall``, ``date_f1`` in [0, 1]; see :class:`~tls_tasks.core.scores.Score`.
+        ``date_precision``, ``date_recall``, ``date_f1`` in [0, 1]; see :class:`~tls_tasks.core.score.Score`.
 
     Raises:
         InputError: Rows that can't be scored, naming index and field.
@@ -76,40 +76,17 @@ def date_f1(
     check_aggregate(aggregate, beta)
     config = DateF1Config(tolerance, reference_mode, aggregate, topics is not None, beta)
     rows = read_rows(predictions, references, topics, reference_mode, policy)
-    items = tuple(
-        _item(row.index, position, row.topic, row.prediction, group, tolerance)
-        for row in rows
-        for position, group in row.groups(reference_mode)
-    )
-    return Score(
-        metric="date_f1",
-        signature=signature("date_f1", config, VERSION),
-        prefixes=("date",),
-        items=items,
-        how=aggregate,
-        beta=beta,
-        by_topic=topics is not None,
-        parse_failures=sum(row.parsed.failed for row in rows),
-        problems=problems_of(rows),
-    )
+    items = [_item(row, position, group, config) for row in rows for position, group in row.groups(reference_mode)]
+    return score_of("date_f1", ("date",), VERSION, config, rows, items)
 
 
-def check_aggregate(aggregate: str, beta: float) -> None:
-    """Refuse an aggregate or beta that timeline metrics don't have."""
-    if aggregate not in ("f_of_means", "mean_f"):
-        raise OptionError.unknown("aggregate", aggregate, ("f_of_means", "mean_f"))
-    if not isinstance(beta, int | float) or not 0 < beta < float("inf"):
-        raise InputError("beta", None, repr(beta), "a positive number")
-
-
-def _item(
-    row: int, position: int | None, topic: str | None, prediction: Timeline, group: Sequence[Timeline], tolerance: int
-) -> Item:
+def _item(row: TimelineRow, position: int | None, group: Sequence[Timeline], config: DateF1Config) -> Item:
+    predicted = row.prediction.dates
     wanted = sorted({day for reference in group for day in reference.dates})
-    matches = match_dates(prediction.dates, wanted, tolerance)
-    counts = Counts(len(matches), len(prediction), len(matches), len(wanted))
-    details = partial(_details, prediction.dates, wanted, matches)
-    return Item(row, position, {"date": counts}, topic, empty_flags(prediction, group), details)
+    matches = match_dates(predicted, wanted, config.tolerance)
+    counts = Counts(len(matches), len(predicted), len(matches), len(wanted))
+    details = partial(_details, predicted, wanted, matches)
+    return Item(row.index, position, {"date": counts}, row.topic, row.empty_flags(group), details, config.beta)
 
 
 def _details(

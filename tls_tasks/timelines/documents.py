@@ -15,12 +15,6 @@ from tls_tasks.timelines.context import Budget, Context, build_context
 from tls_tasks.timelines.topics import Topic
 from tls_tasks.timelines.types import Timeline
 
-TEXT_FIELDS = ("doc_id", "topic", "query", "start_date", "end_date", "context", "reference", "edition")
-"""Fields of a document that hold text. ``reference`` is JSON, ``[{"date": "2011-01-25", "text": [sentence, …]}, …]``"""
-
-NUMBER_FIELDS = ("timeline_index", "n_dates", "n_sentences", "context_truncated")
-"""Fields of a document that hold a whole number."""
-
 _TRAILING_DATE = re.compile(r"[_ ]\d{4}\.\d{1,2}\.\d{1,2}$")
 
 
@@ -33,10 +27,11 @@ def documents(topics: Iterable[Topic], edition: str, budget: Budget | None) -> l
         budget: What the article text of a prompt may cost; None is the closed-book form, without articles.
 
     Returns:
-        One dict a (topic, timeline) pair, in order, with :data:`TEXT_FIELDS` and :data:`NUMBER_FIELDS`. ``start_date``
-        and ``end_date`` are the first and last day of the articles, in closed-book form of the reference. ``n_dates``
-        (L) is the reference's number of dates, ``n_sentences`` (k) its mean number of sentences a date, rounded and at
-        least 1. ``context_truncated`` counts the article sentences that the budget left out.
+        One row a (topic, timeline) pair, in order. ``reference`` is JSON, ``[{"date": "2011-01-25", "text": [sentence,
+        …]}, …]``. ``start_date`` and ``end_date`` are the first and last day of the articles, in closed-book form of
+        the reference. ``n_dates`` (L) is the reference's number of dates, ``n_sentences`` (k) its mean number of
+        sentences a date, rounded and at least 1. ``context_truncated`` counts the article sentences that the budget
+        left out.
     """
     rows: list[dict[str, str | int]] = []
     for topic in topics:

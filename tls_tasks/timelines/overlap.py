@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from tls_tasks.core.scores import Counts
+from tls_tasks.core.prf import Counts
 from tls_tasks.text.rouge155 import Tokenizer
 from tls_tasks.timelines.types import Timeline
 

@@ -7,6 +7,7 @@ it: a note written by one major release is not understood by the one before.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -31,17 +32,9 @@ def topic_row(name: str, topic: Topic) -> dict[str, Any]:
         "data_set": name,
         "topic": topic.name,
         "keywords": list(topic.keywords),
-        "articles": [
-            {
-                "id": article.id,
-                "date": article.date.isoformat(),
-                "title": article.title,
-                "sentences": list(article.sentences),
-            }
-            for article in topic.articles
-        ],
+        "articles": [{**asdict(article), "date": article.date.isoformat()} for article in topic.articles],
         "timelines": [timeline.as_rows() for timeline in topic.timelines],
-        "problems": [{"kind": problem.kind, "detail": problem.detail} for problem in topic.problems],
+        "problems": list(map(asdict, topic.problems)),
     }
 
 
@@ -69,7 +62,7 @@ def row_topic(name: str, row: Mapping[str, Any], where: str) -> Topic:
         Timeline.of([(read_day(day["date"], where)[0], day["text"]) for day in timeline])
         for timeline in row["timelines"]
     )
-    problems = tuple(Problem(problem["kind"], problem["detail"]) for problem in row["problems"])
+    problems = tuple(Problem(**problem) for problem in row["problems"])
     return Topic(row["topic"], tuple(row["keywords"]), articles, timelines, problems)
 
 
@@ -78,21 +71,12 @@ def write_parquet(name: str, topics: Iterable[Topic], path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    day = pa.struct([("date", pa.string()), ("text", pa.list_(pa.string()))])
-    article = pa.struct(
-        [("id", pa.string()), ("date", pa.string()), ("title", pa.string()), ("sentences", pa.list_(pa.string()))]
-    )
-    problem = pa.struct([("kind", pa.string()), ("detail", pa.string())])
-    schema = pa.schema(
-        [
-            ("data_set", pa.string()),
-            ("topic", pa.string()),
-            ("keywords", pa.list_(pa.string())),
-            ("articles", pa.list_(article)),
-            ("timelines", pa.list_(pa.list_(day))),
-            ("problems", pa.list_(problem)),
-        ]
-    )
+    text, texts = pa.string(), pa.list_(pa.string())
+    article = pa.struct([("id", text), ("date", text), ("title", text), ("sentences", texts)])
+    day = pa.struct([("date", text), ("text", texts)])
+    problem = pa.struct([("kind", text), ("detail", text)])
+    kinds = (text, text, texts, pa.list_(article), pa.list_(pa.list_(day)), pa.list_(problem))
+    schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for topic in topics:
             writer.write_table(pa.Table.from_pylist([topic_row(name, topic)], schema=schema))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.cards import PARQUET_FILE, front_matter, refuse_used
-from tls_tasks.timelines.catalogue import DataSet, data_set
+from tls_tasks.data.catalogue import DataSet, find_data_set
+from tls_tasks.timelines.data import DATA_SETS, read_local
 from tls_tasks.timelines.parquet import write_parquet
-from tls_tasks.timelines.sources import read_local
 from tls_tasks.timelines.topics import Topic
 
 
@@ -33,7 +33,7 @@ def prepare(
             and ``force`` isn't set.
         OptionError: If there is no such data set.
     """
-    wanted = data_set(name)
+    wanted = find_data_set(DATA_SETS, name)
     if not source.is_dir():
         raise DataError(f"{source}: no such folder")
     refuse_used(out, force)

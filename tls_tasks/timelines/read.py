@@ -12,13 +12,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from tls_tasks.core.errors import OptionError
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, find_json, is_whole_json, strip_thinking
 from tls_tasks.core.json_values import problem
+from tls_tasks.core.options import check_choice
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.timelines.read_entries import RawEntry
 from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries
-from tls_tasks.timelines.read_lines import read_lines
+from tls_tasks.timelines.read_lines import RawEntry, read_lines
 from tls_tasks.timelines.types import Timeline
 
 PROBLEM_KINDS = (
@@ -71,9 +70,7 @@ class TimelinePolicy:
     def __post_init__(self) -> None:
         """Check the options once."""
         for option, choices in OPTIONS.items():
-            value = getattr(self, option)
-            if value not in choices:
-                raise OptionError.unknown(option, value, choices)
+            check_choice(option, getattr(self, option), choices)
 
 
 DEFAULT_POLICY = TimelinePolicy()
@@ -130,7 +127,7 @@ def _assembled(items: Iterable[RawEntry | Problem], policy: TimelinePolicy) -> P
         if isinstance(item, Problem):
             problems.append(item)
             continue
-        problems += _troubles(item)
+        problems += _problems_of(item)
         day = _day(item, policy)
         if day is None:
             continue
@@ -143,7 +140,7 @@ def _assembled(items: Iterable[RawEntry | Problem], policy: TimelinePolicy) -> P
     return Parsed(Timeline.of(days) if days else None, tuple(problems))
 
 
-def _troubles(entry: RawEntry) -> list[Problem]:
+def _problems_of(entry: RawEntry) -> list[Problem]:
     """What is wrong with an entry by itself."""
     expression = entry.expression
     if expression is None:

@@ -9,22 +9,21 @@ from typing import Any
 from tls_tasks.core.json_values import RepeatedKeys, problem
 from tls_tasks.core.parsed import Problem
 from tls_tasks.text.dates import MAX_LENGTH, DateExpression, may_hold_date, read_date
-from tls_tasks.timelines.read_entries import DATE_KEYS, END_KEYS, TEXT_KEYS, TITLE_KEYS, RawEntry
-from tls_tasks.timelines.read_lines import read_lines
+from tls_tasks.timelines.read_lines import DATE_KEYS, END_KEYS, TEXT_KEYS, TITLE_KEYS, RawEntry, read_lines
 
-MAX_DEPTH = 6
+_MAX_DEPTH = 6
 """Levels of wrappers and lists that are looked into."""
 
-Pairs = Sequence[tuple[str, Any]]
-Item = RawEntry | Problem
+_Pairs = Sequence[tuple[str, Any]]
+_Item = RawEntry | Problem
 
 
-def json_entries(value: object) -> list[Item]:
+def json_entries(value: object) -> list[_Item]:
     """The entries of a timeline in JSON, and what in it is none.
 
     Forms, each also within lists and objects such as ``{"timeline": …}``: an object with one of
-    :data:`~tls_tasks.timelines.read_entries.DATE_KEYS` and text under any of
-    :data:`~tls_tasks.timelines.read_entries.TEXT_KEYS`; an object whose keys are dates; a list of a date and its
+    :data:`~tls_tasks.timelines.read_lines.DATE_KEYS` and text under any of
+    :data:`~tls_tasks.timelines.read_lines.TEXT_KEYS`; an object whose keys are dates; a list of a date and its
     text; a str of dated lines. A text is a str, a list of them, or an object with text; strings are kept as they are.
 
     Args:
@@ -61,8 +60,8 @@ def is_empty_answer(value: object) -> bool:
     return value == []
 
 
-def _read(value: Any, depth: int) -> Iterator[Item]:
-    if depth > MAX_DEPTH:
+def _read(value: Any, depth: int) -> Iterator[_Item]:
+    if depth > _MAX_DEPTH:
         yield problem("bad_entry", "nested too deeply")
     elif isinstance(value, dict):
         yield from _object(value, depth)
@@ -73,11 +72,11 @@ def _read(value: Any, depth: int) -> Iterator[Item]:
         yield from lines if _has_entry(lines) else [problem("bad_entry", _written(value))]
 
 
-def _has_entry(items: list[Item]) -> bool:
+def _has_entry(items: list[_Item]) -> bool:
     return any(isinstance(item, RawEntry) for item in items)
 
 
-def _list(value: list[Any], depth: int) -> Iterator[Item]:
+def _list(value: list[Any], depth: int) -> Iterator[_Item]:
     if len(value) > 1 and isinstance(value[0], str) and (expression := read_date(value[0])):
         texts = value[1:]
         if not any(isinstance(text, str) and read_date(text) for text in texts):
@@ -87,7 +86,7 @@ def _list(value: list[Any], depth: int) -> Iterator[Item]:
         yield from _read(item, depth + 1)
 
 
-def _object(value: dict[str, Any], depth: int) -> Iterator[Item]:
+def _object(value: dict[str, Any], depth: int) -> Iterator[_Item]:
     pairs = _pairs(value)
     named = {_key(key): inner for key, inner in pairs}
     dated, texts = _dated(named), _texts(pairs)
@@ -104,7 +103,7 @@ def _object(value: dict[str, Any], depth: int) -> Iterator[Item]:
         yield problem("undated_text" if texts else "bad_entry", " ".join(_strings(texts) or named))
 
 
-def _pairs(value: dict[str, Any]) -> Pairs:
+def _pairs(value: dict[str, Any]) -> _Pairs:
     """Keys and values, repeated keys too."""
     return value.pairs if isinstance(value, RepeatedKeys) else list(value.items())
 
@@ -114,7 +113,7 @@ def _key(key: str) -> str:
     return key.strip().lower().replace(" ", "_").replace("-", "_")
 
 
-def _texts(pairs: Pairs) -> list[Any]:
+def _texts(pairs: _Pairs) -> list[Any]:
     """The values that hold an entry's text."""
     for names in (TEXT_KEYS, TITLE_KEYS):
         if texts := [inner for key, inner in pairs if _key(key) in names]:
@@ -161,7 +160,7 @@ def _has_date(value: dict[str, Any]) -> bool:
     return any(_key(key) in DATE_KEYS and _date(inner) for key, inner in value.items())
 
 
-def _map(pairs: Pairs, depth: int) -> Iterator[Item]:
+def _map(pairs: _Pairs, depth: int) -> Iterator[_Item]:
     """An object date -> text; what stands under a key without a digit was not meant to be an entry."""
     for key, inner in pairs:
         if _holds_dated_objects(inner):
@@ -172,7 +171,7 @@ def _map(pairs: Pairs, depth: int) -> Iterator[Item]:
             yield from _entry(read_date(key), key, [inner])
 
 
-def _wrapped(pairs: Pairs, depth: int) -> Iterator[Item]:
+def _wrapped(pairs: _Pairs, depth: int) -> Iterator[_Item]:
     """What stands in an object's lists and objects; or, if it has only scalars, a timeline as text in one of them."""
     inners = [inner for _, inner in pairs if isinstance(inner, (list, dict))]
     for inner in inners:
@@ -185,7 +184,7 @@ def _wrapped(pairs: Pairs, depth: int) -> Iterator[Item]:
             yield from lines
 
 
-def _entry(expression: DateExpression | None, written: str, texts: list[Any]) -> Iterator[Item]:
+def _entry(expression: DateExpression | None, written: str, texts: list[Any]) -> Iterator[_Item]:
     sentences = list(_sentences(texts, 0))
     yield RawEntry(expression, written, tuple(item for item in sentences if isinstance(item, str)))
     yield from (item for item in sentences if isinstance(item, Problem))
@@ -195,10 +194,10 @@ def _sentences(value: Any, depth: int) -> Iterator[str | Problem]:
     """The strings of a text, as they stand; numbers as strings."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, list) and depth <= MAX_DEPTH:
+    elif isinstance(value, list) and depth <= _MAX_DEPTH:
         for item in value:
             yield from _sentences(item, depth + 1)
-    elif isinstance(value, dict) and depth <= MAX_DEPTH and (texts := _texts(_pairs(value))):
+    elif isinstance(value, dict) and depth <= _MAX_DEPTH and (texts := _texts(_pairs(value))):
         yield from _sentences(texts, depth + 1)
     elif isinstance(value, (int, float)):
         if value == value:  # NaN is no text, and is noted where it is read

@@ -8,36 +8,53 @@ are its sentences.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Problem
-from tls_tasks.text.dates import DateExpression, leading_dates, may_hold_date
-from tls_tasks.timelines.read_entries import RawEntry
-from tls_tasks.timelines.read_tables import read_table, table_at
+from tls_tasks.text.dates import MAX_LENGTH, DateExpression, leading_dates, may_hold_date, read_date
 
-LOOK = 240
-"""Characters at the beginning of a line in which its bullet, its date and its separator must stand."""
+DATE_KEYS = ("date", "start", "start_date", "event_date", "datetime", "timestamp", "time", "day", "when")
+"""Names of a date in JSON, YAML and table headers; the first one present is taken."""
+
+END_KEYS = ("end", "end_date")
+"""Names of the last day of a range."""
+
+TEXT_KEYS = ("text", "summary", "event", "events", "description", "content", "sentences", "sentence", "details")
+"""Names of an entry's text; all that are present are taken."""
+
+TITLE_KEYS = ("headline", "title", "heading", "news", "body")
+"""Names of a text that is taken if none of :data:`TEXT_KEYS` is present."""
 
 
-class DatedLine(NamedTuple):
-    """A line that begins with a date.
+class RawEntry(NamedTuple):
+    """One entry of a timeline in model text.
 
     Attributes:
-        expression: The date, None if it is none.
-        written: The date as it was written.
-        text: What follows the separator.
-        is_heading: Whether the following lines belong to it: the date stands alone, or the line is a heading or bold.
-        level: The number of heading marks before it.
+        expression: Its date, None if the date can't be read.
+        written: The date as written; empty if there is none.
+        sentences: Its text.
     """
 
     expression: DateExpression | None
     written: str
+    sentences: tuple[str, ...]
+
+
+_LOOK = 240
+"""Characters at the beginning of a line in which its bullet, its date and its separator must stand."""
+
+
+class _DatedLine(NamedTuple):
+    """A line that begins with a date; ``expression`` is None if that is no valid date."""
+
+    expression: DateExpression | None
+    written: str
     text: str
-    is_heading: bool
-    level: int
+    is_heading: bool  # the following lines belong to it: the date stands alone, or the line is a heading or bold
+    level: int  # the number of heading marks before the date
 
 
 _BULLETS = frozenset(" \t-*+•‣◦▪●○■□·–—#>_~`\"'“”‘’[(【《<|=\ufe0f\u200b\u200d\ufeff")
@@ -56,21 +73,21 @@ _FENCE = ("```", "~~~")
 _RULE_MARKS = frozenset("-–—─━*_=")
 
 
-def split_dated_line(line: str) -> DatedLine | None:
+def _split_dated_line(line: str) -> _DatedLine | None:
     """Take apart a line that begins with a date; bullets, numbers, heading marks, brackets, bold may stand before it.
 
     Returns:
         None if the line does not begin with a date, or if the date is the beginning of a sentence.
 
     Example:
-        >>> split_dated_line("- **2011-01-25**: At 10:30 a.m. they march.").text
+        >>> _split_dated_line("- **2011-01-25**: At 10:30 a.m. they march.").text
         'At 10:30 a.m. they march.'
-        >>> split_dated_line("### 25 January 2011").is_heading
+        >>> _split_dated_line("### 25 January 2011").is_heading
         True
-        >>> split_dated_line("In January 2011: nothing"), split_dated_line("January 25, 2011, was cold.")
+        >>> _split_dated_line("In January 2011: nothing"), _split_dated_line("January 25, 2011, was cold.")
         (None, None)
     """
-    head = line[:LOOK]
+    head = line[:_LOOK]
     if not may_hold_date(head):
         return None
     begin = _date_begins(head)
@@ -81,10 +98,10 @@ def split_dated_line(line: str) -> DatedLine | None:
         is_loose = found.is_bare or "#" in head[:begin]
         length = _separator_length(head[end:], is_loose, found.expression)
         if length is not None:
-            text = clean(line[end + length :])
+            text = _clean(line[end + length :])
             level = head[:begin].count("#")
             is_heading = not text or level > 0 or ("**" in head[:begin] and line.rstrip().endswith("**"))
-            return DatedLine(found.expression, head[begin:end], text, is_heading, level)
+            return _DatedLine(found.expression, head[begin:end], text, is_heading, level)
     return None
 
 
@@ -125,11 +142,11 @@ def _separator_length(rest: str, is_loose: bool, expression: DateExpression | No
     return match.end()
 
 
-def clean(text: str) -> str:
+def _clean(text: str) -> str:
     """A sentence without the blanks around it and without bold marks.
 
     Example:
-        >>> clean(" **Day of Rage** in Cairo. ")
+        >>> _clean(" **Day of Rage** in Cairo. ")
         'Day of Rage in Cairo.'
     """
     return text.replace("**", "").strip()
@@ -139,7 +156,7 @@ def clean(text: str) -> str:
 class _Day:
     """The day that is being read."""
 
-    dated: DatedLine
+    dated: _DatedLine
     sentences: list[str]
     last_is_item: bool = False
 
@@ -169,7 +186,7 @@ class _Lines:
             index += 1
             if not line or line.isspace():
                 self.after_blank = True
-            elif rows := table_at(self.lines, index - 1):
+            elif rows := _table_at(self.lines, index - 1):
                 index += len(rows) - 1
                 yield from self._table(rows)
             else:
@@ -179,16 +196,16 @@ class _Lines:
 
     def _table(self, rows: Sequence[str]) -> Iterator[RawEntry | Problem]:
         yield from self._close()
-        for item in read_table(rows, self.keep_undated):
+        for item in _read_table(rows, self.keep_undated):
             self.seen_date = self.seen_date or isinstance(item, RawEntry)
             yield item
 
     def _line(self, line: str, stripped: str) -> Iterator[RawEntry | Problem]:
-        if stripped.startswith(_FENCE) or _TAG.fullmatch(stripped) or (is_rule(stripped) and not self._is_underline()):
+        if stripped.startswith(_FENCE) or _TAG.fullmatch(stripped) or (_is_rule(stripped) and not self._is_underline()):
             yield from self._close()
-        elif is_rule(stripped):
+        elif _is_rule(stripped):
             pass
-        elif dated := split_dated_line(stripped):
+        elif dated := _split_dated_line(stripped):
             yield from self._close()
             self.day, self.seen_date = _Day(dated, [dated.text] if dated.text else []), True
         else:
@@ -204,7 +221,7 @@ class _Lines:
         if self.day is not None and self._continues(self.day, is_item):
             unmarked = stripped[bullet.end() :] if bullet else stripped[level:]
             label = _TEXT_LABEL.match(unmarked)
-            text = clean(unmarked[label.end() :] if label else unmarked)
+            text = _clean(unmarked[label.end() :] if label else unmarked)
             if text:
                 self.day.sentences.append(text)
                 self.day.last_is_item = is_item
@@ -230,11 +247,11 @@ class _Lines:
         self.day = None
 
 
-def is_rule(stripped: str) -> bool:
+def _is_rule(stripped: str) -> bool:
     """Whether a line is a separator: two or more dashes, stars, underscores or equals signs and nothing else.
 
     Example:
-        >>> is_rule("-" * 32), is_rule("* * *"), is_rule("- -x")
+        >>> _is_rule("-" * 32), _is_rule("* * *"), _is_rule("- -x")
         (True, True, False)
     """
     marks = set(stripped)
@@ -261,3 +278,108 @@ def read_lines(text: str, keep_undated: bool = True) -> Iterator[RawEntry | Prob
         (('Protests begin.', 'Police wait.'), Problem(kind='undated_text', detail='That is all.'))
     """
     return _Lines(text, keep_undated).read()
+
+
+# --- tables ---
+
+_MAX_CELLS = 32
+"""Cells of a row that are looked at; the last one takes what is left."""
+
+_CELL_END = re.compile(r"(?<!\\)\|")
+_LINE_BREAK = re.compile(r"<br\s?/?>", re.IGNORECASE)
+_WORD = re.compile(r"[a-z]+")
+
+
+def _table_at(lines: Sequence[str], index: int) -> Sequence[str]:
+    """The lines of the table that begins at ``index``; empty if none does.
+
+    A table is a run of lines that begin with a bar, or a header line with a bar and a line as ``--- | ---`` below it.
+
+    Example:
+        >>> _table_at(["text", "| a | b |", "| c | d |", ""], 1)
+        ['| a | b |', '| c | d |']
+        >>> _table_at(["a | b", "--- | ---", "c | d", "text"], 0)
+        ['a | b', '--- | ---', 'c | d']
+    """
+    if lines[index].lstrip().startswith("|"):
+        return _run(lines, index, lambda line: line.lstrip().startswith("|"))
+    if "|" in lines[index] and index + 1 < len(lines) and _is_delimiter(lines[index + 1]):
+        return _run(lines, index, lambda line: "|" in line)
+    return ()
+
+
+def _run(lines: Sequence[str], index: int, belongs: Callable[[str], bool]) -> Sequence[str]:
+    end = index
+    while end < len(lines) and belongs(lines[end]):
+        end += 1
+    return lines[index:end]
+
+
+def _is_delimiter(line: str) -> bool:
+    """Whether a line separates a table's header from its rows."""
+    return "-" in line and "|" in line and set(line) <= set("|-: \t")
+
+
+def _read_table(lines: Sequence[str], keep_undated: bool = True) -> Iterator[RawEntry | Problem]:
+    """Read a table whose header names a date column, or else one of whose columns holds dates.
+
+    The text is in the columns that the header names so, else in all columns but those of numbers. A row with an empty
+    date belongs to the row above.
+
+    Args:
+        lines: The lines of the table.
+        keep_undated: Whether a row without a date continues the row above.
+
+    Example:
+        >>> list(_read_table(["| No | Event | When |", "|--|--|--|", "| 1 | Protests. | 2011-01-25 |"]))[0].sentences
+        ('Protests.',)
+    """
+    rows = [_cells(line) for line in lines if not _is_delimiter(line)]
+    header = [_WORD.findall(cell[:MAX_LENGTH].lower()) for cell in rows[0]] if rows else []
+    column = _named(header, DATE_KEYS)[:1] or _first_with_date(rows)
+    if not column:
+        if rows:
+            yield problem("undated_text", lines[0])
+        return
+    date_column = column[0]
+    has_header = len(header) <= date_column or read_date(rows[0][date_column]) is None
+    named = [at for at in _named(header, TEXT_KEYS) or _named(header, TITLE_KEYS) if at != date_column and has_header]
+    last: RawEntry | None = None
+    for row in rows[has_header:]:
+        entry = _entry(row, date_column, named)
+        if entry.written:
+            if last is not None:
+                yield last
+            last = entry
+        elif keep_undated and last is not None:
+            last = last._replace(sentences=last.sentences + entry.sentences)
+        elif entry.sentences:
+            yield problem("undated_text", " | ".join(entry.sentences))
+    if last is not None:
+        yield last
+
+
+def _cells(line: str) -> list[str]:
+    stripped = line.strip().removeprefix("|")
+    cells = [cell.strip() for cell in _CELL_END.split(stripped, maxsplit=_MAX_CELLS - 1)]
+    return cells[:-1] if cells[-1] == "" else cells
+
+
+def _named(header: Sequence[Sequence[str]], names: Sequence[str]) -> list[int]:
+    """The columns whose header has one of the names among its words."""
+    return [at for at, words in enumerate(header) if any(word in names for word in words)]
+
+
+def _first_with_date(rows: Sequence[Sequence[str]]) -> list[int]:
+    columns = {at for row in rows for at, cell in enumerate(row) if cell and read_date(cell)}
+    return [min(columns)] if columns else []
+
+
+def _entry(row: Sequence[str], date_column: int, named: Sequence[int]) -> RawEntry:
+    """A row's entry; ``written`` is empty if the date cell is."""
+    written = row[date_column] if date_column < len(row) else ""
+    others = [at for at in range(len(row)) if at != date_column and not row[at].rstrip(".").isdigit()]
+    texts = [row[at] for at in named or others if at < len(row)]
+    parts = [part for text in texts for part in _LINE_BREAK.split(text)]
+    sentences = [part.replace("**", "").replace("\\|", "|").strip() for part in parts]
+    return RawEntry(read_date(written) if written else None, written, tuple(filter(None, sentences)))

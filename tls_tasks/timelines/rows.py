@@ -1,33 +1,47 @@
 """Rows of predictions and references, in every form a caller may have them -> timelines.
 
 A timeline is model text, a JSON string, a list of ``{"date": …, "text": …}``, a list of ``(date, text)`` pairs, a
-mapping date -> text, or a :class:`~tls_tasks.timelines.types.Timeline`; a text is a str or a list of str. A references row is one
-timeline or a list of them.
+mapping date -> text, or a :class:`~tls_tasks.timelines.types.Timeline`; a text is a str or a list of str. A references
+row is one timeline or a list of them.
 
 Text in ``predictions`` comes from a model: whatever it holds, it is read as far as it can be and never raises. All else
 comes from the caller, and what doesn't fit raises, naming row and field.
-"""  # noqa: E501
+"""
 
 from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.parsed import Parsed
+from tls_tasks.core.rows import describe, shorten
 from tls_tasks.text.dates import read_date
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, parse_timeline
 from tls_tasks.timelines.types import Timeline
 
-TIMELINE_FORMS = (
-    "a timeline: text, a list of {'date': …, 'text': …}, a list of (date, text) pairs, or a mapping date -> text"
-)
-TEXT_KEYS = ("text", "summary")
+_FORMS = "a timeline: text, a list of {'date': …, 'text': …}, a list of (date, text) pairs, or a mapping date -> text"
+_TEXT_KEYS = ("text", "summary")
 
 # A model's answer is read as far as it can be; a reference that would lose an entry must not be scored against.
 _LOSSES = ("invalid_date", "bad_entry")
+
+
+def check_row(row: Any, field: str, index: int) -> None:
+    """Refuse a row that could not be scored under any options."""
+    if field == "references":
+        read_references(row, index)
+    elif not isinstance(row, str):  # a model's text may hold anything
+        read_prediction(row, index)
+
+
+def as_plain(value: Any) -> Any:
+    """A :class:`~tls_tasks.timelines.types.Timeline` as rows of JSON."""
+    if isinstance(value, Timeline):
+        return value.as_rows()
+    raise TypeError(type(value).__name__)
 
 
 def read_prediction(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed[Timeline]:
@@ -102,10 +116,10 @@ def _reference(row: Any, place: _Place, policy: TimelinePolicy) -> Timeline:
             return _structured(structured, place)
         parsed = parse_timeline(row, policy)
         if parsed.value is None:
-            raise place.error(f"text in which no timeline can be read ({_short(row)})", TIMELINE_FORMS)
+            raise place.error(f"text in which no timeline can be read ({shorten(row)})", _FORMS)
         for problem in parsed.problems:
             if problem.kind in _LOSSES:
-                raise place.error(f"text with an entry that can't be read ({_short(problem.detail)})", TIMELINE_FORMS)
+                raise place.error(f"text with an entry that can't be read ({shorten(problem.detail)})", _FORMS)
         return parsed.value
     return _structured(row, place)
 
@@ -121,7 +135,7 @@ def _is_one_timeline(row: Sequence[Any]) -> bool:
 
 def _is_entry(entry: Any) -> bool:
     if isinstance(entry, Mapping):
-        return "date" in entry or any(key in entry for key in TEXT_KEYS)
+        return "date" in entry or any(key in entry for key in _TEXT_KEYS)
     if not _is_list(entry) or len(entry) != 2 or not (isinstance(entry[1], str) or _is_list(entry[1])):
         return False
     return isinstance(entry[0], datetime.date) or (isinstance(entry[0], str) and _read_day(entry[0]) is not None)
@@ -132,7 +146,7 @@ def _structured(row: Any, place: _Place) -> Timeline:
         return row
     if isinstance(row, Mapping) or _is_list(row):
         return Timeline.of(_days(row, place))
-    raise place.error(_name(row), TIMELINE_FORMS)
+    raise place.error(describe(row), _FORMS)
 
 
 def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, ...]]]:
@@ -143,7 +157,7 @@ def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, .
     for position, entry in enumerate(row):
         here = place.at(position)
         if isinstance(entry, Mapping):
-            key = next((key for key in TEXT_KEYS if key in entry), None)
+            key = next((key for key in _TEXT_KEYS if key in entry), None)
             if "date" not in entry or key is None:
                 missing = "'date'" if "date" not in entry else "'text'"
                 raise here.error(f"an entry without {missing}", "{'date': …, 'text': …}")
@@ -151,7 +165,7 @@ def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, .
         elif _is_list(entry) and len(entry) == 2:
             yield _day(entry[0], here), _sentences(entry[1], here, "the text")
         else:
-            raise here.error(_name(entry), "an entry: {'date': …, 'text': …} or a pair (date, text)")
+            raise here.error(describe(entry), "an entry: {'date': …, 'text': …} or a pair (date, text)")
 
 
 def _day(value: Any, place: _Place) -> datetime.date:
@@ -164,7 +178,9 @@ def _day(value: Any, place: _Place) -> datetime.date:
     elif isinstance(value, str):
         day = _read_day(value)
     if day is None:
-        raise place.error(f"date {_name(value)}", "a date such as '2011-01-25', a datetime.date or a datetime.datetime")
+        raise place.error(
+            f"date {describe(value)}", "a date such as '2011-01-25', a datetime.date or a datetime.datetime"
+        )
     return day
 
 
@@ -181,81 +197,5 @@ def _sentences(value: Any, place: _Place, what: str) -> tuple[str, ...]:
         return (value,)
     if _is_list(value) and all(isinstance(sentence, str) for sentence in value):
         return tuple(value)
-    wrong = next((one for one in value if not isinstance(one, str)), None) if _is_list(value) else value
-    raise place.error(f"{_name(wrong)} as {what}", "a str or a list of str")
-
-
-def _name(value: Any) -> str:
-    """How a wrong value is called in an error."""
-    if value is None:
-        return "None"
-    if isinstance(value, float) and value != value:
-        return "NaN"
-    return f"{type(value).__name__} {_short(value)}"
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
-
-
-def pack_prediction(row: Any, index: int) -> str:
-    """A predictions row as one JSON string that :func:`unpack` gives back, for tables that keep strings only.
-
-    Text stays text, to be read later under the policy then given; all else is checked here, so that a wrong row is
-    refused where it is added.
-
-    Raises:
-        InputError: As :func:`read_prediction`.
-    """
-    if isinstance(row, str):
-        return json.dumps(row)
-    return json.dumps(_structured(row, _Place("predictions", index)).as_rows())
-
-
-def pack_references(row: Any, index: int) -> str:
-    """A references row as one JSON string that :func:`unpack` gives back.
-
-    Raises:
-        InputError: As :func:`read_references`.
-    """
-    if isinstance(row, str):
-        return json.dumps(row)
-    read_references(row, index)
-    timelines = [row] if not _is_list(row) or _is_one_timeline(row) else row
-    place = _Place("references", index)
-    return json.dumps(
-        [timeline if isinstance(timeline, str) else _structured(timeline, place).as_rows() for timeline in timelines]
-    )
-
-
-def unpack(packed: str) -> Any:
-    """The row that was packed: text, rows of a timeline, or a list of such.
-
-    Example:
-        >>> unpack(pack_references({"2011-01-25": "Protests begin."}, 0))
-        [[{'date': '2011-01-25', 'text': ['Protests begin.']}]]
-    """
-    return json.loads(packed)
-
-
-def pack_batch(predictions: Any, references: Any) -> dict[str, list[str]]:
-    """Both columns packed row by row.
-
-    Raises:
-        InputError: A column is absent or the two differ in length; or a row doesn't fit.
-    """
-    for name, column in (("predictions", predictions), ("references", references)):
-        if column is None or isinstance(column, str | bytes) or not hasattr(column, "__len__"):
-            raise InputError(name, None, _name(column), "a list with one row a document")
-    if len(predictions) != len(references):
-        raise InputError("references", None, f"{len(references)} rows", f"{len(predictions)}, as many as predictions")
-    return {
-        "predictions": [pack_prediction(row, index) for index, row in enumerate(predictions)],
-        "references": [pack_references(row, index) for index, row in enumerate(references)],
-    }
-
-
-def unpack_batch(column: Iterable[str]) -> list[Any]:
-    """A packed column, row by row."""
-    return [unpack(packed) for packed in column]
+    wrong = next((sentence for sentence in value if not isinstance(sentence, str)), None) if _is_list(value) else value
+    raise place.error(f"{describe(wrong)} as {what}", "a str or a list of str")

@@ -1,99 +1,62 @@
-"""Responses of timeline tasks -> the values that the harness aggregates."""
+"""The timeline tasks: with articles, and in closed-book form."""
 
 from __future__ import annotations
 
 import json
-import logging
-import math
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
-from tls_tasks.core.answers import answer_text
-from tls_tasks.core.errors import ParseFailureWarning
-from tls_tasks.core.scores import PRF
-from tls_tasks.registry import MetricSpec, metrics_of
-from tls_tasks.text.rouge155 import NonAsciiWarning
-from tls_tasks.timelines.items import NO_TIMELINE
+from tls_tasks.core.prf import prf_of_means
+from tls_tasks.core.score import Result, Score, mean, total
+from tls_tasks.core.task import Task
+from tls_tasks.timelines.alignment_rouge import alignment_rouge
+from tls_tasks.timelines.data import DATA_SETS, load_documents
+from tls_tasks.timelines.date_f1 import date_f1
+from tls_tasks.timelines.documents import closed_book_prompt, prompt
 from tls_tasks.timelines.read import parse_timeline
+from tls_tasks.timelines.types import Timeline
 
-_log = logging.getLogger(__name__)
-
-KIND = "timelines"
-
-
-def process_timeline(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Any]:
-    """Score one response against the document's reference timeline.
-
-    Args:
-        doc: With ``reference`` (JSON rows of one timeline), ``topic`` and ``doc_id``.
-        results: The model's answer as its only element.
-
-    Returns:
-        For every timeline metric of the registry ``<prefix>_precision``, ``<prefix>_recall`` (floats), ``<prefix>_f1``
-        (what :func:`~tls_tasks.hosts.aggregations.f_of_means` folds) and ``<prefix>_mean_f``; besides
-        ``parse_failures`` (0 or 1) and ``n_dates``.
-
-    An exception here would lose the answers of the whole run, which may have cost a night. Text of a model raises none;
-    should a scorer fail all the same, the document's values are NaN, which shows in every aggregate, and the log says
-    why. The samples log keeps the answer, so that it can be scored again.
-    """
-    response = answer_text(results)
-    parsed = parse_timeline(response)
-    values: dict[str, Any] = {}
-    for spec in metrics_of(KIND):
-        values |= _metric_values(spec, doc, parsed.value if parsed.value is not None else NO_TIMELINE)
-    values["parse_failures"] = int(parsed.failed)
-    values["n_dates"] = len(parsed.value or ())
-    return values
+_METRICS: Mapping[str, Callable[..., Score]] = {"alignment_rouge": alignment_rouge, "date_f1": date_f1}
+_CLOSED_BOOK = "_closed_book"
 
 
-def explain(doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, dict[str, Any]]:
-    """Metric -> all that it has to say of one response: alignments, matches, misses, signature.
-
-    Args:
-        doc: As for :func:`process_timeline`.
-        results: The model's answer as its only element.
-
-    Raises:
-        TlsTasksError: If the document can't be scored.
-    """
-    return {spec.name: _scored(spec, doc, answer_text(results)).as_dict(detailed=True) for spec in metrics_of(KIND)}
+def _results() -> dict[str, Result]:
+    """F of the means, as papers report it, and ``<prefix>_mean_f``: the mean F of each topic, then of all topics."""
+    results: dict[str, Result] = {}
+    for prefix in ("ar1", "ar2", "date"):
+        results |= prf_of_means(prefix)
+        results[f"{prefix}_mean_f"] = mean(f"{prefix}_f1", equal_votes=True)
+    return {**results, "parse_failures": total("parse_failures", better=False), "n_dates": mean("n_dates", better=None)}
 
 
-def result_keys() -> list[str]:
-    """The keys of :func:`process_timeline`, which a task's ``metric_list`` must name one by one."""
-    keys = []
-    for spec in metrics_of(KIND):
-        for prefix in spec.prefixes:
-            keys += [f"{prefix}_{part}" for part in (*PRF._fields, "mean_f")]
-    return [*keys, "parse_failures", "n_dates"]
+def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
+    parsed = parse_timeline(answer)
+    prediction, reference = parsed.value or Timeline(), json.loads(doc["reference"])
+    unit = {"parse_failures": float(parsed.failed), "n_dates": float(len(prediction))}
+    for metric in _METRICS.values():
+        unit |= metric([prediction], [reference]).units[0]
+    return unit
 
 
-def _metric_values(spec: MetricSpec, doc: Mapping[str, Any], prediction: Any) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    scores = _score(spec, doc, prediction)
-    for prefix in spec.prefixes:
-        prf = scores[prefix]
-        values[f"{prefix}_precision"] = float(prf.precision)
-        values[f"{prefix}_recall"] = float(prf.recall)
-        values[f"{prefix}_f1"] = {name: float(value) for name, value in prf._asdict().items()}
-        values[f"{prefix}_mean_f"] = {"f1": float(prf.f1), "topic": str(doc.get("topic", ""))}
-    return values
+def _explain(doc: Mapping[str, Any], answer: str) -> dict[str, dict[str, Any]]:
+    reference = json.loads(doc["reference"])
+    return {name: metric([answer], [reference]).as_dict(detailed=True) for name, metric in _METRICS.items()}
 
 
-def _scored(spec: MetricSpec, doc: Mapping[str, Any], prediction: Any) -> Any:
-    with warnings.catch_warnings():
-        # Both are counted for the whole run by metrics of their own; a line a document would bury the table.
-        warnings.simplefilter("ignore", ParseFailureWarning)
-        warnings.simplefilter("ignore", NonAsciiWarning)
-        return spec.load()([prediction], [json.loads(doc["reference"])])
+def _target(doc: Mapping[str, Any]) -> str:
+    """The reference as the prompt asks for it: a line a date."""
+    lines = ((day["date"], " ".join(" ".join(day["text"]).split())) for day in json.loads(doc["reference"]))
+    return "\n".join(f"{date}: {text}" for date, text in lines)
 
 
-def _score(spec: MetricSpec, doc: Mapping[str, Any], prediction: Any) -> dict[str, PRF]:
-    try:
-        score = _scored(spec, doc, prediction)
-        return {prefix: score.prf(prefix) for prefix in spec.prefixes}
-    except Exception:  # see process_timeline: nothing may cost the run, and NaN hides nothing
-        _log.exception("%s could not score document %s: its values are NaN", spec.name, doc.get("doc_id", "?"))
-        return {prefix: PRF(math.nan, math.nan, math.nan) for prefix in spec.prefixes}
+def _load_closed_book(name: str, /, **options: Any) -> list[dict[str, str | int]]:
+    return load_documents(name.removesuffix(_CLOSED_BOOK), **{**options, "closed_book": True})
+
+
+_task = partial(Task, family="timelines", table=_results(), target=_target, unit=_unit, explain=_explain, topic="topic")
+
+TASKS = {name: _task(name, load=load_documents, prompt=prompt) for name in DATA_SETS} | {
+    name + _CLOSED_BOOK: _task(name + _CLOSED_BOOK, load=_load_closed_book, prompt=closed_book_prompt)
+    for name in DATA_SETS
+}

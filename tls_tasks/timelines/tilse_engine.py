@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tls_tasks.core.errors import MissingExtraError
-from tls_tasks.core.scores import NO_COUNTS, Counts
+from tls_tasks.core.prf import NO_COUNTS, Counts
 from tls_tasks.timelines.types import Timeline
 
 _METHODS = {

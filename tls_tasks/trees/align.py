@@ -277,6 +277,8 @@ class _Side:
         states = self._states(node, items)
         self.is_null = _is_null(states, is_predicted)
         self.n_own = np.asarray((states != VALUE) | isinstance(node, Field), dtype=np.float64)
+        if isinstance(node, ListOf):  # unlike the value of a key, an item that is no list is no wrong value
+            states = np.where(states == WRONG, NULL, states)
         self._below(node, items, states)
         self.width: int = max([self.n, *(own.items.width for own in self.lists)])
 

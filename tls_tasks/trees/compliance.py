@@ -169,12 +169,10 @@ def _check(value: Any, node: SchemaNode, path: Path, issues: list[Issue]) -> Non
             issues.append(Issue(path, "choice", f"none of the {len(node.choices)} choices"))
         elif isinstance(value, str) and not _is_well_formed(value, base_type(node.type)):
             issues.append(Issue(path, "format", f"no ISO {node.type}"))
-    elif not isinstance(value, dict if isinstance(node, Branch) else list):
-        issues.append(_wrong_type(path, node, value))
-    elif isinstance(node, ListOf):
+    elif isinstance(node, ListOf) and isinstance(value, list | tuple):
         for position, item in enumerate(value):
             _check(item, node.item, (*path, position), issues)
-    else:
+    elif isinstance(node, Branch) and isinstance(value, Mapping):
         for key, child in node.children.items():
             if key in value:
                 _check(value[key], child, (*path, key), issues)
@@ -182,6 +180,15 @@ def _check(value: Any, node: SchemaNode, path: Path, issues: list[Issue]) -> Non
                 issues.append(Issue((*path, key), "missing", "required by the schema"))
         unknown = [key for key in value if key not in node.children]
         issues += [Issue((*path, key), "unknown", "not in the schema") for key in unknown]
+    else:
+        issues.append(_wrong_type(path, node, value))
+
+
+def follows(value: Any, node: SchemaNode) -> bool:
+    """Whether a value has the types and the keys of its node; keys may be missing, and values outside their choices."""
+    issues: list[Issue] = []
+    _check(value, node, (), issues)
+    return not any(issue.kind in ("type", "unknown") for issue in issues)
 
 
 def _wanted(node: SchemaNode) -> str:

@@ -102,7 +102,7 @@ class LeafMetric:
         left, right = self._prepared(references), self._prepared(predictions)
         fits = [UNFIT is not one and UNFIT is not other for one, other in zip(left, right, strict=True)]
         good = [place for place, fit in enumerate(fits) if fit]
-        if len(good) == len(left):
+        if len(good) == len(left) > 0:
             return np.asarray(self.score_pairs(left, right), dtype=np.float64)
         scores = np.full(len(left), self.worst)
         if good:

@@ -12,6 +12,21 @@ from typing import Any
 from tls_tasks.core.errors import InputError, warn_caller
 from tls_tasks.trees.leaf_base import LeafMetric
 
+KNOWN: Mapping[str, tuple[tuple[float, float], bool]] = {
+    "sacrebleu": ((0.0, 100.0), True),
+    "chrf": ((0.0, 100.0), True),
+    "ter": ((0.0, 100.0), False),
+    "mse": ((0.0, 1.0), False),
+    "mae": ((0.0, 1.0), False),
+    "wer": ((0.0, 1.0), False),
+    "cer": ((0.0, 1.0), False),
+}
+"""Score range and direction of modules of ``evaluate`` that have others than [0, 1] and up."""
+
+
+class PairwiseMetricWarning(UserWarning):
+    """A metric gives no scores of single pairs, and is asked pair by pair."""
+
 
 class NoScoreWarning(UserWarning):
     """A metric gave NaN or infinity for a pair, which counts as its worst score."""
@@ -32,9 +47,9 @@ def custom_metric(
         metric: A function of one pair, called as ``metric(prediction, reference)``, that returns a number; or a
             function with parameters ``predictions`` and ``references``, or an object with such a ``compute``, that
             returns one number a pair. What returns one number for all pairs (most modules of ``evaluate``) is called
-            again for each pair, which is slow.
+            again for each pair, with a warning: it is slow, and for corpus-level metrics such as BLEU another number.
         name: Key in results; the module's or the function's own by default.
-        score_range: Least and greatest score; the metric's own ``score_range`` or (0, 1) by default.
+        score_range: Least and greatest score; the metric's own ``score_range``, :data:`KNOWN` or (0, 1) by default.
         higher_is_better: Direction; likewise, True by default.
         result_key: Which entry of a dictionary is the score. By default its name's, ``score``, or ``f1``.
         options: Passed on with each call.
@@ -53,8 +68,10 @@ def custom_metric(
     own = own if isinstance(own, str) else name
     if own is None:
         raise InputError("metric", None, repr(metric), "a metric with a name: give name=…")
-    low, high = _checked_range(own, score_range or getattr(metric, "score_range", (0.0, 1.0)))
-    upwards = bool(getattr(metric, "higher_is_better", True) if higher_is_better is None else higher_is_better)
+    known_range, known_direction = KNOWN.get(own, ((0.0, 1.0), True))
+    low, high = _checked_range(own, score_range or getattr(metric, "score_range", known_range))
+    direction = getattr(metric, "higher_is_better", known_direction) if higher_is_better is None else higher_is_better
+    upwards = bool(direction)
     source = _Source(metric, name or own, own, low if upwards else high, result_key, options)
     settings = {**({"result_key": result_key} if result_key else {}), **options}
     return LeafMetric(
@@ -114,6 +131,11 @@ class _Source:
             return self._numbers([self.metric(*pair, **self.options) for pair in pairs], len(pairs))
         answer = self._ask(predictions, references)
         if isinstance(answer, Real) and len(pairs) > 1:
+            warn_caller(
+                f"metric {self.name!r} gives one number for many pairs, so that it is asked pair by pair: slow, and "
+                "not what it gives for all of them together",
+                PairwiseMetricWarning,
+            )
             answer = [self._ask([prediction], [reference]) for prediction, reference in pairs]
             answer = [score if isinstance(score, Real) else score[0] for score in answer]
         return self._numbers([answer] if isinstance(answer, Real) else list(answer), len(pairs))

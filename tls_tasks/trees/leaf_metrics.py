@@ -130,6 +130,7 @@ def resolve_metric(
 
 
 def _named(name: str, compat: str | None, options: Mapping[str, Any]) -> LeafMetric:
+    check_choice("compat", compat, (None, "treeval"))
     known = {**BUILT_IN, **TREEVAL_METRICS} if compat else BUILT_IN
     if name in _HINTS and name not in known:
         raise InputError("metric", None, repr(name), _HINTS[name])

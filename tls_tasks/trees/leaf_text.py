@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
@@ -25,7 +25,7 @@ def indel_ratio() -> LeafMetric:
         >>> indel_ratio().pairs(["baroo", ""], ["bar", ""])
         array([0.75, 1.  ])
     """
-    return _edit_metric("indel_ratio", Indel.normalized_similarity)
+    return _edit_metric("indel_ratio")
 
 
 def levenshtein_similarity() -> LeafMetric:
@@ -35,19 +35,25 @@ def levenshtein_similarity() -> LeafMetric:
         >>> levenshtein_similarity().pairs(["baroo", ""], ["bar", ""])
         array([0.6, 1. ])
     """
-    return _edit_metric("levenshtein_similarity", Levenshtein.normalized_similarity)
+    return _edit_metric("levenshtein_similarity")
 
 
-def _edit_metric(name: str, scorer: Callable[..., Any]) -> LeafMetric:
-    return LeafMetric(name, partial(_edit_pairs, scorer), _text, partial(_edit_matrix, scorer))
+_SCORERS = {
+    "indel_ratio": Indel.normalized_similarity,
+    "levenshtein_similarity": Levenshtein.normalized_similarity,
+}
 
 
-def _edit_pairs(scorer: Callable[..., Any], references: Sequence[Any], predictions: Sequence[Any]) -> Any:
-    return cpdist(references, predictions, scorer=scorer, dtype=np.float64)
+def _edit_metric(name: str) -> LeafMetric:
+    return LeafMetric(name, partial(_edit_pairs, name), _text, partial(_edit_matrix, name))  # by name: it is pickled
 
 
-def _edit_matrix(scorer: Callable[..., Any], references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-    return np.asarray(cdist(references, predictions, scorer=scorer, dtype=np.float64))
+def _edit_pairs(name: str, references: Sequence[Any], predictions: Sequence[Any]) -> Any:
+    return cpdist(references, predictions, scorer=_SCORERS[name], dtype=np.float64)
+
+
+def _edit_matrix(name: str, references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
+    return np.asarray(cdist(references, predictions, scorer=_SCORERS[name], dtype=np.float64))
 
 
 def _text(value: Any) -> Any:

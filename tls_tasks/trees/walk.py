@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tls_tasks.trees.align import align
-from tls_tasks.trees.compliance import complies
+from tls_tasks.trees.compliance import complies, follows
 from tls_tasks.trees.leaf_base import LeafMetric
 from tls_tasks.trees.nodes import (
     ABSENT,
@@ -204,6 +204,8 @@ class Walk:
             self.is_clean[where[0]] = False
             alone = [item for place, item in enumerate(items) if place not in matched]
             counts[part] += sum(item_nodes(node.item, item, self.has_item_nodes) for item in alone)
+            if kind == "missed" and not self.is_loose and not all(follows(item, node.item) for item in alone):
+                raise BadReferenceError
             if not self.is_inside:
                 self._unmatched(node.item, alone, kind, where)
         if isinstance(node.item, Field) and not expected and not given:
@@ -256,14 +258,12 @@ class Walk:
         predictions = [given for _, _, given, is_wrong in pairs if not is_wrong]
         similarity: Any = 0.0
         for metric in field.metrics:
-            found: Sequence[float] = (
-                metric.pairs(references, self._batch(predictions, field, metric)) if references else []
-            )
-            similarity = similarity + (metric.normalize(found) if references else 0.0)
+            found = metric.pairs(references, self._batch(predictions, field, metric))
+            similarity = similarity + metric.normalize(found)
             scores = iter(found)
             by_pair = [float(next(scores)) if fit else metric.worst for fit in fits]
             self._add(field, metric, zip((where for where, *_ in pairs), by_pair, strict=True))
-        right = iter(similarity >= (1 - 1e-12) * len(field.metrics) if references else [])
+        right = iter(similarity >= (1 - 1e-12) * len(field.metrics))
         for (where, *_), fit in zip(pairs, fits, strict=True):
             kind = "correct" if fit and next(right) else "wrong"
             self._units[where[0]][f"{kind}|{field.name}"] += 1

@@ -1,7 +1,8 @@
 """A judge on loopback: an OpenAI-compatible chat endpoint, in this process or in one of its own, that can misbehave.
 
-``python server.py SECONDS`` prints its address, answers after so many seconds each, and appends the sentence of each
-question to standard output. Nothing but the standard library, so that it starts at once.
+``python server.py SECONDS N`` prints its address, answers after so many seconds each, and appends the sentence of each
+question to standard output; after N answers it waits for a line on standard input. Nothing but the standard library, so
+that it starts at once.
 """
 
 import asyncio
@@ -102,5 +103,9 @@ def say(line):
 
 
 if __name__ == "__main__":
-    say(Server(latency=float(sys.argv[1]), log=say).url)
+    server = Server(latency=float(sys.argv[1]), log=say)
+    server.answer = lambda sentence, *_: truth(sentence) if len(server.requests) <= int(sys.argv[2]) else "hang"
+    say(server.url)
+    sys.stdin.readline()
+    server.answer = lambda sentence, *_: truth(sentence)
     threading.Event().wait()

@@ -48,14 +48,17 @@ def python(code, *arguments, **options):
 def test_a_killed_run_loses_nothing_and_the_next_asks_only_what_is_missing(tmp_path):
     path = tmp_path / "verdicts.sqlite"
     with subprocess.Popen(
-        [sys.executable, str(ROOT / "tests/reports/judges/server.py"), "0.05"], stdout=subprocess.PIPE, text=True
-    ) as server:
+        [sys.executable, str(ROOT / "tests/reports/judges/server.py"), "0.05", "30"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as server:  # fmt: skip
         try:
             url = server.stdout.readline().strip()
             run = python(ASK, url, path, stdout=subprocess.DEVNULL)
             answered = [server.stdout.readline().strip() for _ in range(12)]
             run.send_signal(signal.SIGKILL)
             assert run.wait() == -signal.SIGKILL
+            server.stdin.write("on\n")
+            server.stdin.flush()
             kept = len(VerdictCache(path))
             assert 8 <= kept < 60  # all but what was on its way: 4 at most
             judge = from_endpoint(url, "m", cache=path)
@@ -70,12 +73,14 @@ def test_a_killed_run_loses_nothing_and_the_next_asks_only_what_is_missing(tmp_p
 
 
 def test_an_interrupt_stops_the_run_and_keeps_what_was_answered(tmp_path, serve):
-    server, path = serve(latency=0.05), tmp_path / "verdicts.sqlite"
+    path = tmp_path / "verdicts.sqlite"
+    # Forty answers and no more: however late the interrupt comes, the run is not over.
+    server = serve(lambda sentence, *_: truth(sentence) if len(server.requests) <= 40 else "hang", latency=0.05)
     run = python(ASK, server.url, path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
     while len(server.requests) < 10:
         time.sleep(0.01)
     run.send_signal(signal.SIGINT)
-    _, errors = run.communicate(timeout=10)
+    _, errors = run.communicate(timeout=120)
     assert run.returncode != 0 and "KeyboardInterrupt" in errors
     assert 4 <= len(VerdictCache(path)) < 60 and len(server.requests) < 60
 
@@ -83,7 +88,7 @@ def test_an_interrupt_stops_the_run_and_keeps_what_was_answered(tmp_path, serve)
 def test_processes_share_a_cache(tmp_path):
     path = tmp_path / "verdicts.sqlite"
     runs = [python(WRITE, path, number) for number in range(4)]
-    assert [run.wait(timeout=60) for run in runs] == [0] * 4
+    assert [run.wait(timeout=300) for run in runs] == [0] * 4
     cache = VerdictCache(path)
     assert len(cache) == 5 * 200
     assert len(cache.get([f"{run} {number}" for run in range(4) for number in range(200)])) == 800

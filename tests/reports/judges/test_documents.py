@@ -269,7 +269,9 @@ class Slots:
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-@pytest.mark.parametrize("value", [Evil(), Slots(), os.mkdir, {1, 2}, b"bytes", pickle.PickleBuffer], ids=repr)
+@pytest.mark.parametrize(
+    "value", [Evil(), Slots(), os.mkdir, {1, 2}, b"bytes", pickle.PickleBuffer], ids=lambda one: type(one).__name__
+)
 def test_a_pickle_that_wants_more_than_data_is_refused_and_nothing_runs(tmp_path, monkeypatch, protocol, value):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "l.pkl"

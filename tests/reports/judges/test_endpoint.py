@@ -13,7 +13,7 @@ from tls_tasks.core.errors import InputError, JudgeError, OptionError, TlsTasksE
 from tls_tasks.reports.judges import from_endpoint
 from tls_tasks.reports.types import Query
 
-QUICK = {"first_wait": 0.01, "max_wait": 0.05, "timeout": 0.3}
+QUICK = {"first_wait": 0.01, "max_wait": 0.05}  # a busy machine may take long over an answer: tries are counted
 
 
 def queries(n, start=0):
@@ -33,7 +33,7 @@ def judge(server, **options):
 
 
 def test_every_question_is_answered_in_order_with_no_more_than_the_limit_in_flight(serve):
-    server = serve(latency=0.01)
+    server = serve(latency=0.05)
     one = judge(server, max_in_flight=5)
     assert words(one.ask(queries(60))) == right(60)
     assert server.most_in_flight == 5
@@ -43,7 +43,7 @@ def test_every_question_is_answered_in_order_with_no_more_than_the_limit_in_flig
         "asked": 60, "distinct": 60, "cached": 0, "answered": 60, "failed": 0, "tries": 60,
         "prompt_tokens": 6000, "completion_tokens": 120, "seconds": 0, "price": None,
     }  # fmt: skip
-    assert one.stats.seconds >= 60 / 5 * 0.01
+    assert one.stats.seconds >= 60 / 5 * 0.05
 
 
 def test_the_same_question_is_asked_once_however_often_it_comes(serve):
@@ -82,10 +82,13 @@ def test_trouble_that_passes_costs_no_verdict_and_invents_none(serve, trouble):
     answer, _ = TROUBLES[trouble]
     closing = (answer[0], answer[1], {**answer[2], "Connection": "close"}) if isinstance(answer, tuple) else answer
     server = serve(lambda sentence, n_before, _: closing if n_before < 2 else truth(sentence))
-    quick = {"timeout": 0.1} if trouble in ("a hang", "a cut answer") else {}
-    one = judge(server, **quick)
+    waits = trouble in ("a hang", "a cut answer")
+    one = judge(server, **({"timeout": 0.5} if waits else {}))
     assert words(one.ask(queries(8))) == right(8)
-    assert set(server.asked.values()) == {3} and one.stats.tries == 24
+    if waits:  # a try that ends by the clock: a busy machine may need one more
+        assert min(server.asked.values()) >= 3 and one.stats.tries >= 24
+    else:
+        assert set(server.asked.values()) == {3} and one.stats.tries == 24
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
@@ -94,7 +97,7 @@ def test_trouble_that_stays_is_an_unscored_verdict_with_its_reason(serve, troubl
     if trouble == "a cut answer":
         reason = "timeout"  # the rest is awaited on a connection that stays open
     server = serve(lambda sentence, *_: answer if "3" in sentence else truth(sentence))
-    one = judge(server, max_tries=2, timeout=0.1)
+    one = judge(server, max_tries=2, **({"timeout": 2} if reason == "timeout" else {}))
     with caplog.at_level(logging.WARNING):
         verdicts = one.ask(queries(5))
     assert words(verdicts) == [*right(3), reason, "YES"]
@@ -184,13 +187,17 @@ def test_retry_after_is_obeyed_by_all_requests_in_flight(serve):
 
     def answer(sentence, n_before, _):
         times.append(time.monotonic())
+        while len(times) == 2 and not one._line._free_at and time.monotonic() - times[0] < 10:
+            time.sleep(0.001)  # only then must the judge know of the refusal
         return (429, b"", {"Retry-After": "0.2"}) if len(times) == 1 else truth(sentence)
 
     server = serve(answer)
-    assert words(judge(server, max_in_flight=1, max_wait=1).ask(queries(3))) == right(3)
+    one = judge(server, max_in_flight=1, max_wait=1)
+    assert words(one.ask(queries(3))) == right(3)
     assert times[1] - times[0] >= 0.19
     times.clear()
-    assert words(judge(server, max_in_flight=2, max_wait=1).ask(queries(12))) == right(12)
+    one = judge(server, max_in_flight=2, max_wait=1)
+    assert words(one.ask(queries(12))) == right(12)
     assert sum(later - times[0] < 0.19 for later in times) <= 2
 
 
@@ -230,7 +237,7 @@ def test_answers_in_parts_and_strange_usage_are_read(serve):
 
 def test_half_a_surrogate_pair_and_a_million_characters_do_no_harm(serve):
     server = serve(lambda sentence, *_: "\ud800" * 10 + "x " * 500_000 + "not sure \udfff")
-    one = judge(server, timeout=10)
+    one = judge(server)
     text = "Sentence 1 \ud800 \x00 " + "long " * 200_000
     (verdict,) = one.ask([Query("negative", {"sentence": text})])
     assert verdict.reason == "unreadable" and len(verdict.raw) <= 200 and verdict.raw.encode()

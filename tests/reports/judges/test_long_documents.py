@@ -66,7 +66,7 @@ def test_an_endpoint_sees_windows_and_a_recording_the_document(serve):
 
 def test_a_document_of_the_usual_length_is_one_question(serve):
     server = serve(lambda *_: "YES")
-    judge = from_endpoint(server.url, "m", timeout=20)
+    judge = from_endpoint(server.url, "m")
     judge.ask([support("x" * WINDOW)])
     assert len(server.requests) == 1
     judge.ask([support("y" * (WINDOW + 1))])

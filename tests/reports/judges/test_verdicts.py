@@ -1,11 +1,10 @@
 """Reading verdicts: the last whole word, whatever stands around it; undecided rather than invented."""
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import hostile
 from tls_tasks.reports.judges.verdicts import RAW_LENGTH, read_verdict, shorten
 
 READ = {
@@ -127,9 +126,7 @@ def test_any_text_is_read_or_undecided(text):
     "unit", ["yes ", "no\n", "answer ", "yes or ", "answer is", "***", "<think>", "</think>", "YES/", "'", " "]
 )
 def test_a_million_characters_take_no_time(unit):
-    start = time.perf_counter()
-    read_verdict(unit * (1_000_000 // len(unit)))
-    assert time.perf_counter() - start < 3
+    assert hostile.seconds(read_verdict, unit * (1_000_000 // len(unit))) < 10
 
 
 def test_the_end_is_kept_of_a_long_answer():

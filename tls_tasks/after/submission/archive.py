@@ -1,12 +1,14 @@
-"""The archive: the harness's own files, what was made of them, and a manifest of hashes."""
+"""The archive: the harness's own files, the records made from them, and a manifest of hashes."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import shutil
+import tempfile
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +17,13 @@ import yaml
 from tls_tasks import __version__
 from tls_tasks.after.scored_runs import ScoredTask, score_places
 from tls_tasks.after.submission.checks import Refusal, refusals
-from tls_tasks.after.submission.records import eval_results, every_eval_ever, judged, model_index
+from tls_tasks.after.submission.records import eval_results, every_eval_ever, model_index, ranked_metrics
 from tls_tasks.core.errors import DataError
 
-FORMAT = 1
-MANIFEST = "manifest.json"
-RUN = "run"
-"""The folder of the archive that holds the harness's files."""
-
-_MOST_BYTES = 4 << 30  # of an unpacked archive: more is no submission of ours
+_FORMAT = 1
+_MANIFEST = "manifest.json"
+_RUN = "run"  # the folder of the archive that holds the harness's files
+_MOST_BYTES = 4 << 30  # unpacked; anything larger is not a submission
 
 
 def write(
@@ -35,120 +35,117 @@ def write(
     relationship: str = "other",
     without_chat_template: bool = False,
 ) -> None:
-    """Write an archive of tasks that :func:`~tls_tasks.after.submission.checks.refusals` has nothing against.
+    """Write the archive of tasks that passed :func:`~tls_tasks.after.submission.checks.refusals`.
 
     Args:
         scored: The tasks.
-        folder: Where to; must not exist or be empty.
+        folder: Where to; must be empty or not exist.
         model: ``ORG/NAME``.
         organization: Who ran the evaluation; None: the model's ``ORG``.
         relationship: What they are to the model's maker.
-        without_chat_template: Whether the submitter says that the model was meant to run without one.
+        without_chat_template: The submitter says that the model was meant to run without one.
 
     Raises:
-        DataError: If the folder has something in it.
+        DataError: If the folder is not empty.
     """
     if folder.exists() and any(folder.iterdir()):
         raise DataError(f"{folder}: not empty; choose another folder or remove it")
-    (folder / RUN).mkdir(parents=True)
+    (folder / _RUN).mkdir(parents=True)
     for path in {path for task in scored for path in (task.log.path, task.run.results) if path is not None}:
-        shutil.copyfile(path, folder / RUN / path.name)
-    _write_yaml(folder / ".eval_results" / "tls_tasks.yaml", eval_results(scored))
-    _write_yaml(folder / "model-index.yml", model_index(scored, model))
+        shutil.copyfile(path, folder / _RUN / path.name)
+    _write_text(folder / ".eval_results" / "tls_tasks.yaml", _yaml(eval_results(scored)))
+    _write_text(folder / "model-index.yml", _yaml(model_index(scored, model)))
+    organization = organization or model.partition("/")[0]
     for task in scored:
-        record = every_eval_ever(
-            task, model, organization=organization or model.partition("/")[0], relationship=relationship
-        )
+        record = every_eval_ever(task, model, organization=organization, relationship=relationship)
         _write_text(folder / "every_eval_ever" / f"{task.task.name}.json", _json(record))
     manifest = {
-        "format": FORMAT,
+        "format": _FORMAT,
         "tls_tasks": __version__,
         "model": model,
         "chat_template": not without_chat_template,
-        "tasks": {task.task.name: task_entry(task) for task in scored},
-        "files": file_hashes(folder),
+        "tasks": _tasks(scored),
+        "files": _file_hashes(folder),
     }
-    _write_text(folder / MANIFEST, _json(manifest))
+    _write_text(folder / _MANIFEST, _json(manifest))
 
 
-def task_entry(scored: ScoredTask) -> dict[str, Any]:
-    """What the manifest says of a task; computed again by whoever verifies it."""
-    return {
-        "version": scored.task.version,
-        "edition": scored.edition,
-        "n_documents": len(scored.score.ids),
-        "metrics": judged(scored),
-        "signatures": scored.signatures(),
-    }
-
-
-def file_hashes(folder: Path) -> dict[str, str]:
-    """Every file but the manifest -> its SHA-256."""
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / MANIFEST)
-    return {path.relative_to(folder).as_posix(): _digest(path) for path in paths}
-
-
-def verify(folder: Path) -> tuple[list[Refusal], dict[str, Any]]:
+def verify(folder: Path) -> tuple[list[Refusal], dict[str, Any], list[ScoredTask]]:
     """Check an archive with nothing but itself and this package: files, hashes, scores.
 
     Returns:
-        What stands against it, and its manifest.
+        What stands against it, its manifest, and its tasks, scored again.
 
     Raises:
-        DataError: If it is no archive of ours.
+        DataError: If it is not an archive of ours.
     """
-    manifest = read_manifest(folder)
-    found = list(_files(folder, manifest))
-    scored = list(score_places([folder / RUN], newest=True))
+    manifest = _read_manifest(folder)
+    scored = list(score_places([folder / _RUN], newest=True))
     without = not manifest.get("chat_template", True)
-    # The name in the results may be a local folder's; the one to be published was checked when it was given.
-    found += refusals(scored, str(manifest.get("model", "")), without_chat_template=without)
-    found += _entries(scored, manifest)
-    return found, manifest
+    found = [
+        *_differences(manifest.get("files"), _file_hashes(folder)),
+        *refusals(scored, str(manifest.get("model", "")), without_chat_template=without),
+        *_entries(manifest, scored),
+    ]
+    return found, manifest, scored
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest.
-
-    Raises:
-        DataError: If there is none, or it is of another format.
-    """
-    path = folder / MANIFEST
+def _read_manifest(folder: Path) -> dict[str, Any]:
+    path = folder / _MANIFEST
+    if not path.is_file():
+        raise DataError(f"{folder}: no {_MANIFEST}; expected a folder or zip that tls-tasks submit wrote")
     try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"{folder}: no {MANIFEST}; expected a folder or zip that tls-tasks submit wrote") from error
+        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise DataError(f"{path}: not JSON: {error}") from error
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
-        given = manifest.get("format") if isinstance(manifest, dict) else type(manifest).__name__
-        raise DataError(f"{path}: format {given}; this release reads {FORMAT}")
+    found = manifest.get("format") if isinstance(manifest, dict) else type(manifest).__name__
+    if found != _FORMAT:
+        raise DataError(f"{path}: format {found}; this release reads {_FORMAT}")
     return manifest
 
 
-def _files(folder: Path, manifest: Mapping[str, Any]) -> list[Refusal]:
-    stated, present = manifest.get("files"), file_hashes(folder)
+def _file_hashes(folder: Path) -> dict[str, str]:
+    """Every file but the manifest -> its SHA-256."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / _MANIFEST)
+    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+
+
+def _tasks(scored: Sequence[ScoredTask]) -> dict[str, Any]:
+    """What the manifest says of the tasks; whoever verifies it computes it again."""
+    return {
+        task.task.name: {
+            "version": task.task.version,
+            "edition": task.edition,
+            "n_documents": len(task.score.ids),
+            "metrics": ranked_metrics(task),
+            "signatures": task.signatures(),
+        }
+        for task in scored
+    }
+
+
+def _differences(stated: Any, present: Mapping[str, str]) -> Iterator[Refusal]:
+    advice = "ask the submitter for the archive as it was written"
     if not isinstance(stated, dict):
-        return [Refusal("manifest", "it lists no files", "ask the submitter for the archive as it was written")]
-    found = []
+        yield Refusal("manifest", "it lists no files", advice)
+        return
     for name in sorted({*stated, *present}):
-        if stated.get(name) != present.get(name):
-            what = (
-                "is missing" if name not in present else "is not in the manifest" if name not in stated else "differs"
-            )
-            found.append(Refusal("file", f"{name} {what}", "ask the submitter for the archive as it was written"))
-    return found
+        if name not in present:
+            yield Refusal("file", f"{name} is missing", advice)
+        elif name not in stated:
+            yield Refusal("file", f"{name} is not in the manifest", advice)
+        elif stated[name] != present[name]:
+            yield Refusal("file", f"{name} differs", advice)
 
 
-def _entries(scored: Sequence[ScoredTask], manifest: Mapping[str, Any]) -> list[Refusal]:
+def _entries(manifest: Mapping[str, Any], scored: Sequence[ScoredTask]) -> Iterator[Refusal]:
     stated = manifest.get("tasks")
-    computed = json.loads(_json({task.task.name: task_entry(task) for task in scored}))
-    if stated == computed:
-        return []
-    names = sorted({*computed, *(stated if isinstance(stated, dict) else {})})
-    wrong = [name for name in names if not isinstance(stated, dict) or stated.get(name) != computed.get(name)]
-    advice = "submit it again with this release" if manifest.get("tls_tasks") != __version__ else "submit it again"
-    return [Refusal("manifest", f"what it says of {name} is not what its files give", advice) for name in wrong]
+    stated = stated if isinstance(stated, dict) else {}
+    computed = json.loads(_json(_tasks(scored)))
+    again = "submit it again" + ("" if manifest.get("tls_tasks") == __version__ else " with this release")
+    for name in sorted({*computed, *stated}):
+        if stated.get(name) != computed.get(name):
+            yield Refusal("manifest", f"what it says of {name} is not what its files give", again)
 
 
 def pack(folder: Path, target: Path) -> None:
@@ -156,45 +153,46 @@ def pack(folder: Path, target: Path) -> None:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), (1980, 1, 1, 0, 0, 0))
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            packed.writestr(entry, path.read_bytes())
+            packed.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
 
 
-def unpack(path: Path, folder: Path) -> None:
-    """Unpack a zip that somebody sent.
+@contextlib.contextmanager
+def opened(place: Path) -> Iterator[Path]:
+    """The folder of an archive, which may be a zip that somebody sent.
 
     Raises:
-        DataError: If it is no zip, a name in it leads out of the folder, or it is too large to be a submission.
+        DataError: If it is not a zip, a name in it leads out of the folder, or it is too large to be a submission.
     """
+    if not place.is_file():
+        yield place
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch).resolve()
+        _unpack(place, folder)
+        yield folder
+
+
+def _unpack(path: Path, folder: Path) -> None:
     try:
         with zipfile.ZipFile(path) as packed:
             if sum(entry.file_size for entry in packed.infolist()) > _MOST_BYTES:
                 raise DataError(f"{path}: more than {_MOST_BYTES >> 30} GiB unpacked")
             for entry in packed.infolist():
-                place = (folder / entry.filename).resolve()
-                if folder.resolve() not in place.parents:
+                if folder not in (folder / entry.filename).resolve().parents:
                     raise DataError(f"{path}: the name {entry.filename!r} leads out of the archive")
             packed.extractall(folder)
     except zipfile.BadZipFile as error:
         raise DataError(f"{path}: not a zip: {error}") from error
 
 
-def _digest(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
-
-
 def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True)
+    return json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
 
-def _write_yaml(path: Path, value: Any) -> None:
-    _write_text(path, yaml.safe_dump(value, sort_keys=False, allow_unicode=True))
+def _yaml(value: Any) -> str:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
 
 
 def _write_text(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8", errors="surrogateescape")
+    path.write_text(text, encoding="utf-8", errors="surrogateescape")

@@ -1,4 +1,4 @@
-"""What a run must be to be submitted. Each check names what it found and what to do; none stops at the first."""
+"""What a run must fulfil to be submitted. Each check says what it found and what to do; all checks are made."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.task_files import group_files
 
-MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
-"""``ORG/NAME``, as on the Hugging Face hub."""
+_MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")  # as on the Hugging Face hub
 
 _AGAIN = "run lm_eval again without changing its files"
 
@@ -40,7 +39,7 @@ class Refusal:
 
 
 def refusals(scored: Sequence[ScoredTask], model: str, *, without_chat_template: bool = False) -> list[Refusal]:
-    """Everything that stands against submitting these tasks; empty if nothing does.
+    """Every reason against submitting these tasks; none if they can be submitted.
 
     Args:
         scored: The tasks, scored again.
@@ -54,12 +53,13 @@ def refusals(scored: Sequence[ScoredTask], model: str, *, without_chat_template:
             found.append(Refusal("results", f"{task.task.name}: no results file beside {task.log.path.name}", advice))
             continue
         found += [*_whole(task), *_edition(task), *_version(task), *_chat(task, without_chat_template)]
-        found += [*_log(task), *_hashes(task), *_numbers(task)]
+        found += [Refusal("samples", str(problem), _AGAIN) for problem in task.log.problems]
+        found += [*_hashes(task), *_numbers(task)]
     return found
 
 
 def _model(scored: Sequence[ScoredTask], model: str) -> Iterator[Refusal]:
-    if not MODEL_NAME.fullmatch(model):
+    if not _MODEL_NAME.fullmatch(model):
         advice = "run with pretrained=ORG/NAME, or give the published model's name: --model ORG/NAME"
         yield Refusal("model", f"the model is called {model!r}, not ORG/NAME", advice)
     names = sorted({task.model for task in scored})
@@ -68,13 +68,12 @@ def _model(scored: Sequence[ScoredTask], model: str) -> Iterator[Refusal]:
 
 
 def _groups(scored: Sequence[ScoredTask]) -> Iterator[Refusal]:
-    """A group that was run must be whole: its average says something else without a member."""
+    """A group that was run must be complete: without a member its average means something else."""
     present = {task.task.name for task in scored}
     asked = {str(name) for task in scored for name in task.results.get("group_subtasks") or {}}
     for name in sorted(asked & set(group_files())):
         if missing := [member for member in _members(name) if member not in present]:
-            command = f"lm_eval --tasks {name}"
-            yield Refusal("group", f"{name} lacks {', '.join(missing)}", f"run the whole group: {command}")
+            yield Refusal("group", f"{name} lacks {', '.join(missing)}", f"run the whole group: lm_eval --tasks {name}")
 
 
 def _members(group: str) -> list[str]:
@@ -100,7 +99,7 @@ def _whole(scored: ScoredTask) -> Iterator[Refusal]:
 
 def _edition(scored: ScoredTask) -> Iterator[Refusal]:
     if scored.edition == "embedded":
-        advice = f"get the real data (tls-tasks list says how) and run {scored.task.name} on it"
+        advice = f"get the real data (tls-tasks list --obtain says how) and run {scored.task.name} on it"
         yield Refusal("edition", f"{scored.task.name} ran on the embedded edition", advice)
     elif scored.edition not in {"local", "hub"}:
         found = f"{scored.task.name}: the results don't say on which data it ran ({scored.edition})"
@@ -109,7 +108,7 @@ def _edition(scored: ScoredTask) -> Iterator[Refusal]:
 
 def _version(scored: ScoredTask) -> Iterator[Refusal]:
     name, version = scored.task.name, scored.results.get("versions", {}).get(scored.task.name)
-    if not isinstance(version, int | float) or float(version) != scored.task.version:
+    if version != scored.task.version:
         found = f"{name} ran in version {version}, this release has {scored.task.version:g}"
         yield Refusal("version", found, "run it again with this release, or submit with the release that ran it")
 
@@ -122,26 +121,16 @@ def _chat(scored: ScoredTask, without_chat_template: bool) -> Iterator[Refusal]:
         yield Refusal("chat template", f"{scored.task.name} ran without one", advice)
 
 
-def _log(scored: ScoredTask) -> Iterator[Refusal]:
-    for problem in scored.log.problems:
-        yield Refusal("samples", str(problem), _AGAIN)
-
-
 def _hashes(scored: ScoredTask) -> Iterator[Refusal]:
     """The harness's hashes of documents, prompts, targets and of the task, computed again from what was logged."""
     name = scored.task.name
-    for sample in scored.log.samples:
-        wrong = [key for key, value in hashes_of(sample).items() if sample.row.get(key) != value]
+    for sample, doc_id in zip(scored.log.samples, scored.score.ids, strict=True):
+        wrong = [key for key, value in _hashes_of(sample).items() if sample.row.get(key) != value]
         if wrong:
-            place = f"{scored.log.path.name}:{sample.line}"
-            found = f"{place}: {' and '.join(wrong)} of document {scored.score.ids[_place(scored, sample)]} differ"
+            found = f"{scored.log.path.name}:{sample.line}: {' and '.join(wrong)} of document {doc_id} differ"
             yield Refusal("hash", f"{found} from the logged {name} document", _AGAIN)
-    if scored.results.get("task_hashes", {}).get(name) != task_hash(scored.log.samples):
-        yield Refusal("hash", f"{name}: task_hashes in the results differ from the samples'", _AGAIN)
-
-
-def _place(scored: ScoredTask, sample: Sample) -> int:
-    return scored.log.samples.index(sample)
+    if scored.results.get("task_hashes", {}).get(name) != _task_hash(scored.log.samples):
+        yield Refusal("hash", f"{name}: task_hashes in the results differ from those of the samples", _AGAIN)
 
 
 def _numbers(scored: ScoredTask) -> Iterator[Refusal]:
@@ -157,10 +146,10 @@ def _numbers(scored: ScoredTask) -> Iterator[Refusal]:
         yield Refusal("scores", f"{name}: {key} is {reported!r} in the results, rescored {found!r}", _AGAIN)
 
 
-def hashes_of(sample: Sample) -> dict[str, str]:
-    """A sample's hashes as the harness makes them, from what the log holds of it.
+def _hashes_of(sample: Sample) -> dict[str, str]:
+    """A sample's hashes as the harness computes them, from what is logged.
 
-    Releases differ in whether a prompt that is a chat is logged as text or as a list of one text.
+    Some releases log the prompt of a chat as text, some as a list with one text.
     """
     arguments = sample.row.get("arguments")
     first: Any = arguments.get("gen_args_0", {}).get("arg_0") if isinstance(arguments, Mapping) else None
@@ -172,12 +161,12 @@ def hashes_of(sample: Sample) -> dict[str, str]:
     }
 
 
-def task_hash(samples: Sequence[Sample]) -> str:
-    """The harness's hash of a task: of all its samples' hashes, in the order of the file."""
+def _task_hash(samples: Sequence[Sample]) -> str:
+    """The harness's hash of a task: over the hashes of all samples, in the order of the file."""
     rows = [sample.row for sample in sorted(samples, key=lambda sample: sample.line)]
     return sha256("".join(str(row.get(key)) for row in rows for key in ("doc_hash", "prompt_hash", "target_hash")))
 
 
 def sha256(text: str) -> str:
-    """The hex digest of a text in UTF-8; lone surrogates count as they are."""
+    """The hex digest of a text in UTF-8; half a surrogate pair is encoded as if it were a character."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import html
 import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 from typing import Any
 
 from tls_tasks import __version__
 from tls_tasks.after.comparisons import System, compare_systems
-from tls_tasks.after.scored_runs import ScoredTask, score_places
-from tls_tasks.after.submission.archive import RUN
-from tls_tasks.core.errors import InputError
+from tls_tasks.after.page import asset, csp_hash
+from tls_tasks.after.scored_runs import ScoredTask
 
 SIGNIFICANT = 0.05
 """P-values below this tell two systems apart."""
@@ -64,93 +60,71 @@ class Ranking:
     notes: tuple[str, ...] = ()
 
 
-def read_submission(folder: Path, model: str) -> Submission:
-    """A verified submission's tasks."""
-    return Submission(model, {task.task.name: task for task in score_places([folder / RUN], newest=True)})
-
-
 def rankings(submissions: Sequence[Submission]) -> list[Ranking]:
     """One ranking a task, by the task's first metric, best first.
 
-    Two systems are in one significance group if the paired test can't tell them apart from the group's best, after
-    Holm over all that it was compared with. Systems that answered other documents are ranked without a group.
+    Two systems are in one significance group if the paired test cannot tell them apart from the group's best, after
+    Holm over all systems that it was compared with. Systems that answered other documents are in groups of their own.
     """
-    names = list(dict.fromkeys(name for submission in submissions for name in submission.tasks))
+    names = dict.fromkeys(name for submission in submissions for name in submission.tasks)
     return [_ranking(name, [one for one in submissions if name in one.tasks]) for name in names]
 
 
 def _ranking(name: str, submissions: Sequence[Submission]) -> Ranking:
     task = submissions[0].tasks[name].task
-    shown = tuple(metric.key for metric in task.metrics if metric.higher_is_better is not None)
-    metric = next(metric for metric in task.metrics if metric.higher_is_better is not None)
-    sign = -1.0 if metric.higher_is_better else 1.0
-    scores = {one.model: one.tasks[name].score.as_dict() for one in submissions}
+    ranked = [metric for metric in task.metrics if metric.higher_is_better is not None]
+    keys, first = [metric.key for metric in ranked], ranked[0]
+    values = {one.model: one.tasks[name].score.as_dict() for one in submissions}
 
-    def place(model: str) -> tuple[bool, float, str]:
-        value = scores[model][metric.key]
-        return (math.isnan(value), sign * value, model)
+    def rank(submission: Submission) -> tuple[float, str]:
+        value = values[submission.model][first.key]
+        return (-value if first.higher_is_better else value, submission.model)
 
-    order = sorted(submissions, key=lambda one: place(one.model))
-    groups, notes = _groups(name, metric.key, order)
-    rows = [Row(one.model, {key: scores[one.model][key] for key in shown}, groups.get(one.model)) for one in order]
-    published = [
-        Row(str(row["system"]), {key: float(row[key]) for key in shown if key in row}, None, published=True)
-        for row in published_rows().get(name, [])
-    ]
-    return Ranking(name, metric.key, shown, (*rows, *published), tuple(notes))
+    order = sorted(submissions, key=rank)
+    groups, notes = _groups(name, first.key, order)
+    rows = [Row(one.model, values[one.model], groups[one.model]) for one in order]
+    rows += [Row(row["system"], row, None, published=True) for row in _published()["tasks"].get(name, [])]
+    return Ranking(name, first.key, tuple(keys), tuple(rows), tuple(notes))
 
 
 def _groups(name: str, key: str, order: Sequence[Submission]) -> tuple[dict[str, int], list[str]]:
     groups: dict[str, int] = {}
     notes: list[str] = []
-    rest, group = list(order), 0
-    while rest:
+    while rest := [submission for submission in order if submission.model not in groups]:
         best, *others = rest
-        group += 1
-        groups[best.model], rest = group, []
-        systems = [System(best.model, {name: best.tasks[name]})]
-        comparable = []
-        for other in others:
-            system = System(other.model, {name: other.tasks[name]})
-            try:
-                compare_systems([*systems, system], keys=[key])
-            except InputError as error:
-                notes.append(f"{other.model} is in no group with {best.model}: {error}")
-                rest.append(other)
-                continue
-            comparable.append((other, system))
-        if not comparable:
+        group = groups[best.model] = max(groups.values(), default=0) + 1
+        same = [other for other in others if _documents(other.tasks[name]) == _documents(best.tasks[name])]
+        notes += [
+            f"{other.model} cannot be compared with {best.model}: they answered different documents"
+            for other in others
+            if other not in same
+        ]
+        if not same:
             continue
-        tests = compare_systems([*systems, *(system for _, system in comparable)], keys=[key])
+        tests = compare_systems([System(one.model, {name: one.tasks[name]}) for one in (best, *same)], keys=[key])
         notes += [warning for warning in tests[0].warnings if warning not in notes]
-        told_apart = []
-        for (other, _), test in zip(comparable, tests, strict=True):
-            if test.adjusted[0] < SIGNIFICANT:
-                told_apart.append(other)
-            else:
+        for other, test in zip(same, tests, strict=True):
+            if test.adjusted[0] >= SIGNIFICANT:
                 groups[other.model] = group
-        rest = [one for one in others if one in rest or one in told_apart]
     return groups, notes
 
 
-def published_rows() -> Mapping[str, list[dict[str, Any]]]:
-    """Task -> the papers' rows, as published."""
-    rows: dict[str, list[dict[str, Any]]] = _published()["tasks"]
-    return rows
+def _documents(scored: ScoredTask) -> set[Any]:
+    return {sample.row["doc_hash"] for sample in scored.log.samples}
 
 
 def _published() -> dict[str, Any]:
+    """The papers' rows, by task, and their source."""
     text = resources.files("tls_tasks.after.submission").joinpath("published.json").read_text(encoding="utf-8")
     value: dict[str, Any] = json.loads(text)
     return value
 
 
-def site(found: Sequence[Ranking]) -> str:
+def site(ranked: Sequence[Ranking]) -> str:
     """The page: no script, no network."""
-    style = resources.files("tls_tasks.after.page").joinpath("page.css").read_text(encoding="utf-8")
-    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
-    body = "\n".join(_section(ranking) for ranking in found) or "<p>No submissions.</p>"
-    return _PAGE.format(digest=digest, style=style, body=body, version=html.escape(__version__))
+    style = asset("page.css")
+    body = "\n".join(_section(ranking) for ranking in ranked) or "<p>No submissions.</p>"
+    return _PAGE.format(digest=csp_hash(style), style=style, body=body, version=html.escape(__version__))
 
 
 def _section(ranking: Ranking) -> str:
@@ -161,8 +135,8 @@ def _section(ranking: Ranking) -> str:
     if any(row.published for row in ranking.rows):
         notes += f"<p class='soft small'>Published rows: {html.escape(_published()['source'])}.</p>"
     caption = (
-        f"Ranked by {html.escape(ranking.metric)}. Systems of one group can't be told apart from its best at p &lt; "
-        f"{SIGNIFICANT} (paired randomisation over topics or documents, Holm)."
+        f"Ranked by {html.escape(ranking.metric)}. The systems of a group do not differ significantly from its best at "
+        f"p &lt; {SIGNIFICANT} (paired randomisation over topics or documents, Holm)."
     )
     return (
         f'<section aria-labelledby="{name}"><h2 id="{name}">{name}</h2>'
@@ -191,7 +165,7 @@ _PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'sha256-{digest}'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src {digest}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>tls-tasks leaderboard</title>

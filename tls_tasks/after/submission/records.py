@@ -1,38 +1,33 @@
-"""A submission in the formats of others: the hub's ``.eval_results``, model cards, Every Eval Ever."""
+"""A submission in formats of others: the hub's ``.eval_results``, model cards, and Every Eval Ever."""
 
 from __future__ import annotations
 
 import datetime
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tls_tasks import __version__
-from tls_tasks.after.rescoring import clustered
 from tls_tasks.after.scored_runs import ScoredTask
-from tls_tasks.core.errors import MissingExtraError
-from tls_tasks.core.intervals import bootstrap_results
+from tls_tasks.core.errors import TlsTasksError
+from tls_tasks.core.score import Interval
 
-EVERY_EVAL_EVER = "0.3.0"
-"""The version of the schema that :func:`every_eval_ever` follows."""
-
-RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
-"""What an evaluator may be to the model's maker."""
+_SCHEMA_VERSION = "0.3.0"  # of Every Eval Ever
 
 
 def eval_results(scored: Sequence[ScoredTask]) -> list[dict[str, Any]]:
-    """The list of a ``.eval_results/*.yaml`` file, by huggingface_hub's own class: one entry a task and metric.
+    """The list of a ``.eval_results/*.yaml`` file, one entry a task and metric, made by huggingface_hub's own class.
 
     Raises:
-        MissingExtraError: If the installed huggingface_hub is older than the format.
+        TlsTasksError: If the installed huggingface_hub is older than the format.
     """
     try:
         from huggingface_hub import EvalResultEntry, eval_result_entries_to_yaml
     except ImportError as error:
-        raise MissingExtraError(".eval_results (huggingface_hub 1.3 or newer)", "submit") from error
+        need = "a submission needs huggingface_hub 1.3 or newer: pip install -U huggingface_hub"
+        raise TlsTasksError(need) from error
     entries = []
     for task in scored:
-        dataset, revision = dataset_of(task)
+        dataset, revision = _dataset_of(task)
         notes = f"tls-tasks {__version__}, task version {task.task.version:g}; {'; '.join(task.signatures().values())}"
         entries += [
             EvalResultEntry(
@@ -40,53 +35,51 @@ def eval_results(scored: Sequence[ScoredTask]) -> list[dict[str, Any]]:
                 dataset_revision=revision,
                 task_id=f"{task.task.name}.{key}",
                 value=value,
-                date=date_of(task).isoformat(),
+                date=_date_of(task).isoformat(),
                 notes=notes,
             )
-            for key, value in judged(task).items()
+            for key, value in ranked_metrics(task).items()
         ]
-    found: list[dict[str, Any]] = eval_result_entries_to_yaml(entries)
-    return found
+    rows: list[dict[str, Any]] = eval_result_entries_to_yaml(entries)
+    return rows
 
 
 def model_index(scored: Sequence[ScoredTask], model: str) -> dict[str, Any]:
-    """The ``model-index`` of a model card, by huggingface_hub's own classes."""
+    """The ``model-index`` of a model card, made by huggingface_hub's own classes."""
     from huggingface_hub import EvalResult, ModelCardData
 
     results = [
         EvalResult(
             task_type="text-generation",
-            dataset_type=dataset_of(task)[0],
+            dataset_type=_dataset_of(task)[0],
             dataset_name=task.task.name,
-            dataset_revision=dataset_of(task)[1],
+            dataset_revision=_dataset_of(task)[1],
             metric_type=key,
             metric_value=value,
             metric_name=key,
         )
         for task in scored
-        for key, value in judged(task).items()
+        for key, value in ranked_metrics(task).items()
     ]
     card: dict[str, Any] = ModelCardData(model_name=model.partition("/")[2], eval_results=results).to_dict()
     return {"model-index": card["model-index"]}
 
 
-def every_eval_ever(
-    scored: ScoredTask, model: str, *, organization: str, relationship: str = "other"
-) -> dict[str, Any]:
-    """One task's record after the schema of Every Eval Ever.
+def every_eval_ever(scored: ScoredTask, model: str, *, organization: str, relationship: str) -> dict[str, Any]:
+    """One task's record in the schema of Every Eval Ever.
 
     Args:
         scored: The task.
         model: ``ORG/NAME``.
         organization: Who ran the evaluation.
-        relationship: One of :data:`RELATIONSHIPS`.
+        relationship: To the model's maker: ``first_party``, ``third_party``, ``collaborative`` or ``other``.
     """
-    stamp = str(int(date_of(scored).timestamp()))
+    stamp = str(int(_date_of(scored).timestamp()))
     developer, _, name = model.partition("/")
-    intervals = bootstrap_results(clustered(scored.score))
+    intervals = scored.score.intervals()
     signature = "; ".join(scored.signatures().values())
     return {
-        "schema_version": EVERY_EVAL_EVER,
+        "schema_version": _SCHEMA_VERSION,
         "evaluation_id": f"{scored.task.name}/{model}/{stamp}",
         "evaluation_timestamp": stamp,
         "retrieved_timestamp": stamp,
@@ -98,7 +91,7 @@ def every_eval_ever(
         },
         "eval_library": {
             "name": "lm_eval",
-            "version": str(scored.results.get("lm_eval_version") or "unknown"),
+            "version": str(scored.results.get("lm_eval_version", "unknown")),
             "additional_details": {"tls_tasks_version": __version__},
         },
         "model_info": {
@@ -108,18 +101,16 @@ def every_eval_ever(
             "additional_details": {"deployment_type": _deployment(scored), "model_availability": "unknown"},
         },
         "evaluation_results": [
-            _result(scored, key, value, intervals, signature)
-            for key, value in judged(scored).items()
-            if math.isfinite(value)
+            _result(scored, key, value, intervals, signature) for key, value in ranked_metrics(scored).items()
         ],
     }
 
 
-def _result(scored: ScoredTask, key: str, value: float, intervals: Mapping[str, Any], signature: str) -> dict[str, Any]:
-    dataset, revision = dataset_of(scored)
-    source: dict[str, Any] = {"dataset_name": scored.task.name, "source_type": "other"}
-    if scored.edition == "hub":
-        source = {"dataset_name": scored.task.name, "source_type": "hf_dataset", "hf_repo": dataset}
+def _result(
+    scored: ScoredTask, key: str, value: float, intervals: Mapping[str, Interval], signature: str
+) -> dict[str, Any]:
+    dataset, revision = _dataset_of(scored)
+    source = {"source_type": "hf_dataset", "hf_repo": dataset} if scored.edition == "hub" else {"source_type": "other"}
     details = {"edition": scored.edition, "revision": revision or "", "task_version": f"{scored.task.version:g}"}
     higher = next(metric.higher_is_better for metric in scored.task.metrics if metric.key == key)
     uncertainty: dict[str, Any] = {"num_samples": len(scored.score.ids)}
@@ -129,11 +120,11 @@ def _result(scored: ScoredTask, key: str, value: float, intervals: Mapping[str, 
         uncertainty["confidence_interval"] = {"lower": low, "upper": high, "confidence_level": 0.95, "method": method}
     return {
         "evaluation_name": scored.task.name,
-        "source_data": {**source, "additional_details": details},
+        "source_data": {"dataset_name": scored.task.name, **source, "additional_details": details},
         "metric_config": {
             "metric_id": f"tls_tasks.{key}",
             "metric_name": key,
-            "lower_is_better": higher is False,
+            "lower_is_better": not higher,
             "score_type": "continuous",
             "min_score": 0.0,
             "max_score": 1.0 if higher else "Infinity",
@@ -143,31 +134,27 @@ def _result(scored: ScoredTask, key: str, value: float, intervals: Mapping[str, 
     }
 
 
-def judged(scored: ScoredTask) -> dict[str, float]:
-    """The metrics by which systems are compared: those that are better higher or lower."""
+def ranked_metrics(scored: ScoredTask) -> dict[str, float]:
+    """The metrics by which systems are compared: those for which higher or lower is better."""
     values = scored.score.as_dict()
     return {m.key: values[m.key] for m in scored.task.metrics if m.higher_is_better is not None and m.key in values}
 
 
-def dataset_of(scored: ScoredTask) -> tuple[str, str | None]:
-    """The hub repository and revision that the task's data came from; our own name for other data."""
-    origin = str(((scored.config.get("metadata") or {}).get("provenance") or {}).get("origin") or "")
-    repo, _, revision = origin.partition("@")
-    if scored.edition == "hub" and repo:
+def _dataset_of(scored: ScoredTask) -> tuple[str, str | None]:
+    """The hub repository and revision of the task's data; for other data a name of ours."""
+    origin = scored.config.get("metadata", {}).get("provenance", {}).get("origin", "")
+    if scored.edition == "hub" and origin:
+        repo, _, revision = origin.partition("@")
         return repo, revision or None
     return f"tls-tasks/{scored.task.name}", None
 
 
-def date_of(scored: ScoredTask) -> datetime.datetime:
-    """When the run was made, in UTC."""
-    stamp = scored.results.get("date")
-    return datetime.datetime.fromtimestamp(
-        float(stamp) if isinstance(stamp, int | float) else 0.0, datetime.timezone.utc
-    )
-
-
 def _deployment(scored: ScoredTask) -> str:
-    source = str(scored.results.get("model_source") or "")
+    source = str(scored.results.get("model_source"))
     if source.endswith("completions"):
         return "externally_managed"
     return "self_deployed" if source in {"hf", "vllm", "sglang"} else "unknown"
+
+
+def _date_of(scored: ScoredTask) -> datetime.datetime:
+    return datetime.datetime.fromtimestamp(scored.results["date"], datetime.timezone.utc)

@@ -63,7 +63,7 @@ def evaluate_report(
         lines = Path(nuggets_file).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{nuggets_file}: can't be read: {error}") from error
-    requests = read_requests(lines, str(nuggets_file)).requests
+    requests, _ = read_requests(lines, str(nuggets_file))
     score = report_eval([report], [list(requests)], documents, asked, **options)
     item = score.as_dict(detailed=True)["items"][0]
     metrics = {key: value for key, value in score.as_dict().items() if key not in ("signature", "counts")}

@@ -120,6 +120,8 @@ def from_probability(probability: float) -> Verdict:
 def _verdict(answer: Any, name: str) -> Verdict:
     if hasattr(answer, "item") and not isinstance(answer, str):
         answer = answer.item()  # a number of numpy or torch
+    if isinstance(answer, Verdict):
+        return answer
     if answer is None or isinstance(answer, bool):
         return Verdict(answer, "missing" if answer is None else "")
     if isinstance(answer, int | float) and (math.isnan(answer) or 0 <= answer <= 1):

@@ -1,4 +1,4 @@
-"""Texts cut into pieces, each with the reason why it is marked: what the page highlights."""
+"""Texts cut into marked and unmarked pieces: what the page highlights."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Sequence
 from tls_tasks.text.rouge155 import normal_form
 
 Segments = list[list[str]]
-"""``[text, mark]`` in order; the mark is empty for text that is not marked. The texts together are the whole text."""
+"""``[text, mark]`` in order, with an empty mark for unmarked text; joined, the pieces are the whole text."""
 
 _WORD = re.compile(r"[A-Za-z0-9]+")
 _TOKEN = re.compile(r"\S+")
@@ -26,7 +26,7 @@ def rouge_words(text: str) -> set[str]:
 
 
 def mark_words(text: str, wanted: Collection[str], mark: str = "common") -> Segments:
-    """Mark the words whose counted form is among the wanted ones.
+    """Mark the words whose counted form is in ``wanted``.
 
     Example:
         >>> mark_words("The protesters march.", {"protest"})
@@ -36,7 +36,7 @@ def mark_words(text: str, wanted: Collection[str], mark: str = "common") -> Segm
 
 
 def mark_positions(text: str, positions: Iterable[int], mark: str = "common") -> Segments:
-    """Mark words between blanks by their number.
+    """Mark words, split at whitespace, by their positions.
 
     Example:
         >>> mark_positions("a b  c", [0, 2])
@@ -47,7 +47,7 @@ def mark_positions(text: str, positions: Iterable[int], mark: str = "common") ->
 
 
 def mark_spans(text: str, spans: Iterable[tuple[int, int, str]]) -> Segments:
-    """Mark stretches of a text; where several overlap, a piece has the marks of all, parted by blanks.
+    """Mark spans of a text; where several overlap, a piece has the marks of all, separated by spaces.
 
     Args:
         text: The text.
@@ -76,7 +76,7 @@ def _cut(text: str, pattern: re.Pattern[str], is_marked: Callable[[int, str], bo
 
 
 def _joined(pieces: Sequence[Sequence[str]]) -> Segments:
-    """Neighbours with the same mark as one piece; no empty pieces."""
+    """Merge neighbours with the same mark; drop empty pieces."""
     joined: Segments = []
     for text, mark in pieces:
         if text and joined and joined[-1][1] == mark:

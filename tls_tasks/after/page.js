@@ -82,7 +82,7 @@ function interval(run, key) {
 }
 
 function bars(task, runs) {
-  const metric = task.metrics.find((one) => one.share);
+  const metric = task.metrics.find((metric) => metric.higher);
   if (!metric) return null;
   const width = 640, left = 200, row = 26, height = runs.length * row + 24;
   const most = Math.max(0.01, ...runs.map((run) => (run.intervals[metric.key] || [0, 0])[1] || 0, 0), ...runs.map((run) => run.values[metric.key] || 0));
@@ -126,7 +126,7 @@ function chosen() {
   return rows;
 }
 
-const firstKey = () => (theTask().metrics.find((metric) => metric.share) || theTask().metrics[0]).key;
+const firstKey = () => (theTask().metrics.find((metric) => metric.higher) || theTask().metrics[0]).key;
 
 function control(label, node) {
   node.id = "control-" + label.replace(/\W+/g, "-");
@@ -162,7 +162,7 @@ function showList() {
     return el("th", { scope: "col", class: kind, "aria-sort": sorted },
       el("button", { type: "button", "data-column": key, on: { click: act } }, label));
   });
-  // A table of thousands of rows takes the browser a second to lay out: the rest is added when it is asked for.
+  // The browser needs a second to lay out a table of thousands of rows: the rest is added on demand.
   const body = el("tbody", {}), more = el("button", { type: "button", on: { click: () => add() } }, "Show more documents");
   let n = 0;
   const add = () => {
@@ -216,7 +216,7 @@ function showDocument() {
   fill("view",
     el("p", { class: "walk" }, step("Previous document", place - 1), step("Next document", place + 1)),
     el("h3", {}, `${one.id}`, el("span", { class: "soft" }, ` ${theTask().name}, ${theRun().model}`)),
-    view.trouble ? el("p", { class: "trouble" }, `This document could not be explained: ${view.trouble}`) : null,
+    view.problem ? el("p", { class: "trouble" }, `This document could not be explained: ${view.problem}`) : null,
     ...(VIEWS[view.kind] || (() => []))(view),
     el("details", {}, el("summary", {}, "All scores of this document"),
       table("Scores", [["metric", ""], ["value", "number"]], theTask().metrics.map((metric) => [metric.key, number(one.values[metric.key])]))),
@@ -232,7 +232,7 @@ const dayNumber = (day) => Date.UTC(Number(day.slice(0, 4)), Number(day.slice(5,
 function timelineView(view) {
   return [dateAxis(view), pairTable("Predicted dates, each with the reference date that it is aligned with (precision)", view.precision),
     pairTable("Reference dates, each with the predicted date that it is aligned with (recall)", view.recall),
-    el("p", { class: "legend small" }, el("mark", {}, "marked"), "words that an aligned date of the other side has too"),
+    el("p", { class: "legend small" }, el("mark", {}, "marked"), " words that an aligned date on the other side has too"),
     el("div", { class: "pair" }, panel("Predicted timeline", "predicted", days(view.predicted)), panel("Reference timeline", "reference", days(view.reference)))];
 }
 
@@ -276,9 +276,9 @@ function dateAxis(view) {
   const spread = el("input", { type: "checkbox", id: "even", checked: state.even,
     on: { change: (event) => { state.even = event.target.checked; showDocument(); document.getElementById("even").focus(); } } });
   return el("div", {},
-    el("label", { for: "even" }, spread, " one step a date instead of to scale"),
+    el("label", { for: "even" }, spread, " equal steps instead of a time scale"),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Both timelines on one date axis" }, picture),
-    el("p", { class: "small soft" }, "Solid lines: each predicted date and its reference date (precision). Dashed: each reference date and its predicted date (recall). Broad: many words in common; pale: far apart. Full dots: dates in both."));
+    el("p", { class: "small soft" }, "Solid lines join each predicted date to its reference date (precision), dashed lines each reference date to its predicted date (recall). Wide lines: many words in common; pale lines: dates far apart. Filled dots: dates in both."));
 }
 
 // ---- summaries
@@ -286,8 +286,8 @@ function dateAxis(view) {
 function summaryView(view) {
   return [
     view.query ? el("p", {}, el("strong", {}, "Query: "), view.query) : null,
-    el("p", { class: "legend small" }, el("mark", {}, "marked"), "the longest sequence of words that both have in this order"),
-    el("div", { class: "pair" }, panel("Predicted summary", "predicted", marked(view.predicted)), panel("Reference that counted", "reference", marked(view.reference))),
+    el("p", { class: "legend small" }, el("mark", {}, "marked"), " the longest common subsequence of words"),
+    el("div", { class: "pair" }, panel("Predicted summary", "predicted", marked(view.predicted)), panel("Best reference", "reference", marked(view.reference))),
     ...view.others.map((other) => el("details", {}, el("summary", {}, "Another reference"), text(other))),
     el("details", {}, el("summary", {}, "The document"), text(view.source)),
   ].filter((node) => node);
@@ -297,16 +297,19 @@ function summaryView(view) {
 
 function evidenceView(view) {
   const said = (value) => (value === null || value === undefined ? "(none)" : String(value));
+  const wrong = (attributes) => Object.entries(attributes).filter(([, pair]) => !pair.right)
+    .map(([name, pair]) => `${name}: ${said(pair.predicted)}, not ${said(pair.reference)}`);
+  const problems = (extra) => [...extra.issues, ...(extra.grounded ? [] : ["not in the text"])];
   return [
     el("p", { class: "legend small" }, el("mark", { class: "hit" }, "hit"), " found ", el("mark", { class: "miss" }, "miss"),
-      " not found ", el("mark", { class: "spurious" }, "spurious"), " predicted, and not asked for"),
+      " not found ", el("mark", { class: "spurious" }, "spurious"), " predicted, but not in the reference"),
     panel("The document with its spans", "", marked(view.source)),
     table("Matches", [["domain", ""], ["reference", "text"], ["predicted", "text"], ["overlap", "number"], ["wrong attributes", "text"]],
-      view.matches.map((one) => [said(one.domain), said(one.reference), said(one.predicted), number(one.overlap),
-        one.wrong.map(([name, told, wanted]) => `${name}: ${told}, not ${wanted}`).join("; ") || "none"])),
-    table("Misses: in the reference, not found", [["domain", ""], ["span", "text"]], view.misses.map((row) => row.map(said))),
-    table("Spurious: predicted, matched by nothing", [["domain", ""], ["span", "text"], ["trouble", "text"]],
-      view.spurious.map(([domain, span, issues]) => [said(domain), said(span), issues.join("; ")])),
+      view.matches.map((match) => [said(match.reference.domain), said(match.reference.span), said(match.prediction.span),
+        number(match.overlap), wrong(match.attributes).join("; ") || "none"])),
+    table("Misses: in the reference, but not predicted", [["domain", ""], ["span", "text"]], view.misses.map((miss) => [said(miss.domain), said(miss.span)])),
+    table("Spurious: predicted, but not matched", [["domain", ""], ["span", "text"], ["problem", "text"]],
+      view.spurious.map((extra) => [said(extra.domain), said(extra.span), problems(extra).join("; ")])),
   ];
 }
 
@@ -315,9 +318,9 @@ function evidenceView(view) {
 function reportView(view) {
   const words = (step) => step.replaceAll("_", " ");
   const outcome = (score) => (score === null ? ["unscored", "bad"] : score > 0 ? [`rewarded ${score}`, "good"] : score < 0 ? ["penalised", "bad"] : ["ignored", "soft"]);
-  const citation = ([name, supports, known]) => {
+  const citation = ({ doc_id, supports, known }) => {
     const said = !known ? "is unknown" : supports === null ? "was not judged" : supports ? "supports it" : "does not support it";
-    return el("li", { class: known && supports ? "good" : "bad" }, `${name} ${said}`);
+    return el("li", { class: known && supports ? "good" : "bad" }, `${doc_id} ${said}`);
   };
   return [
     el("p", { dir: "auto" }, view.request),
@@ -327,8 +330,8 @@ function reportView(view) {
         text(one.text),
         el("p", { class: "path small" }, ...one.path.flatMap((step) => [el("span", { class: "step" }, words(step)), " → "]), el("strong", { class: kind }, said)),
         one.citations.length ? el("ul", { class: "small" }, ...one.citations.map(citation)) : null,
-        one.matched.length ? el("ul", { class: "small" }, ...one.matched.map(([question, answer]) => el("li", {}, `${question} `, el("mark", { class: "hit" }, answer)))) : null,
-        one.unread.length ? el("ul", { class: "small bad" }, ...one.unread.map(([kind, reason]) => el("li", {}, `no verdict (${words(kind)}): ${reason}`))) : null);
+        one.matched.length ? el("ul", { class: "small" }, ...one.matched.map((nugget) => el("li", {}, `${nugget.question} `, el("mark", { class: "hit" }, nugget.answer)))) : null,
+        one.verdicts.length ? el("ul", { class: "small bad" }, ...one.verdicts.map((verdict) => el("li", {}, `no verdict (${words(verdict.kind)}): ${verdict.reason}`))) : null);
     })),
   ];
 }

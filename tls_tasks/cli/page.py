@@ -1,0 +1,67 @@
+"""``tls-tasks page``: one HTML page that shows the scores of runs and explains each document's score."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from tls_tasks.cli.base import Subparsers, add_command, note, progress
+
+_DESCRIPTION = """\
+Write one self-contained HTML page about logged runs (lm_eval --output_path OUT --log_samples): the runs with confidence
+intervals and, for each document, a view that explains its score. The page needs no network and can be sent by mail.
+
+exit codes: 0 written; 1 written, but a log has problems; 2 not written
+
+examples:
+  tls-tasks page out/ -o page.html
+  tls-tasks page out/base out/better --task tls_crisis -o crisis.html
+"""
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command, and its former name."""
+    former = (
+        f"The former name of tls-tasks page, for one release.\n\n{_DESCRIPTION}\n  tls-tasks report out/ -o page.html"
+    )
+    for name, summary, description in (
+        ("page", "one page that explains scores", _DESCRIPTION),
+        ("report", "the former name of page", former),
+    ):
+        parser = add_command(subparsers, name, run, summary=summary, description=description)
+        parser.add_argument("files", nargs="+", type=Path, metavar="RUN", help="samples, results, or folders of them")
+        parser.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="the page to write")
+        parser.add_argument("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
+        parser.add_argument("--title", default="tls-tasks", help="the heading")
+        parser.add_argument("--newest", action="store_true", help="use only the newest run of each task in a folder")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Score the runs and write the page.
+
+    Returns:
+        0, or 1 if a log has problems.
+
+    Raises:
+        TlsTasksError: If there is nothing to show.
+    """
+    from tls_tasks.after.page import page
+    from tls_tasks.after.scored_runs import problems_of, score_places
+    from tls_tasks.core.errors import DataError
+
+    if args.command == "report":
+        note("report", "this command is called `tls-tasks page` now; the name `report` goes with the next release")
+    scored = [
+        task
+        for task in score_places(args.files, newest=args.newest, progress=progress)
+        if args.task is None or task.task.name in args.task
+    ]
+    if not scored:
+        raise DataError(f"no samples of {', '.join(args.task)} in {', '.join(map(str, args.files))}")
+    args.out.parent.mkdir(parents=True, exist_ok=True)
+    args.out.write_text(page(scored, title=args.title, progress=progress), encoding="utf-8")
+    problems = [problem for task in scored for problem in problems_of(task)]
+    note(args.command, *problems)
+    n_tasks, n_documents = len({task.task.name for task in scored}), sum(len(task.score.ids) for task in scored)
+    print(f"{args.out}: {len(scored)} runs of {n_tasks} tasks, {n_documents} documents")
+    return int(bool(problems))

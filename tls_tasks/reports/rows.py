@@ -1,0 +1,148 @@
+"""Rows of reports and requests, in every form that a caller may have them.
+
+Text in ``predictions`` comes from a model and never raises; everything else comes from the caller, and what does not
+fit raises, naming row and field.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.json_values import problem
+from tls_tasks.core.parsed import Parsed
+from tls_tasks.core.rows import check_columns, describe
+from tls_tasks.reports.nuggets import REQUEST_FORMS, parse_request, request_row
+from tls_tasks.reports.read import REPORT_FORMS, find_report_json, parse_report_row, report_row, within_limit
+from tls_tasks.reports.types import Report, ReportRequest
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRow:
+    """One prediction and its reference.
+
+    Attributes:
+        row: Its number.
+        report: The report; None where a model's text holds none.
+        request: What was asked for.
+        raw_report: The report's row as it was given, for ``compat``; None as above.
+        raw_nuggets: The rows of its nuggets as they were given.
+        problems: Kind of problem in the report or its nuggets -> how often.
+    """
+
+    row: int
+    report: Report | None
+    request: ReportRequest
+    raw_report: Any = None
+    raw_nuggets: Sequence[Any] = ()
+    problems: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def ids(self) -> tuple[str, str]:
+        """The ids of the request and of the run."""
+        request_id, run_id = (self.report.request_id, self.report.run_id) if self.report else ("", "")
+        return request_id or self.request.request_id, run_id
+
+
+def read_rows(predictions: Any, references: Any, *, limit: int | None = None, strict: bool = True) -> list[ReportRow]:
+    """Both columns row by row.
+
+    Args:
+        predictions: Reports, see :data:`~tls_tasks.reports.read.REPORT_FORMS`.
+        references: Requests, see :data:`~tls_tasks.reports.nuggets.REQUEST_FORMS`.
+        limit: See :func:`~tls_tasks.reports.read.within_limit`.
+        strict: Whether a dict that is no report raises; otherwise its ``report`` is None.
+
+    Raises:
+        InputError: A column that is none, columns of unequal length, or a row that does not fit.
+
+    Example:
+        >>> read_rows([{"sentences": []}], [{"query_id": 7, "items": []}])[0].request.request_id
+        '7'
+    """
+    check_columns(predictions, references=references)
+    return [_row(index, *pair, limit, strict) for index, pair in enumerate(zip(predictions, references, strict=True))]
+
+
+def check_row(row: Any, field: str, index: int) -> None:
+    """Refuse a row that is no report or no request."""
+    if field == "references":
+        _reference(row, index, "")
+    else:
+        _prediction(row, index, None, strict=True)
+
+
+def as_plain(value: Any) -> Any:
+    """A report or a request as a row."""
+    if isinstance(value, Report):
+        return report_row(value)
+    if isinstance(value, ReportRequest):
+        return request_row(value)
+    raise TypeError(type(value).__name__)
+
+
+def _row(index: int, prediction: Any, reference: Any, limit: int | None, strict: bool) -> ReportRow:
+    raw, parsed = _prediction(prediction, index, limit, strict)
+    request_id = parsed.value.request_id if parsed.value else ""
+    raw_nuggets, requested = _reference(reference, index, request_id)
+    request = requested.value or ReportRequest(request_id)
+    problems = [*parsed.problems, *requested.problems]
+    if parsed.value and (mismatch := _mismatch(request_id, request, raw_nuggets)):
+        if not isinstance(prediction, str):
+            raise InputError("references", index, *mismatch)
+        problems.append(problem("other_request", mismatch[0]))  # a model's slip
+    counts = Parsed(None, tuple(problems)).counts()
+    return ReportRow(index, parsed.value, request, raw, raw_nuggets, counts)
+
+
+def _prediction(row: Any, index: int, limit: int | None, strict: bool) -> tuple[Any, Parsed[Report]]:
+    """The row as it was given, and the report in it."""
+    if isinstance(row, Report):
+        kept = row.sentences if limit is None else row.sentences[: within_limit(row.sentences, limit)]
+        return report_row(row), Parsed(replace(row, sentences=kept))
+    if isinstance(row, str):
+        found, problems = find_report_json(row)
+        parsed: Parsed[Report] = Parsed(None) if found is None else parse_report_row(found, limit=limit)
+        return found, Parsed(parsed.value, (*problems, *parsed.problems))
+    if not isinstance(row, Mapping):
+        raise InputError("predictions", index, describe(row), REPORT_FORMS)
+    parsed = parse_report_row(row, limit=limit)
+    if parsed.value is None and strict:
+        raise InputError("predictions", index, parsed.problems[0].detail, REPORT_FORMS)
+    return row, parsed
+
+
+def _reference(row: Any, index: int, request_id: str) -> tuple[list[Any], Parsed[ReportRequest]]:
+    """The rows as they were given, and the request among them; no value where a list has none for the report."""
+    loaded = _loaded(row, index)
+    is_list = isinstance(loaded, list | tuple)
+    rows = [_loaded(member, index) for member in loaded] if is_list else [loaded]
+    fitting: Parsed[ReportRequest] = Parsed(None)
+    for member in reversed(rows):  # the first that fits counts
+        parsed = Parsed(member) if isinstance(member, ReportRequest) else parse_request(member)
+        if parsed.value is None:
+            raise InputError("references", index, parsed.problems[0].detail, REQUEST_FORMS)
+        if not is_list or request_id in ("", parsed.value.request_id):
+            fitting = parsed
+    return [request_row(member) if isinstance(member, ReportRequest) else member for member in rows], fitting
+
+
+def _mismatch(request_id: str, request: ReportRequest, rows: Sequence[Any]) -> tuple[str, str] | None:
+    """What was got and what was expected, if it isn't clear that the request is the report's."""
+    if not request_id:
+        return (f"{len(rows)} requests, and a report without request_id", "one") if len(rows) > 1 else None
+    if request.request_id not in ("", request_id):
+        return f"query_id {request.request_id!r}", f"{request_id!r}, the report's request_id"
+    return None
+
+
+def _loaded(row: Any, index: int) -> Any:
+    if not isinstance(row, str):
+        return row
+    try:
+        return json.loads(row)
+    except (ValueError, RecursionError) as error:
+        raise InputError("references", index, f"text that is no JSON: {error}", REQUEST_FORMS) from error

@@ -1,0 +1,151 @@
+"""What the timeline metrics share: rows in, (row, reference) pairs out, and the score of such pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from tls_tasks.core.errors import ParseFailureWarning, warn_caller
+from tls_tasks.core.options import check_choice
+from tls_tasks.core.parsed import Parsed
+from tls_tasks.core.prf import Item, prf_of_means, prf_unit
+from tls_tasks.core.rows import check_columns
+from tls_tasks.core.score import Result, Score, Unit, values
+from tls_tasks.core.signature import signature
+from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy
+from tls_tasks.timelines.rows import read_prediction, read_references
+from tls_tasks.timelines.types import Timeline
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineRow:
+    """One prediction with its references.
+
+    Attributes:
+        index: Row number.
+        topic: The row's topic, if topics were given.
+        parsed: The prediction as it was read.
+        references: At least one timeline.
+    """
+
+    index: int
+    topic: str | None
+    parsed: Parsed[Timeline]
+    references: tuple[Timeline, ...]
+
+    @property
+    def prediction(self) -> Timeline:
+        """The predicted timeline; empty where nothing could be read, which scores 0."""
+        return self.parsed.value or Timeline()
+
+    def groups(self, mode: str) -> Iterator[tuple[int | None, tuple[Timeline, ...]]]:
+        """The references that are scored together, each group with its number (None: all)."""
+        if mode == "joint":
+            yield None, self.references
+        else:
+            for position, reference in enumerate(self.references):
+                yield position, (reference,)
+
+    def empty_flags(self, references: Sequence[Timeline]) -> tuple[str, ...]:
+        """``empty_prediction`` and ``empty_reference``: a side without any date, which scores 0 by definition."""
+        sides = {"empty_prediction": self.prediction, "empty_reference": any(references)}
+        return tuple(flag for flag, has_dates in sides.items() if not has_dates)
+
+
+def read_rows(
+    predictions: Sequence[Any],
+    references: Sequence[Any],
+    topics: Sequence[str] | None,
+    reference_mode: str,
+    policy: TimelinePolicy | None,
+) -> list[TimelineRow]:
+    """Read all rows.
+
+    Args:
+        predictions: One timeline a row.
+        references: One timeline a row, or a list of them.
+        topics: The topic of each row, or None.
+        reference_mode: ``separate`` or ``joint``; checked here, since both metrics have it.
+        policy: How model text is read; None: the default.
+
+    Raises:
+        InputError: Columns of unequal length, or a row that doesn't fit.
+        OptionError: The reference mode doesn't exist.
+
+    Warns:
+        ParseFailureWarning: Some predictions could not be read.
+    """
+    check_choice("reference_mode", reference_mode, ("separate", "joint"))
+    policy = policy or DEFAULT_POLICY
+    rows = [
+        TimelineRow(
+            index,
+            None if topics is None else str(topics[index]),
+            read_prediction(predictions[index], index, policy),
+            read_references(references[index], index, policy),
+        )
+        for index in range(check_columns(predictions, references=references, topics=topics))
+    ]
+    failed = [row.index for row in rows if row.parsed.failed]
+    if failed:
+        warn_caller(
+            f"{len(failed)} of {len(rows)} predictions could not be read as timelines and score 0: "
+            f"rows {failed[:10]}{' …' if len(failed) > 10 else ''}",
+            ParseFailureWarning,
+        )
+    return rows
+
+
+def score_of(
+    metric: str,
+    prefixes: Sequence[str],
+    version: int,
+    config: Any,
+    rows: Sequence[TimelineRow],
+    items: Sequence[Item],
+    variants: Mapping[str, Sequence[Unit]] | None = None,
+    more: Mapping[str, float] | None = None,
+) -> Score:
+    """The score of (row, reference) pairs.
+
+    Args:
+        metric: Registry name.
+        prefixes: Of its result keys.
+        version: Of the metric, for the signature.
+        config: The settings, among them ``aggregate``, ``beta`` and ``by_topic``.
+        rows: The rows that the pairs are of.
+        items: One a pair, in order.
+        variants: Name -> the pairs' units under another variant, for the detailed result.
+        more: Further results.
+    """
+    table: dict[str, Result] = {}
+    for prefix in prefixes:
+        table |= prf_of_means(prefix, config.aggregate, config.beta, config.by_topic)
+    return Score(
+        metric=metric,
+        signature=signature(metric, config, version),
+        units=[prf_unit(item.counts, config.beta) for item in items],
+        table=table,
+        topics=[item.topic for item in items] if config.by_topic else None,
+        items=items,
+        problems={row.index: row.parsed.counts() for row in rows if row.parsed.problems},
+        parse_failures=sum(row.parsed.failed for row in rows),
+        details=partial(_details, variants or {}),
+        more=partial(_given, more or {}),
+    )
+
+
+def _details(variants: Mapping[str, Sequence[Unit]], score: Score) -> dict[str, Any]:
+    """The results under all variants, and of each topic."""
+    details: dict[str, Any] = {}
+    if variants:
+        details["variants"] = {name: values(score.table, units, score.topics) for name, units in variants.items()}
+    if score.topics is not None:
+        details["topics"] = score.by_topic()
+    return details
+
+
+def _given(results: Mapping[str, float], _: Score) -> Mapping[str, float]:
+    return results

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -38,7 +38,7 @@ def levenshtein_similarity() -> LeafMetric:
     return _edit_metric("levenshtein_similarity")
 
 
-_SCORERS = {
+_SCORERS: Mapping[str, Any] = {
     "indel_ratio": Indel.normalized_similarity,
     "levenshtein_similarity": Levenshtein.normalized_similarity,
 }

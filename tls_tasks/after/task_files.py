@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -14,7 +13,7 @@ import yaml
 from tls_tasks.core.errors import OptionError
 from tls_tasks.core.task import Task
 from tls_tasks.hosts.discovery import tasks_path
-from tls_tasks.registry import FAMILIES, find_task
+from tls_tasks.registry import find_task
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +50,8 @@ class TaskFile:
     @property
     def task(self) -> Task:
         """The task itself, with the results that the file names."""
-        if hasattr(importlib.import_module(FAMILIES[self.family]), "TASKS"):
-            task: Task = find_task(self.name)
-            return task
-        from tls_tasks.after.bridge import old_task
-
-        return old_task(self.name, self.family, self.config)
+        task: Task = find_task(self.name)
+        return task
 
 
 @dataclass(frozen=True, slots=True)

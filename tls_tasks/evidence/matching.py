@@ -123,10 +123,13 @@ class Matcher:
         value = self.overlap.value
         found: dict[float, dict[int, list[int]]] = {}
         for reference, wanted, wanted_lacks in left:
+            row: dict[float, list[int]] = {}
             for prediction, predicted, lacks in right:
                 overlap = value(wanted, predicted)
                 if overlap >= threshold and lacks <= wanted_lacks:
-                    found.setdefault(overlap, {}).setdefault(reference, []).append(prediction)
+                    row.setdefault(overlap, []).append(prediction)
+            for overlap, predictions in row.items():
+                found.setdefault(overlap, {})[reference] = predictions
         return found
 
 

@@ -113,10 +113,11 @@ class Document:
     def _add_comparisons(self, unit: dict[str, float], match: Match) -> None:
         buckets = []
         for attribute, wanted, predicted in self.comparisons(match):
+            is_right = wanted == predicted
             unit[f"{attribute.name}/asked"] += 1
-            unit[f"{attribute.name}/right"] += wanted == predicted
+            unit[f"{attribute.name}/right"] += is_right
             if attribute.bucket:
-                buckets.append(wanted == predicted)
+                buckets.append(is_right)
         if buckets:
             unit["bucket/asked"] += 1
             unit["bucket/right"] += all(buckets)

@@ -79,13 +79,15 @@ def _is_mark(character: str) -> bool:
     return character in string.punctuation or unicodedata.category(character)[0] == "P"
 
 
-def _numbered(words: Sequence[str]) -> frozenset[tuple[str, int]]:
-    """Each word with the number of its repetition, so that a set keeps them all."""
-    seen: Counter[str] = Counter()
-    numbered = []
-    for word in words:
-        seen[word] += 1
-        numbered.append((word, seen[word]))
+def _numbered(words: Sequence[str]) -> frozenset[Any]:
+    """The words, and each repetition of one with its number, so that a set keeps them all."""
+    numbered: set[Any] = set(words)
+    if len(numbered) < len(words):
+        seen: Counter[str] = Counter()
+        for word in words:
+            if seen[word]:
+                numbered.add((word, seen[word]))
+            seen[word] += 1
     return frozenset(numbered)
 
 

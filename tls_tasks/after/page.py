@@ -14,9 +14,9 @@ from typing import Any
 from tls_tasks import __version__
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import ScoredTask, problems_of
-from tls_tasks.core.answers import answer_text
 from tls_tasks.core.errors import TlsTasksError
 from tls_tasks.core.score import without_nan
+from tls_tasks.core.task import answer_text
 
 Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.task_files import TaskFile
-from tls_tasks.core.answers import answer_text
 from tls_tasks.core.score import Interval, Score, Unit, grouped, values
+from tls_tasks.core.task import answer_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from typing import Any
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, find_runs, read_samples
 from tls_tasks.after.rescoring import TaskScore, rescore
 from tls_tasks.after.task_files import TaskFile, task_file, task_files
-from tls_tasks.core.answers import answer_text
 from tls_tasks.core.errors import DataError, TlsTasksError
+from tls_tasks.core.task import answer_text
 
 TOLERANCE = 1e-12
 """How far a rescored value may be from the reported one."""

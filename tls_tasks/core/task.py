@@ -93,3 +93,16 @@ class Task:
     def results(self, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> dict[str, float]:
         """The numbers of these units."""
         return values(self.table, units, topics)
+
+
+def answer_text(results: Sequence[Any]) -> str:
+    """The answer as text, empty if there is none. Filters of the user's own may have made a list or None of it.
+
+    Example:
+        >>> answer_text([["a summary"]]), answer_text([None])
+        ('a summary', '')
+    """
+    answer: Any = results[0] if len(results) else ""
+    while isinstance(answer, list | tuple):
+        answer = answer[0] if answer else ""
+    return answer if isinstance(answer, str) else ""

@@ -11,9 +11,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tls_tasks.core.answers import answer_text
 from tls_tasks.core.score import Result, jackknife
-from tls_tasks.core.task import Task
+from tls_tasks.core.task import Task, answer_text
 
 
 class Number(float):

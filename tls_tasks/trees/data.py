@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tls_tasks.core.errors import DataError
 from tls_tasks.data import hub
 from tls_tasks.data.files import file_rows, split_files
-from tls_tasks.data.loading import Loaded, Published, Reading, as_split, load
-from tls_tasks.data.order import whole_number
+from tls_tasks.data.order import Loaded, Published, Reading, as_split, load, whole_number
 from tls_tasks.trees.data_rows import TreeDocument, read_row, read_rows
 from tls_tasks.trees.data_sets import TreeSet, tree_set, tree_sets
 from tls_tasks.trees.schema import as_json_schema, is_json_schema, read_schema
@@ -145,8 +144,8 @@ def prompt_schema(schema: str) -> str:
 
 def _reading(wanted: TreeSet) -> Reading[TreeDocument]:
     return Reading(
-        wanted,
-        tree_sets().values(),
+        wanted,  # type: ignore[arg-type]  # a DataSet in all that counts
+        tree_sets().values(),  # type: ignore[arg-type]
         at=partial(_read_at, wanted),
         published=partial(_published, wanted),
         from_rows=partial(read_rows, wanted.name),

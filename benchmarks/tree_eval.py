@@ -211,7 +211,7 @@ def ours_as_treeval(schema: Any) -> Callable[[Trees], float]:
     """The same with what treeval returns: leaves, precision, recall and F1 of nodes and leaves, the treeval score."""
 
     def work(trees: Trees) -> float:
-        return float(tree_eval(*trees, schema, OUR_METRICS).headline["treeval_score"])
+        return float(tree_eval(*trees, schema, OUR_METRICS).as_dict()["treeval_score"])
 
     return work
 

@@ -7,7 +7,7 @@ a leaf, how lists are aligned. Only scipy's solver is the same.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -16,6 +16,48 @@ from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.types import Branch, Leaf, ListOf
 
 NO_KEY = object()
+
+
+class Rules(SimpleNamespace):
+    """The rules by name; ``|`` changes some of them."""
+
+    def __or__(self, changes):
+        return Rules(**{**vars(self), **changes})
+
+
+RULES = {
+    None: Rules(
+        types="strict",
+        missing_nodes="reference",
+        absent_in_both="ignored",
+        extra_nodes="all",
+        branch_leaves="ignored",
+        list_items="nodes",
+        null_items="absent",
+        alignment="metrics",
+        ties="canonical",
+        single_metric="normalized",
+        clipping="always",
+        unmatched_items="nodes",
+        inner_lists="items",
+    ),
+    "treeval": Rules(
+        types="loose",
+        missing_nodes="schema",
+        absent_in_both="missed",
+        extra_nodes="one",
+        branch_leaves="counted",
+        list_items="surplus",
+        null_items="value",
+        alignment="treeval_score",
+        ties="given",
+        single_metric="raw",
+        clipping="not_unit",
+        unmatched_items="nodes",
+        inner_lists="lists",
+    ),
+}
+"""``compat`` -> the rules of the guide, and those of treeval's program."""
 
 
 class Result:
@@ -194,12 +236,12 @@ class Slow:
                     for metric in self.metrics[where]:
                         result.scores[where, metric] += [self.worst(metric)] * times
 
-    def leaf(self, node, one, other, path, result):
-        if one is None or other is None:
+    def leaf(self, node, one, other, path, result, nulls_are_values=False):
+        if not nulls_are_values and (one is None or other is None):
             kind = "missed" if one is not None else "invented" if other is not None else "absent"
             result.fields[kind, path] += 1
             return
-        is_wrong = self.options.types == "strict" and not fits(other, node)
+        is_wrong = self.options.types == "strict" and other is not None and not fits(other, node)
         scores = {
             name: self.worst(name) if is_wrong else metric(one, other) for name, metric in self.metrics[path].items()
         }
@@ -237,8 +279,6 @@ class Slow:
     def pairing(self, node, one, other, path):
         if self.order == "ordered":
             return list(zip(range(len(one)), range(len(other)), strict=False))
-        if self.order.startswith("key:") and isinstance(node.item, Branch):
-            return self.by_key(one, other)
         if not one or not other:
             return []
         left, right = (list(range(len(items))) for items in (one, other))
@@ -263,8 +303,7 @@ class Slow:
             return "{" + ",".join(known) + (str(unknown) if unknown else "") + "}"
         if isinstance(node, ListOf) and isinstance(value, list):
             items = [self.visible(node.item, one) for one in value]
-            is_keyed = self.order.startswith("key:") and isinstance(node.item, Branch)
-            return f"[{','.join(items if self.order == 'ordered' or is_keyed else sorted(items))}]"
+            return f"[{','.join(items if self.order == 'ordered' else sorted(items))}]"
         return repr(value)
 
     def all_nodes(self, value):
@@ -274,24 +313,11 @@ class Slow:
             return sum(self.all_nodes(one) if isinstance(one, dict | list) else 1 for one in value)
         return 0
 
-    def by_key(self, one, other):
-        name, taken, pairs = self.order.removeprefix("key:"), set(), []
-        for i, item in enumerate(one):
-            for j, candidate in enumerate(other):
-                both = isinstance(item, dict) and isinstance(candidate, dict)
-                if j not in taken and both and item.get(name) is not None and item[name] == candidate.get(name):
-                    if isinstance(item[name], bool) != isinstance(candidate[name], bool):
-                        continue
-                    taken.add(j)
-                    pairs.append((i, j))
-                    break
-        return pairs
-
     def item(self, node, one, other, path):
         result = Result()
         if isinstance(node, Leaf):
             result.counts["node_tp"] += self.items
-            self.leaf(node, one, other, path, result)
+            self.leaf(node, one, other, path, result, self.options.null_items == "value")
             return result
         wanted = dict if isinstance(node, Branch) else list
         is_one, is_other = isinstance(one, wanted), isinstance(other, wanted)
@@ -304,9 +330,9 @@ class Slow:
         return result
 
     def weight(self, node, one, other, path):
-        if one is None and other is None:
+        if one is None and other is None and not (isinstance(node, Leaf) and self.options.null_items == "value"):
             return 1.0
-        plain = Slow(self.schema, self.metrics, self.ranges, replace(self.options, unmatched_items="nodes"), self.order)
+        plain = Slow(self.schema, self.metrics, self.ranges, self.options | {"unmatched_items": "nodes"}, self.order)
         result = plain.item(node, one, other, path)
         if isinstance(node, Leaf):
             scores = {name: result.scores[path, name] for name in self.metrics[path]}

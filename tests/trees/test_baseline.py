@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from tests import hostile
 from tls_tasks.trees.baseline import answer, dates_in, fill, numbers_in
 from tls_tasks.trees.compliance import complies
-from tls_tasks.trees.data import load_tree_task, prompt
-from tls_tasks.trees.data_sets import tree_sets
+from tls_tasks.trees.data import DATA_SETS, load_documents, prompt
 from tls_tasks.trees.schema import read_schema
 
 
@@ -78,9 +77,9 @@ def test_one_item_a_line_of_a_table():
     ]
 
 
-@pytest.mark.parametrize("name", list(tree_sets()))
+@pytest.mark.parametrize("name", list(DATA_SETS))
 def test_it_answers_every_prompt_with_a_tree_of_its_schema(name):
-    for doc in load_tree_task(name, edition="embedded")["test"]:
+    for doc in load_documents(name, edition="embedded"):
         node = read_schema(doc["schema"])
         tree = json.loads(answer(prompt(doc)))
         assert complies(tree, node) == []
@@ -89,7 +88,7 @@ def test_it_answers_every_prompt_with_a_tree_of_its_schema(name):
 
 
 def test_it_finds_something_of_every_kind():
-    docs = load_tree_task("tree_extraction", edition="embedded")["test"]
+    docs = load_documents("tree_extraction", edition="embedded")
     found = {}
     for doc in docs:
         tree, gold = json.loads(answer(prompt(doc))), json.loads(doc["reference"])

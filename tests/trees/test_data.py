@@ -8,13 +8,12 @@ import pytest
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data import hub
 from tls_tasks.data.order import EmbeddedEditionWarning
-from tls_tasks.trees.data import FIELDS, load_tree_task, load_trees, prompt, prompt_schema
+from tls_tasks.trees.data import DATA_SETS, load_documents, load_trees, prompt, prompt_schema
 from tls_tasks.trees.data_rows import TreeDocument, read_rows
-from tls_tasks.trees.data_sets import tree_set, tree_sets
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
-NAMES = list(tree_sets())
+NAMES = list(DATA_SETS)
 every_set = pytest.mark.parametrize("name", NAMES)
 SCHEMA = {"name": "string", "n": "integer", "tags": ["string"]}
 TREE = {"name": "Ä", "n": 3, "tags": []}
@@ -202,9 +201,9 @@ def cached(tmp_path):
     """Puts rows where the hub's cache has the file of tree_paraloq."""
 
     def put(rows):
-        source = tree_set("tree_paraloq").hub
+        source = DATA_SETS["tree_paraloq"].hub
         repo = tmp_path / "hub-cache" / f"datasets--{source.repo_id.replace('/', '--')}"
-        write_parquet(repo / "snapshots" / source.revision / source.file, rows)
+        write_parquet(repo / "snapshots" / source.revision / source.files[0], rows)
 
     return put
 
@@ -219,7 +218,7 @@ def test_hub_of_paraloq(cached):
     cached([PARALOQ])
     loaded = load_trees("tree_paraloq")
     assert loaded.documents == (TreeDocument("0", "Thing", "A text.", PARALOQ["schema"], '{"n": 3}'),)
-    revision = tree_set("tree_paraloq").hub.revision
+    revision = DATA_SETS["tree_paraloq"].hub.revision
     assert (loaded.edition, loaded.origin) == ("hub", f"paraloq/json_data_extraction@{revision}")
 
 
@@ -248,7 +247,7 @@ def test_a_hub_set_that_the_user_names(monkeypatch):
 
 @every_set
 def test_the_catalogue_is_pinned_and_complete(name):
-    wanted = tree_set(name)
+    wanted = DATA_SETS[name]
     assert all((wanted.title, wanted.folders, wanted.licence, wanted.citation, wanted.obtain, wanted.split))
     assert not wanted.obtain.endswith(".")
     if wanted.hub is not None:
@@ -263,8 +262,9 @@ def test_task_takes_all_metadata_cuts_to_the_budget_and_tells_where_the_data_is_
     file = write_jsonl(tmp_path / "x.jsonl", [ROW])
     provenance = {}
     metadata = {"version": 1.0, "pretrained": "org/model", "name": "x", "base_url": "u", "schema": "s"}
-    task = load_tree_task("tree_extraction", data=str(file), context_budget=2, provenance=provenance, **metadata)
-    assert task["test"][0] == {
+    task = load_documents("tree_extraction", data=str(file), context_budget=2, provenance=provenance, **metadata)
+    (document,) = task
+    assert document == {
         "doc_id": "a",
         "data_set": "tree_extraction",
         "kind": "",
@@ -274,19 +274,18 @@ def test_task_takes_all_metadata_cuts_to_the_budget_and_tells_where_the_data_is_
         "reference": EXPECTED.reference,
         "edition": "local",
     }
-    assert set(task["test"].column_names) == {*FIELDS, "text_truncated"}
     assert provenance == {"edition": "local", "origin": str(file)}
 
 
 @pytest.mark.parametrize("budget", [0, -1, 2.5, True, "6"])
 def test_impossible_budgets_are_errors(budget):
     with pytest.raises(InputError, match="context_budget"):
-        load_tree_task("tree_extraction", edition="embedded", context_budget=budget)
+        load_documents("tree_extraction", edition="embedded", context_budget=budget)
 
 
 @every_set
 def test_prompt_has_the_text_first_and_the_instruction_last(name):
-    for doc in load_tree_task(name, edition="embedded")["test"]:
+    for doc in load_documents(name, edition="embedded"):
         text = prompt(doc)
         assert text.startswith(f"<document>\n{doc['text']}\n</document>\n\nJSON Schema:\n{{")
         assert text.endswith("Answer with one JSON object and nothing else.\n\nJSON:")

@@ -12,10 +12,24 @@ from hypothesis import strategies as st
 
 from tests import hostile
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.trees.read import RATES, TREE_PROBLEM_KINDS, parse_rates, parse_tree
-from tls_tasks.trees.rows import pack_batch, read_columns, read_tree, unpack_batch
+from tls_tasks.core.rows import pack_columns, unpack_column
+from tls_tasks.trees.read import RATES, TREE_PROBLEM_KINDS, TooDeepError, parse_tree, plain
+from tls_tasks.trees.rows import as_plain, check_row, read_prediction, read_reference, read_rows
 from tls_tasks.trees.schema import read_schema
-from tls_tasks.trees.values import MAX_DEPTH, AnyOf, is_plain, is_too_deep, path_name, plain
+from tls_tasks.trees.types import MAX_DEPTH, AnyOf, path_name
+
+
+def is_plain(value):
+    """Whether there is nothing in a tree that reading would change."""
+    try:
+        return repr(plain(value)) == repr(value)
+    except TooDeepError:
+        return False
+
+
+def pack(predictions, references):
+    return pack_columns({"predictions": predictions, "references": references}, check_row, as_plain)
+
 
 PLAIN = '{"a": 1, "b": ["x", "y"]}'
 TREE = {"a": 1, "b": ["x", "y"]}
@@ -205,12 +219,11 @@ def test_hostile_texts_are_read(name, text):
 
 
 def test_rates():
-    rates = parse_rates([parse_tree(text) for text, *_ in STUDY.values()])
-    assert set(rates) == set(RATES)
-    assert rates == {
-        "json_valid": 10 / 34, "parsed": 30 / 34, "repaired": 13 / 34, "duplicate_keys": 1 / 34, "non_finite": 1 / 34,
+    rates = [parse_tree(text).rates() for text, *_ in STUDY.values()]
+    assert {name: sum(found[name] for found in rates) for name in RATES} == {
+        "json_valid": 10, "parsed": 30, "repaired": 13, "duplicate_keys": 1, "non_finite": 1
     }  # fmt: skip
-    assert parse_rates([]) == dict.fromkeys(RATES, 0.0)
+    assert len(rates) == 34
 
 
 # --- values ---
@@ -223,13 +236,10 @@ def nested(depth, inner=1):
 
 
 def test_depth():
-    assert is_plain(nested(MAX_DEPTH))
-    assert not is_too_deep(nested(MAX_DEPTH))
-    assert not is_plain(nested(MAX_DEPTH + 1))
-    assert is_too_deep(nested(MAX_DEPTH + 1))
-    assert is_too_deep(nested(5000))
-    assert is_too_deep(nested(MAX_DEPTH, []))
-    assert not is_plain(nested(MAX_DEPTH, []))
+    assert plain(nested(MAX_DEPTH)) == nested(MAX_DEPTH)
+    for tree in (nested(MAX_DEPTH + 1), nested(5000), nested(MAX_DEPTH, [])):
+        with pytest.raises(TooDeepError):
+            plain(tree)
     assert parse_tree(json.dumps(nested(MAX_DEPTH))).value == nested(MAX_DEPTH)
     assert parse_tree(json.dumps(nested(MAX_DEPTH + 1))).failed
 
@@ -255,21 +265,21 @@ def test_path_names():
 
 
 def test_predictions():
-    assert read_tree("no tree").failed
-    assert read_tree('{"a": 1').value is None
-    assert read_tree('{"a": 1, "b": 2').value == {"a": 1}
-    assert read_tree('{"a": 1} ', mode="strict").value == {"a": 1}
-    assert read_tree("{'a': 1}", mode="strict").failed
+    assert read_prediction("no tree").failed
+    assert read_prediction('{"a": 1').value is None
+    assert read_prediction('{"a": 1, "b": 2').value == {"a": 1}
+    assert read_prediction('{"a": 1} ', mode="strict").value == {"a": 1}
+    assert read_prediction("{'a': 1}", mode="strict").failed
     tree = {"a": [1, "x", None, True], "b": {}}
-    assert read_tree(tree).value is tree
-    assert read_tree(5).value == 5
-    assert read_tree([]).value == []
-    assert read_tree({"$any_of": ["x"]}).value == {"$any_of": ["x"]}
-    parsed = read_tree({"a": math.nan, 1: (2,), "d": datetime.date(2011, 1, 25)})
+    assert read_prediction(tree).value == tree
+    assert read_prediction(5).value == 5
+    assert read_prediction([]).value == []
+    assert read_prediction({"$any_of": ["x"]}).value == {"$any_of": ["x"]}
+    parsed = read_prediction({"a": math.nan, 1: (2,), "d": datetime.date(2011, 1, 25)})
     assert parsed.value == {"a": None, 1: [2], "d": datetime.date(2011, 1, 25)}
     assert parsed.counts() == {"non_finite": 1}
     assert not parsed.valid
-    too_deep = read_tree(nested(5000))
+    too_deep = read_prediction(nested(5000))
     assert too_deep.failed
     assert too_deep.counts() == {"too_deep": 1}
 
@@ -278,7 +288,7 @@ def test_predictions():
 @pytest.mark.parametrize("field", ["predictions", "references"])
 def test_no_row(row, field):
     with pytest.raises(InputError, match=rf"{field}\[7\]: got .*, expected a tree"):
-        read_tree(row, field=field, index=7)
+        read_prediction(row, 7) if field == "predictions" else read_reference(row, 7)
 
 
 @pytest.mark.parametrize(
@@ -297,14 +307,14 @@ def test_no_row(row, field):
 )
 def test_references_that_cannot_be_scored_against(row, message):
     with pytest.raises(InputError, match=message):
-        read_tree(row, field="references", index=2)
+        read_reference(row, 2)
 
 
 def test_references():
-    assert read_tree('{"a": NaN}', field="references").value == {"a": None}
-    assert read_tree({"a": [{"$any_of": ["x", None]}]}, field="references").value == {"a": [AnyOf(["x", None])]}
-    assert read_tree({"a": AnyOf(["x"])}, field="references").value == {"a": AnyOf(["x"])}
-    assert read_tree({"$any_of": ["x"], "b": 1}, field="references").value == {"$any_of": ["x"], "b": 1}
+    assert read_reference('{"a": NaN}') == {"a": None}
+    assert read_reference({"a": [{"$any_of": ["x", None]}]}) == {"a": [AnyOf(["x", None])]}
+    assert read_reference({"a": AnyOf(["x"])}) == {"a": AnyOf(["x"])}
+    assert read_reference({"$any_of": ["x"], "b": 1}) == {"$any_of": ["x"], "b": 1}
 
 
 @pytest.mark.parametrize(
@@ -318,7 +328,7 @@ def test_references():
     ],
 )
 def test_columns(columns, message):
-    for read in (read_columns, pack_batch):
+    for read in (read_rows, pack):
         with pytest.raises(InputError, match=message):
             read(*columns)
 
@@ -333,9 +343,9 @@ ODD = [
 
 @pytest.mark.parametrize("row", ODD, ids=lambda row: repr(row)[:40])
 def test_odd_rows_survive_packing(row):
-    packed = pack_batch([row], [{"a": row}])
+    packed = pack([row], [{"a": row}])
     packed["predictions"][0].encode("utf-8")
-    predictions, references = unpack_batch(packed["predictions"]), unpack_batch(packed["references"])
+    predictions, references = unpack_column(packed["predictions"]), unpack_column(packed["references"])
     assert (repr(predictions), repr(references)) == (repr([row]), repr([{"a": row}]))
 
 
@@ -343,17 +353,18 @@ def test_odd_rows_survive_packing(row):
 def test_trees_survive_packing(tree):
     if isinstance(tree, str) or tree is None:
         tree = [tree]
-    packed = pack_batch([tree], [tree])
-    assert repr(unpack_batch(packed["predictions"])) == repr([tree])
+    packed = pack([tree], [tree])
+    assert repr(unpack_column(packed["predictions"])) == repr([tree])
 
 
 def test_packing_answers_and_deep_trees():
-    packed = pack_batch([nested(5000)], [{"a": AnyOf(["x", (1, 2)])}])
-    assert read_tree(unpack_batch(packed["predictions"])[0]).failed
-    assert unpack_batch(packed["references"]) == [{"a": {"$any_of": ["x", [1, 2]]}}]
+    packed = pack([{}], [{"a": AnyOf(["x", (1, 2)])}])
+    assert unpack_column(packed["references"]) == [{"a": {"$any_of": ["x", [1, 2]]}}]
     with pytest.raises(InputError, match=r"references\[0\]: got a tree with more than 64 levels"):
-        pack_batch([{}], [nested(100)])
+        pack([{}], [nested(100)])
+    with pytest.raises(InputError, match=r"predictions\[0\]: got a tree with more than 64 levels"):
+        pack([nested(5000)], [{}])
     with pytest.raises(InputError, match=r"references\[0\]: got text that is no JSON"):
-        pack_batch([{}], ["x"])
+        pack([{}], ["x"])
     with pytest.raises(InputError, match=r"predictions\[1\]: got a value of class object"):
-        pack_batch([{}, {"a": object()}], [{}, {}])
+        pack([{}, {"a": object()}], [{}, {}])

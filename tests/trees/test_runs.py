@@ -6,23 +6,22 @@ import subprocess
 import sys
 import warnings
 from importlib.metadata import entry_points
+from statistics import fmean
 
 import pytest
 
 from tests.conftest import ROOT
 from tests.timelines.test_runs import run_here
-from tests.trees.test_task import COUNTED, FOLDED, RATES, folded
-from tls_tasks.core.scores import mean
-from tls_tasks.trees.data import load_tree_task, prompt
-from tls_tasks.trees.data_sets import tree_sets
-from tls_tasks.trees.task import METRICS, process_tree
+from tests.trees.test_task import FOLDED, KEYS, results_of
+from tls_tasks.core.answers import answer_text
+from tls_tasks.trees.data import DATA_SETS, load_documents, prompt
 from tls_tasks.trees.tree_eval import tree_eval
 
 pytest.importorskip("lm_eval")
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 
-NAMES = list(tree_sets())
+NAMES = list(DATA_SETS)
 
 
 def check(results, samples):
@@ -37,12 +36,14 @@ def check(results, samples):
         failures += score.parse_failures
         for name in counts:
             counts[name] += score.units[0][f"node_{name}"]
-    assert results["treeval_score,none"] == pytest.approx(mean(scores), abs=1e-12)
+    assert results["treeval_score,none"] == pytest.approx(fmean(scores), abs=1e-12)
     hits, wanted = counts["tp"], counts["tp"] + counts["fn"]
     assert results["recall_node,none"] == pytest.approx(hits / wanted, abs=1e-12)
     assert results["parse_failures,none"] == failures
-    expected = folded([process_tree(sample["doc"], sample["filtered_resps"]) for sample in samples])
-    for key in ("treeval_score", *FOLDED, *METRICS, *RATES, *COUNTED, "type_errors", "parse_failures"):
+    expected = results_of(
+        [sample["doc"] for sample in samples], [answer_text(sample["filtered_resps"]) for sample in samples]
+    )
+    for key in KEYS:
         assert results[f"{key},none"] == pytest.approx(expected[key], abs=1e-12), key
     if len(samples) > 1:
         assert isinstance(results["treeval_score_stderr,none"], float)
@@ -142,7 +143,7 @@ def answers_to(docs):
 
 
 def test_a_chat_endpoint_with_good_bad_and_hostile_answers_on_every_task(task_manager, server):
-    docs = [doc for name in NAMES for doc in load_tree_task(name, edition="embedded")["test"]]
+    docs = [doc for name in NAMES for doc in load_documents(name, edition="embedded")]
     server.answers = {prompt(doc): answer for doc, answer in zip(docs, answers_to(docs), strict=True)}
     run = run_here(
         task_manager,

@@ -4,49 +4,48 @@ import json
 import math
 import warnings
 from collections import Counter
+from statistics import fmean
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import tls_tasks.trees.task
 from tests.conftest import ROOT
 from tests.timelines.test_task import HOSTILE, read
-from tls_tasks.core.scores import mean
-from tls_tasks.hosts.aggregations import ratio_of_sums, total, tree_f1, tree_precision, tree_recall
+from tls_tasks.core.score import unscored
+from tls_tasks.hosts.lm_eval import Process
 from tls_tasks.trees.baseline import answer as rules_answer
-from tls_tasks.trees.data import load_tree_task, prompt
-from tls_tasks.trees.data_sets import tree_set, tree_sets
-from tls_tasks.trees.task import METRICS, process_tree, result_keys
+from tls_tasks.trees.data import DATA_SETS, load_documents, prompt
+from tls_tasks.trees.task import METRICS, TASKS
 from tls_tasks.trees.tree_eval import tree_eval
 
 FOLDER = ROOT / "task_configs" / "trees"
-NAMES = list(tree_sets())
+NAMES = list(DATA_SETS)
+TASK = TASKS["tree_extraction"]
+KEYS = list(TASK.table)
+process = Process(TASK)
 SCHEMA = {"name": "string", "n": "integer", "day": "date", "tags": ["string"]}
 GOLD = {"name": "Café Nord", "n": 3, "day": "2024-03-05", "tags": ["a", "b"]}
 DOC = {"doc_id": "d1", "schema": json.dumps(SCHEMA), "reference": json.dumps(GOLD)}
-FOLDED = {
-    f"{part}_{level}": fold
-    for level in ("node", "leaf")
-    for part, fold in (("precision", tree_precision), ("recall", tree_recall), ("f1", tree_f1))
-}
+FOLDED = [f"{part}_{level}" for level in ("node", "leaf") for part in ("precision", "recall", "f1")]
 COUNTED = [f"leaves_{kind}" for kind in ("correct", "wrong", "missed", "invented", "absent")]
 RATES = ["json_valid", "parsed", "repaired", "duplicate_keys", "non_finite", "schema_compliance"]
 
 
 def test_the_metric_list_names_exactly_what_scoring_returns():
     listed = [entry["metric"] for entry in read(FOLDER / "_default_yaml")["metric_list"]]
-    assert listed == result_keys() == list(process_tree(DOC, ["{}"]))
-    assert sorted(listed) == sorted([
+    assert set(listed) == set(process(DOC, ["{}"])) == {*KEYS, *(f"{key}_stderr" for key in TASK.with_errors)}
+    assert sorted(KEYS) == sorted([
         "treeval_score", *FOLDED, *METRICS, *COUNTED, *RATES, "type_errors", "parse_failures"
     ])  # fmt: skip
+    assert set(TASK.with_errors) == {*FOLDED, *METRICS}
 
 
 def test_the_group_averages_what_the_tasks_have():
     config = read(FOLDER / "tree.yaml")
     assert config["group"] == "tree" and config["task"] == NAMES
     keys = {entry["metric"] for entry in config["aggregate_metric_list"]}
-    assert {"treeval_score", *FOLDED, "json_valid", "schema_compliance"} <= keys <= set(result_keys())
+    assert {"treeval_score", *FOLDED, "json_valid", "schema_compliance"} <= keys <= set(KEYS)
     assert all(entry["weight_by_size"] is False for entry in config["aggregate_metric_list"])
 
 
@@ -60,10 +59,10 @@ def test_the_readme_tells_of_every_task_and_key():
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     for name in NAMES:
         row = next(line for line in readme.splitlines() if line.startswith(f"| `{name}` "))
-        wanted = tree_set(name)
+        wanted = DATA_SETS[name]
         assert wanted.licence in row
         assert (wanted.hub.repo_id if wanted.hub else "none") in row
-    assert all(f"`{key}`" in readme for key in result_keys())
+    assert all(f"`{key}`" in readme for key in KEYS)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -99,11 +98,10 @@ def direct(doc, answer):
 
 def test_the_values_of_one_answer():
     tree = {"name": "Cafe Nord", "n": "3", "day": None, "tags": ["b"], "more": 1}
-    values = process_tree(DOC, [f"Here:\n```json\n{json.dumps(tree)}\n```"])
+    values = process(DOC, [f"Here:\n```json\n{json.dumps(tree)}\n```"])
     expected = direct(DOC, tree).as_dict()
     assert values["treeval_score"] == expected["treeval_score"] > 0
-    for key, fold in FOLDED.items():
-        assert fold([values[key]]) == pytest.approx(expected[key], abs=1e-12)
+    assert {key: values[key] for key in FOLDED} == {key: expected[key] for key in FOLDED}
     assert {key: values[key] for key in RATES} == {
         "json_valid": 0, "parsed": 1, "repaired": 0, "duplicate_keys": 0, "non_finite": 0, "schema_compliance": 0
     }  # fmt: skip
@@ -112,42 +110,39 @@ def test_the_values_of_one_answer():
 
 
 def test_a_perfect_answer():
-    values = process_tree(DOC, [f"<think>{{}}</think>{json.dumps(GOLD)}"])
+    values = process(DOC, [f"<think>{{}}</think>{json.dumps(GOLD)}"])
     assert values["treeval_score"] == 1.0
-    assert all(fold([values[key]]) == 1.0 for key, fold in FOLDED.items())
-    assert all(ratio_of_sums([values[key]]) == 1.0 for key in METRICS)
+    assert all(values[key] == 1.0 for key in FOLDED)
+    assert all(values[key] == 1.0 for key in METRICS)
     assert values["leaves_correct"] == 5 and values["schema_compliance"] == 1
 
 
 @pytest.mark.parametrize("answer", ["", " \n", "I can't do that.", '<think>{"n": 3}', "```json\n```"])
 def test_nothing_scores_zero_and_is_counted(answer):
-    values = process_tree(DOC, [answer])
+    values = process(DOC, [answer])
     assert values["treeval_score"] == values["parsed"] == values["schema_compliance"] == 0
     assert values["parse_failures"] == 1
-    assert tree_f1([values["f1_node"]]) == 0 and tree_precision([values["precision_node"]]) == 1
-    assert all(values[key] == {"hits": 0.0, "of": 0} for key in METRICS)
+    assert values["f1_node"] == 0 and values["precision_node"] == 1
+    assert all(values[key] == 0.0 == sum(values[key].sums.values()) for key in METRICS)
     assert values["leaves_missed"] == 5
 
 
 def test_several_right_answers_of_a_leaf():
     doc = {**DOC, "reference": json.dumps({**GOLD, "name": {"$any_of": ["Nord", "Café Nord"]}})}
     for name in ("Nord", "Café Nord"):
-        assert process_tree(doc, [json.dumps({**GOLD, "name": name})])["treeval_score"] == 1.0
+        assert process(doc, [json.dumps({**GOLD, "name": name})])["treeval_score"] == 1.0
 
 
 def check(values):
-    assert list(values) == result_keys()
-    for key, value in values.items():
-        for number in value.values() if isinstance(value, dict) else [value]:
-            assert math.isfinite(number) and number >= 0, key
-    assert all(values[key] <= 1 for key in ("treeval_score", *RATES, "parse_failures"))
-    assert all(0 <= fold([values[key]]) <= 1 for key, fold in FOLDED.items())
+    for key in KEYS:
+        assert math.isfinite(values[key]) and values[key] >= 0, key
+    assert all(values[key] <= 1 for key in ("treeval_score", *FOLDED, *METRICS, *RATES, "parse_failures"))
     json.dumps(values)
 
 
 @given(st.text(st.characters(), max_size=300))
 def test_any_text_scores(text):
-    check(process_tree(DOC, [text]))
+    check(process(DOC, [text]))
 
 
 TREES = st.recursive(
@@ -162,43 +157,44 @@ TREES = st.recursive(
 
 @given(st.dictionaries(st.sampled_from([*SCHEMA, "more"]), TREES, max_size=5))
 def test_any_tree_scores(tree):
-    check(process_tree(DOC, [json.dumps(tree)]))
+    check(process(DOC, [json.dumps(tree)]))
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_text_scores(text):
-    check(process_tree(DOC, [text]))
+    check(process(DOC, [text]))
 
 
 @pytest.mark.parametrize("results", [[], [None], [[]], [[json.dumps(GOLD)]], [3], [{"a": 1}]])
 def test_what_a_users_filter_may_have_made_of_the_answer(results):
-    check(process_tree(DOC, results))
+    check(process(DOC, results))
 
 
 def test_a_scorer_that_fails_shows_as_nan_and_not_as_a_lost_run(monkeypatch, caplog):
     def broken(*_):
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(tls_tasks.trees.task, "tree_eval", broken)
-    values = process_tree(DOC, ["{}"])
-    assert list(values) == result_keys()
-    assert "tree_eval could not score document d1" in caplog.text
-    good = {key: value if isinstance(value, dict) else 1.0 for key, value in values.items()}
-    assert all(math.isnan(fold([values[key], {"tp": 1, "fp": 0, "fn": 0}])) for key, fold in FOLDED.items())
-    assert all(math.isnan(ratio_of_sums([values[key], {"hits": 1, "of": 1}])) for key in METRICS)
-    assert all(math.isnan(values[key]) for key, value in good.items() if value == 1.0)
+    monkeypatch.setattr("tls_tasks.trees.task.tree_eval", broken)
+    unit = TASK.process(DOC, "{}")
+    assert "could not score document d1" in caplog.text
+    assert unit.keys() == unscored(TASK.table).keys()
+    for units in ([unit], [unit, dict.fromkeys(unit, 1.0)]):
+        assert all(math.isnan(value) for value in TASK.results(units).values())
+
+
+def test_the_target_is_a_perfect_answer():
+    doc = {**DOC, "reference": json.dumps({**GOLD, "name": {"$any_of": ["Nord", "Café Nord"]}, "tags": ["ä"]})}
+    assert TASK.target(doc) == '{"name": "Nord", "n": 3, "day": "2024-03-05", "tags": ["ä"]}'
+    for name, task in TASKS.items():
+        for doc in load_documents(name, edition="embedded"):
+            assert task.results([task.process(doc, task.target(doc))])["treeval_score"] == 1.0
 
 
 # --- over documents ---
 
 
-def folded(values):
-    """What the harness's aggregations make of the values of several documents."""
-    result = {"treeval_score": mean([one["treeval_score"] for one in values])}
-    result |= {key: fold([one[key] for one in values]) for key, fold in FOLDED.items()}
-    result |= {key: mean([one[key] for one in values]) for key in RATES}
-    result |= {key: ratio_of_sums([one[key] for one in values]) for key in METRICS}
-    return result | {key: total([one[key] for one in values]) for key in (*COUNTED, "type_errors", "parse_failures")}
+def results_of(docs, answers):
+    return TASK.results([TASK.process(doc, answer) for doc, answer in zip(docs, answers, strict=True)])
 
 
 def answers_of(docs):
@@ -213,26 +209,26 @@ def answers_of(docs):
 
 
 def test_documents_of_one_schema_give_the_numbers_of_one_call():
-    docs = [doc for doc in load_tree_task("tree_extraction", edition="embedded")["test"] if doc["kind"] == "invoice"]
+    docs = [doc for doc in load_documents("tree_extraction", edition="embedded") if doc["kind"] == "invoice"]
     answers = answers_of(docs)
-    values = folded([process_tree(doc, [answer]) for doc, answer in zip(docs, answers, strict=True)])
+    values = results_of(docs, answers)
     with pytest.warns(UserWarning, match="nothing could be read in 1 of 6"):
         score = tree_eval(answers, [doc["reference"] for doc in docs], docs[0]["schema"])
     whole = score.as_dict(detailed=True)
     for key in (*FOLDED, *RATES, "type_errors", "parse_failures"):
         assert values[key] == pytest.approx(whole[key], abs=1e-12), key
-    assert values["treeval_score"] == pytest.approx(mean([one["treeval_score"] for one in whole["items"]]), abs=1e-12)
+    assert values["treeval_score"] == pytest.approx(fmean([one["treeval_score"] for one in whole["items"]]), abs=1e-12)
     for kind in ("correct", "wrong", "missed", "invented", "absent"):
         assert values[f"leaves_{kind}"] == sum(field[kind] for field in whole["fields"].values())
     for key in METRICS:
         found = [one["averages"]["per_metric"][key] for one in whole["items"]]
-        assert values[key] == pytest.approx(mean([one for one in found if one is not None]), abs=1e-12)
+        assert values[key] == pytest.approx(fmean([one for one in found if one is not None]), abs=1e-12)
 
 
 def test_documents_of_several_schemas_give_the_numbers_of_the_summed_counts():
-    docs = list(load_tree_task("tree_extraction", edition="embedded")["test"])
+    docs = list(load_documents("tree_extraction", edition="embedded"))
     answers = answers_of(docs)
-    values = folded([process_tree(doc, [answer]) for doc, answer in zip(docs, answers, strict=True)])
+    values = results_of(docs, answers)
     sums, scores = Counter(), []
     for kind in dict.fromkeys(doc["kind"] for doc in docs):
         places = [index for index, doc in enumerate(docs) if doc["kind"] == kind]
@@ -243,10 +239,10 @@ def test_documents_of_several_schemas_give_the_numbers_of_the_summed_counts():
                 [docs[index]["reference"] for index in places],
                 docs[places[0]]["schema"],
             )
-        scores += [one["treeval_score"] for one in score.samples()]
+        scores += [item.as_dict()["treeval_score"] for item in score.items]
         for unit in score.units:
             sums.update(unit)
-    assert values["treeval_score"] == pytest.approx(mean(scores), abs=1e-12)
+    assert values["treeval_score"] == pytest.approx(fmean(scores), abs=1e-12)
     for level in ("node", "leaf"):
         hits, extra, missed = (sums[f"{level}_{name}"] for name in ("tp", "fp", "fn"))
         assert hits and extra + missed
@@ -260,8 +256,8 @@ def test_documents_of_several_schemas_give_the_numbers_of_the_summed_counts():
 
 def test_the_baseline_is_neither_trivial_nor_right():
     """The numbers of the README."""
-    docs = list(load_tree_task("tree_extraction", edition="embedded")["test"])
-    values = folded([process_tree(doc, [rules_answer(prompt(doc))]) for doc in docs])
+    docs = list(load_documents("tree_extraction", edition="embedded"))
+    values = results_of(docs, [rules_answer(prompt(doc)) for doc in docs])
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     told = (values[key] for key in ("treeval_score", "f1_node", "f1_leaf"))
     assert "its treeval score is {:.2f} (node F1 {:.2f}, leaf F1 {:.2f})".format(*told) in readme
@@ -269,4 +265,4 @@ def test_the_baseline_is_neither_trivial_nor_right():
 
 
 def test_sums_of_nothing():
-    assert [fold([]) for fold in FOLDED.values()] == [1.0] * 6
+    assert [TASK.results([])[key] for key in FOLDED] == [1.0] * 6

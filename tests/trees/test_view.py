@@ -11,24 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tls_tasks.text.terminal import width
-from tls_tasks.trees.leaf_metrics import resolve_metric
+from tls_tasks.trees.options import resolve_options
+from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.schema import read_schema
-from tls_tasks.trees.values import AnyOf
+from tls_tasks.trees.types import AnyOf
 from tls_tasks.trees.view import LEAST_COLUMNS, MARKS, compare, legend, render, value_text
 
 NODE = read_schema(
     {"name": "string", "n": "integer", "seller": {"city": "string", "vat": "string"}, "tags": ["string"],
      "lines": [{"item": "string", "notes": ["string"]}]}
 )  # fmt: skip
-METRICS = {("n",): [resolve_metric("exact_match")]}
+PLAN = make_plan(NODE, resolve_options(None, None))
 
 
-def metrics_of(path):
-    return METRICS.get(path, [resolve_metric("indel_ratio")])
-
-
-def states(reference, prediction, alignments=None, node=NODE):
-    rows = compare(reference, prediction, node, metrics_of, alignments or {})
+def states(reference, prediction, alignments=None):
+    rows = compare(reference, prediction, PLAN, alignments or {})
     return [(row.state, row.depth, row.label) for row in rows]
 
 
@@ -78,9 +75,9 @@ def test_alignment():
         "lines": [{"item": "z"}, {"item": "x", "notes": ["q"]}, {"item": "y", "notes": ["r"]}],
     }
     alignments = {
-        "tags": [(0, 1), (2, 0)],
-        "lines": [(0, 1), (1, 2)],
-        "lines[0].notes": [(1, 0)],
+        ("tags",): [(0, 1), (2, 0)],
+        ("lines",): [(0, 1), (1, 2)],
+        ("lines", 0, "notes"): [(1, 0)],
     }
     assert states(reference, prediction, alignments) == [
         ("branch", 0, "tags"), ("same", 1, "[0] ~ [1]"), ("missing", 1, "[1]"), ("same", 1, "[2] ~ [0]"),
@@ -127,7 +124,7 @@ TREES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dic
 
 @given(TREES, TREES, st.integers(1, 200), st.booleans())
 def test_any_two_trees_can_be_shown(reference, prediction, columns, color):
-    rows = compare(reference, prediction, NODE, metrics_of, {})
+    rows = compare(reference, prediction, PLAN, {})
     assert all(row.state in MARKS for row in rows)
     text = render(rows, columns, color)
     plain = re.sub(r"\x1b\[[0-9;]+m", "", text)
@@ -141,7 +138,7 @@ def test_any_two_trees_can_be_shown(reference, prediction, columns, color):
 def test_a_table():
     reference = {"name": "Acme Company Limited", "n": 1, "tags": ["a"]}
     prediction = {"name": "Acme Company", "n": "1", "tags": ["a", "b"], "x": None}
-    rows = compare(reference, prediction, NODE, metrics_of, {"tags": [(0, 0)]})
+    rows = compare(reference, prediction, PLAN, {("tags",): [(0, 0)]})
     assert render(rows, 60).splitlines() == [
         "  key     reference              prediction",
         '~ name    "Acme Company Limite…  "Acme Company"         0.75',
@@ -158,6 +155,6 @@ def test_a_table():
 
 
 def test_several_metrics_are_named():
-    metrics = [resolve_metric("indel_ratio"), resolve_metric("exact_match")]
-    rows = compare({"name": "ab"}, {"name": "a"}, NODE, lambda _: metrics, {})
+    plan = make_plan(NODE, resolve_options(None, None), {"name": ["indel_ratio", "exact_match"]})
+    rows = compare({"name": "ab"}, {"name": "a"}, plan, {})
     assert "indel_ratio 0.67 exact_match 0.00" in render(rows, 200)

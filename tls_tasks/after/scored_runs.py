@@ -6,7 +6,6 @@ the harness printed. No model and no harness is needed; the documents' units giv
 
 from __future__ import annotations
 
-import importlib
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -20,7 +19,7 @@ from tls_tasks.core.answers import answer_text
 from tls_tasks.core.errors import DataError, TlsTasksError
 from tls_tasks.core.score import Interval, Score, values
 from tls_tasks.core.task import Task
-from tls_tasks.registry import FAMILIES, find_task
+from tls_tasks.registry import find_task
 
 _TOLERANCE = 1e-12  # how far a rescored value may be from the reported one
 
@@ -184,7 +183,7 @@ def _score_samples(
 ) -> ScoredTask:
     size = results.get("n-samples", {}).get(file.name, {}).get("effective")
     log = read_samples(path, n_expected=size)
-    task = _task(file)
+    task: Task = find_task(file.name)
     if log.samples:
         task = task.for_document(log.samples[0].doc)
     table = {key: task.table[key] for key in file.metrics if key in task.table}
@@ -192,15 +191,6 @@ def _score_samples(
     units = [task.process(sample.doc, answer_text(sample.answer)) for sample in samples]
     topics = [str(sample.doc.get("topic") or _id(sample)) for sample in log.samples]
     return ScoredTask(run, log, task, file.version, Score(file.name, "", units, table, topics), results)
-
-
-def _task(file: TaskFile) -> Task:
-    if hasattr(importlib.import_module(FAMILIES[file.family]), "TASKS"):
-        task: Task = find_task(file.name)
-        return task
-    from tls_tasks.after.bridge import old_task
-
-    return old_task(file.name, file.family, file.config)
 
 
 def _id(sample: Sample) -> str:

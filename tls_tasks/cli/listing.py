@@ -59,9 +59,7 @@ def run(args: argparse.Namespace) -> int:
 def data_sets() -> dict[str, DataSet]:
     """Every data set of every family by name."""
     modules = [importlib.import_module(f"tls_tasks.{family}.data") for family in FAMILIES]
-    # Trees have DATA_SETS when they are on Task.
-    catalogues = [getattr(module, "DATA_SETS", None) or module.tree_sets() for module in modules]
-    return {name: data_set for catalogue in catalogues for name, data_set in catalogue.items()}
+    return {name: data_set for module in modules for name, data_set in module.DATA_SETS.items()}
 
 
 def _listing() -> dict[str, list[dict[str, Any]]]:
@@ -105,8 +103,7 @@ def _data(task: TaskFile, data_set: DataSet) -> dict[str, str]:
     lacks_articles = task.family == "timelines" and not task.name.endswith(_CLOSED_BOOK)
     hub, cached = "no hub source", False
     if (source := data_set.hub) is not None and not lacks_articles:
-        files = getattr(source, "files", None) or [source.file]  # type: ignore[attr-defined]  # of trees, see above
-        cached = all(is_cached(source.repo_id, source.revision, file) for file in files)
+        cached = all(is_cached(source.repo_id, source.revision, file) for file in source.files)
         hub = f"{source.repo_id}@{source.revision}" + ("" if cached else " (not in the cache)")
     root = os.environ.get(DATA_VARIABLE)
     folder = own_folder(data_set, Path(root).expanduser()) if root else None

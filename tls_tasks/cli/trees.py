@@ -15,8 +15,8 @@ from tls_tasks.core.errors import InputError
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
+    from tls_tasks.core.score import Score
     from tls_tasks.trees.read import ParsedTree
-    from tls_tasks.trees.score import TreeScore
 
 _DESCRIPTION = """\
 Show a predicted tree beside its reference: each leaf with its scores, missing and extra nodes marked, the items of
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     """
     import warnings
 
-    from tls_tasks.trees.rows import read_tree
+    from tls_tasks.trees.rows import read_prediction, read_reference
     from tls_tasks.trees.schema import read_schema
     from tls_tasks.trees.tree_eval import tree_eval
 
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> int:
         raise InputError("REFERENCE", None, "'-' twice", "a file for one of the two trees")
     node = read_schema(_text(args.schema, "schema"))
     text = _text(args.prediction, "prediction", of_a_model=True)
-    reference = read_tree(_text(args.reference, "reference"), node, field="references", index=0).value
+    reference = read_reference(_text(args.reference, "reference"))
     mode = "strict" if args.strict else "lenient"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that nothing could be read is said below
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
             compat=args.compat,
             parse_mode=mode,
         )
-    parsed = read_tree(text, node, mode)
+    parsed = read_prediction(text, 0, node, mode)
     _print(comparison(score, parsed, reference, _columns(args.columns), args.color and wants_color(os.environ)))
     return int(parsed.failed)
 
@@ -100,8 +100,7 @@ def metrics_of_arguments(arguments: list[str], node: Any) -> dict[Any, list[str]
         >>> metrics_of_arguments(["exact_match", "b=rouge_l"], read_schema({"a": "integer", "b": "string"}))
         {('a',): ['exact_match'], ('b',): ['exact_match', 'rouge_l']}
     """
-    from tls_tasks.trees.fields import leaves_of
-    from tls_tasks.trees.values import path_name
+    from tls_tasks.trees.types import leaves_of, path_name
 
     paths = {path_name(path): path for path, _ in leaves_of(node)}
     chosen: dict[Any, list[str]] = {}
@@ -114,22 +113,20 @@ def metrics_of_arguments(arguments: list[str], node: Any) -> dict[Any, list[str]
     return chosen or None
 
 
-def comparison(score: TreeScore, parsed: ParsedTree, reference: Any, columns: int, color: bool) -> str:
+def comparison(score: Score, parsed: ParsedTree, reference: Any, columns: int, color: bool) -> str:
     """The whole report on one prediction: the table, its legend, what was wrong with the text, and the scores."""
     from tls_tasks.text.terminal import visible
     from tls_tasks.trees.compliance import complies
     from tls_tasks.trees.view import compare, legend, render
 
-    metrics = {leaf.path: leaf.metrics for leaf in score.plan.leaves}
-    alignments = score.samples()[0]["alignments"]
+    (sample,) = score.items
     tree = {} if parsed.failed and isinstance(reference, dict) else parsed.value
-    types = score.plan.options.types
-    rows = compare(reference, tree, score.plan.schema, metrics.__getitem__, alignments, types)
+    rows = compare(reference, tree, sample.plan, sample.alignments)
     lines = [render(rows, columns, color), "", legend(rows)]
     if parsed.failed:
         lines.append("no tree could be read in the prediction")
     lines += [f"reading: {visible(one.kind)}: {visible(one.detail)}" for one in parsed.problems]
-    issues = [] if parsed.failed else complies(parsed.value, score.plan.schema)
+    issues = [] if parsed.failed else complies(parsed.value, sample.plan.root)
     lines += [f"schema: {visible(str(issue))}" for issue in issues]
     return "\n".join([*lines, *_totals(score.as_dict())])
 

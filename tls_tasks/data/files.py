@@ -121,7 +121,7 @@ def json_values(lines: Iterable[str], where: str) -> Rows:
             place = f"{where}, line {number}"
             try:
                 value = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise DataError(f"{place}: not JSON: {error}") from error
             yield place, value
 

@@ -14,17 +14,15 @@ import logging
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.data import hub
 
 if TYPE_CHECKING:
-    import datasets
-
     from tls_tasks.data.catalogue import DataSet
 
 DATA_VARIABLE = "TLS_TASKS_DATA"
@@ -214,41 +212,3 @@ def _advice(wanted: DataSet) -> str:
         f"For the real {wanted.title}: {wanted.obtain}, then set {DATA_VARIABLE}=<folder with {wanted.folders[0]} in "
         f'it> or pass --metadata \'{{"data": "<folder>"}}\'.'
     )
-
-
-# Of trees, until they are on Task.
-
-
-def whole_number(option: str, value: object) -> int:
-    """An option's value, if it is a whole number above 0.
-
-    Raises:
-        InputError: If it isn't.
-    """
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InputError(option, None, repr(value), "a whole number above 0")
-    return value
-
-
-def as_split(
-    loaded: Any,
-    rows: Sequence[Mapping[str, str | int]],
-    text_fields: Sequence[str],
-    number_fields: Sequence[str],
-    provenance: MutableMapping[str, str] | None,
-) -> dict[str, datasets.Dataset]:
-    """What the harness's ``custom_dataset`` wants: ``{"test": dataset}``, its columns text and whole numbers.
-
-    Args:
-        loaded: Knows ``edition`` and ``origin``.
-        rows: One a document.
-        text_fields: Columns of text; the JSON in some of them is never looked into, so that no date becomes a time.
-        number_fields: Columns of whole numbers.
-        provenance: Filled with edition and origin, and so shown in the results file.
-    """
-    from datasets import Dataset, Features, Value
-
-    if provenance is not None:
-        provenance.update(edition=loaded.edition, origin=loaded.origin)
-    features = Features({**dict.fromkeys(text_fields, Value("string")), **dict.fromkeys(number_fields, Value("int64"))})
-    return {"test": Dataset.from_list(list(rows), features=features)}

@@ -40,13 +40,8 @@ def _schema(text: str) -> EvidenceSchema:
     return read_schema(json.loads(text))
 
 
-@lru_cache
-def _results_of(schema: str) -> dict[str, Result]:
-    return _results(_schema(schema))
-
-
 def _table_of(doc: Mapping[str, Any]) -> dict[str, Result]:
-    return _results_of(doc["schema"])
+    return _results(_schema(doc["schema"]))
 
 
 def _score(doc: Mapping[str, Any], answer: str) -> Score:

@@ -32,7 +32,7 @@ class Judgment(NamedTuple):
         kind: One of :data:`tls_tasks.reports.types.QUERY_KINDS`.
         parts: Those of :data:`PARTS` that are known.
         key: A hash of the question, where the recording has one.
-        value: Yes or no; None: no verdict.
+        value: Yes or no; None if there is no verdict.
     """
 
     kind: str

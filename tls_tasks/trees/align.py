@@ -1,295 +1,90 @@
-"""Which items of two lists belong together: by scores (an assignment problem), by place, or by the value of a key."""
+"""Which items of two lists belong together: the pairing with the greatest sum of weights.
+
+The weight of two leaves is the mean of their normalised scores; two nulls fit, a null and a value do not. Of two
+dictionaries or lists, the scores of each leaf are averaged, then the leaves per metric, then the metrics. Where nothing
+could be scored the weight is node F1 times leaf F1, and a billionth of that product decides between equal ones; in
+treeval it is a factor.
+
+All pairs of items are scored, so that what is known of one item alone is worked out once, see :class:`_Side`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from tls_tasks.trees.leaf_base import FloatArray
-from tls_tasks.trees.leaf_equality import value_key
-from tls_tasks.trees.lists import Matches, Side
-from tls_tasks.trees.pairs import Aligned, Array, Grid, Pairs, Scattered, Tally
-from tls_tasks.trees.plan import LeafPlan, ListPlan, NodePlan, TreePlan
-from tls_tasks.trees.scores import pair_weights
-from tls_tasks.trees.states import Sides
-from tls_tasks.trees.values import AnyOf
+from tls_tasks.trees.nodes import (
+    ABSENT,
+    MAYBE,
+    MISSING,
+    NULL,
+    VALUE,
+    WRONG,
+    count_nodes,
+    fields_below,
+    item_nodes,
+    state_of,
+)
+from tls_tasks.trees.plan import Field, Plan
+from tls_tasks.trees.types import Branch, ListOf, SchemaNode
 
-SHORT = 64
-"""Lists with at most this many pairs of items are scored together with others, longer ones each on its own."""
+if TYPE_CHECKING:
+    from tls_tasks.trees.walk import Walk
 
-CHUNK = 250_000
+TIE_BREAK = 1e-9
+"""What nodes and leaves in common weigh beside the scores of metrics, where those decide."""
+
+CHUNK = 500_000
 """How many pairs of items are looked at at once: bounds the memory."""
 
+ALL = 1
+"""How many scores of a leaf each pair of items has where all values can be compared."""
 
-class Walker(Protocol):
-    """What is asked of :class:`~tls_tasks.trees.visit.Walk`."""
+Sums = dict[Any, Any]
+"""What is known of all pairs of items, each an array ``[references, predictions]``: the counts of nodes and leaves by
+name; by field and metric number, ``("sum", field, metric)`` and ``("n", …)``, the sum of its scores and how many."""
 
-    plan: TreePlan
-
-    def item(self, plan: NodePlan, sides: Sides, tally: Tally) -> None:
-        """Walk through items of lists."""
+Array = NDArray[Any]
 
 
-def align(walk: Walker, plan: ListPlan, sides: Sides) -> Matches:
-    """Align the items of each pair of lists.
+def align(walk: Walk, node: ListOf, expected: list[Any], given: list[Any]) -> list[tuple[int, int]]:
+    """Align the items of two lists.
 
     Args:
-        walk: Walks through pairs of items, to score them.
-        plan: The list.
-        sides: Lists, and which of them are compared.
+        walk: Knows the plan, and scores pairs of items one by one where there is no quicker way.
+        node: The lists' node.
+        expected: The items of the reference.
+        given: The items of the prediction.
+
+    Returns:
+        The positions of items that belong together.
     """
-    is_sorted = plan.order == "unordered" and walk.plan.options.ties == "canonical"
-    item = plan.item if is_sorted else None
-    left, right = Side(sides.references, item), Side(sides.predictions, item)
-    if plan.order == "unordered":
-        owners, rows, columns = _by_scores(walk, plan, left, right, sides.pairs)
-    else:
-        pair = _by_place if plan.order == "ordered" else _by_key(plan.order.removeprefix("key:"), left, right)
-        owners, rows, columns = _each(pair, left, right, sides.pairs)
-    return Matches(left, right, owners, rows, columns)
+    if node.is_ordered or not expected or not given:
+        return [(place, place) for place in range(min(len(expected), len(given)))]
+    left, right = list(range(len(expected))), list(range(len(given)))
+    is_canonical = not walk.plan.follows_treeval
+    if is_canonical:  # what is found does not depend on the order of the lists
+        left_keys, right_keys = ([_sort_key(node.item, item) for item in items] for items in (expected, given))
+        left.sort(key=left_keys.__getitem__)
+        right.sort(key=right_keys.__getitem__)
+        are_reflexive = all(metric.is_reflexive for metric in walk.plan.metrics.values())
+        if are_reflexive and [left_keys[i] for i in left] == [right_keys[j] for j in right]:
+            return list(zip(left, right, strict=True))
+        right = _few_of_a_kind(right, right_keys, len(left))
+    if len(expected) == len(given) == 1:
+        return [(0, 0)]
+    weights = _weights(walk, node.item, [expected[i] for i in left], [given[j] for j in right])
+    rows, columns = assign(weights, is_canonical)
+    return [(left[i], right[j]) for i, j in zip(rows, columns, strict=True)]
 
 
-Found = tuple[Array, Array, Array]
-"""Owners, and places on both sides."""
-
-Stretch = tuple[int, int]
-"""Start and length."""
-
-
-def _stretches(left: Side, right: Side, pairs: Pairs) -> Iterator[tuple[int, Stretch, Stretch]]:
-    """Each pair of lists that both have items: its number, and the two stretches."""
-    rows, columns = pairs.blocks()
-    lengths = left.lengths[rows], right.lengths[columns]
-    full = np.flatnonzero((lengths[0] > 0) & (lengths[1] > 0))
-    starts = left.starts[rows][full], right.starts[columns][full]
-    numbers = (full, starts[0], lengths[0][full], starts[1], lengths[1][full])
-    for owner, start, length, other_start, other_length in zip(*(one.tolist() for one in numbers), strict=True):
-        yield owner, (start, length), (other_start, other_length)
-
-
-def _each(
-    pair: Callable[[Stretch, Stretch], tuple[Sequence[int], Sequence[int]]], left: Side, right: Side, pairs: Pairs
-) -> Found:
-    """Align each pair of lists by a rule that needs no scores."""
-    owners: list[int] = []
-    rows: list[int] = []
-    columns: list[int] = []
-    for owner, one, other in _stretches(left, right, pairs):
-        found = pair(one, other)
-        owners += [owner] * len(found[0])
-        rows += found[0]
-        columns += found[1]
-    return _arrays(owners, rows, columns)
-
-
-def _arrays(owners: list[int], rows: list[int], columns: list[int]) -> Found:
-    return np.array(owners, dtype=np.int64), np.array(rows, dtype=np.int64), np.array(columns, dtype=np.int64)
-
-
-def _by_place(one: Stretch, other: Stretch) -> tuple[Sequence[int], Sequence[int]]:
-    n = min(one[1], other[1])
-    return range(one[0], one[0] + n), range(other[0], other[0] + n)
-
-
-def _by_key(name: str, left: Side, right: Side) -> Callable[[Stretch, Stretch], tuple[Sequence[int], Sequence[int]]]:
-    """Dictionaries with the same value of a key, the first with the first; what lacks the key stays alone."""
-
-    def keys(side: Side) -> list[list[Any]]:
-        return [_keys_of(item.get(name)) if isinstance(item, dict) else [] for item in side.items]
-
-    left_keys, right_keys = keys(left), keys(right)
-
-    def pair(one: Stretch, other: Stretch) -> tuple[Sequence[int], Sequence[int]]:
-        waiting: dict[Any, list[int]] = {}
-        for place in range(other[0] + other[1] - 1, other[0] - 1, -1):
-            if len(right_keys[place]) == 1:  # several answers are for references; each item is found once
-                waiting.setdefault(right_keys[place][0], []).append(place)
-        matched: dict[int, int] = {}
-        # what has one key only comes first, so that no choice among several answers takes it away
-        for place in sorted(range(one[0], one[0] + one[1]), key=lambda place: len(left_keys[place])):
-            found = next((waiting[key] for key in left_keys[place] if waiting.get(key)), None)
-            if found:
-                matched[place] = found.pop()
-        rows = sorted(matched)
-        return rows, [matched[place] for place in rows]
-
-    return pair
-
-
-def _keys_of(value: Any) -> list[Any]:
-    """What a value can be found by: of several answers each; null and what isn't there by nothing."""
-    if isinstance(value, AnyOf):
-        return [key for answer in value.present for key in _keys_of(answer)]
-    if value is None:
-        return []
-    key = value_key(value)
-    try:
-        hash(key)
-    except TypeError:  # a class of the caller's
-        return [repr(key)]
-    return [key]
-
-
-def _by_scores(walk: Walker, plan: ListPlan, left: Side, right: Side, pairs: Pairs) -> Found:
-    """The pairing of greatest weight in each pair of lists."""
-    owners: list[int] = []
-    rows: list[int] = []
-    columns: list[int] = []
-    is_aligned = isinstance(pairs, Aligned)
-    for owner, start, places, weights in _weighted(walk, plan, left, right, pairs):
-        if weights is None:
-            found: tuple[Sequence[int], Sequence[int]] = range(len(places)), range(len(places))
-        else:
-            found = assign(weights, walk.plan.options.ties == "canonical")
-        owners += [owner] * len(found[0])
-        rows += [start + i for i in found[0]]
-        columns += [places[i] for i in found[1]]
-    result = _arrays(owners, rows, columns)
-    if is_aligned:  # short and long lists are done in turn
-        order = np.argsort(result[0], kind="stable")
-        return result[0][order], result[1][order], result[2][order]
-    return result
-
-
-Weighted = tuple[int, int, Sequence[int], "FloatArray | None"]
-"""A pair of lists: its number, where the reference's items start, the places of the prediction's items, and the weights
-``[references, predictions]`` (None: first with first)."""
-
-
-def _weighted(walk: Walker, plan: ListPlan, left: Side, right: Side, pairs: Pairs) -> Iterator[Weighted]:
-    if isinstance(pairs, Aligned):
-        yield from _of_aligned(walk, plan, left, right, pairs)
-    elif isinstance(pairs, Grid):
-        yield from _of_grid(walk, plan, left, right, pairs)
-    else:
-        yield from _of_short(walk, plan, left, right, list(_stretches(left, right, pairs)))
-
-
-def _of_aligned(walk: Walker, plan: ListPlan, left: Side, right: Side, pairs: Aligned) -> Iterator[Weighted]:
-    """Equal lists need no weights; short lists share one walk, a long one has its own."""
-    short: list[tuple[int, Stretch, Stretch]] = []
-    long: list[tuple[int, Stretch, Stretch]] = []
-    most = SHORT if walk.plan.only_ours else CHUNK  # metrics of others are asked for as much as possible at once
-    use_equality = walk.plan.only_ours and walk.plan.options.ties == "canonical"
-    for owner, one, other in _stretches(left, right, pairs):
-        if one[1] == other[1] and (one[1] == 1 or (use_equality and _are_equal(left, one, right, other))):
-            yield owner, one[0], range(other[0], sum(other)), None
-        elif one[1] * other[1] <= most:
-            short.append((owner, one, other))
-        else:
-            long.append((owner, one, other))
-    if len(short) == 1:
-        long, short = long + short, []
-    yield from _of_short(walk, plan, left, right, short)
-    for owner, one, other in long:
-        places = _few_of_a_kind(right, other, one[1])
-        yield owner, one[0], places, _grid_weights(walk, plan.item, _cut(left, one), [right.items[i] for i in places])
-
-
-def _few_of_a_kind(side: Side, stretch: Stretch, n: int) -> Sequence[int]:
-    """The places of a sorted list's items, of equal ones the first ``n``: as many as can find a counterpart.
-
-    Models that repeat themselves write the longest lists.
-    """
-    places, keys = range(stretch[0], sum(stretch)), side.keys
-    if keys is None or len(places) <= n:
-        return places
-    return [*places[:n], *(i for i in places[n:] if keys[i] != keys[i - n])]
-
-
-def _are_equal(left: Side, one: Stretch, right: Side, other: Stretch) -> bool:
-    assert left.keys is not None and right.keys is not None  # both are sorted
-    return left.keys[one[0] : sum(one)] == right.keys[other[0] : sum(other)]
-
-
-def _cut(side: Side, stretch: Stretch) -> list[Any]:
-    return side.items[stretch[0] : sum(stretch)]
-
-
-def _grid_weights(walk: Walker, plan: NodePlan, references: list[Any], predictions: list[Any]) -> FloatArray:
-    """The weights of all pairs of items, some rows at a time."""
-    weights = np.zeros((len(references), len(predictions)))
-    step = max(1, CHUNK // max(1, len(predictions)))
-    for start in range(0, len(references), step):
-        part = references[start : start + step]
-        weights[start : start + step] = _weights(walk, plan, part, predictions, Grid(len(part), len(predictions)))
-    return weights
-
-
-def _weights(walk: Walker, plan: NodePlan, references: list[Any], predictions: list[Any], pairs: Pairs) -> FloatArray:
-    tally = Tally()
-    walk.item(plan, Sides(references, predictions, pairs, details=False), tally)
-    is_leaf = isinstance(plan, LeafPlan)
-    leaves = (plan,) if isinstance(plan, LeafPlan) else plan.leaves
-    return pair_weights(leaves, tally, walk.plan, pairs.shape, is_leaf)
-
-
-def _of_grid(walk: Walker, plan: ListPlan, left: Side, right: Side, pairs: Grid) -> Iterator[Weighted]:
-    """Lists within items, all with all: their items are one large grid, of which each pair of lists is a part."""
-    others = [(start, length) for start, length in zip(right.starts.tolist(), right.lengths.tolist(), strict=True)]
-    limit = max(1, 16 * CHUNK // max(1, len(right.items)))
-    for rows in _rows_of(left, limit):
-        first, last = left.starts[rows[0]], left.starts[rows[-1]] + left.lengths[rows[-1]]
-        weights = _grid_weights(walk, plan.item, left.items[first:last], right.items)
-        for row in rows:
-            start, length = int(left.starts[row]), int(left.lengths[row])
-            part = weights[start - first : start - first + length]
-            for column, (other, width) in enumerate(others):
-                if length and width:
-                    owner = row * pairs.n_predictions + column
-                    yield owner, start, range(other, other + width), part[:, other : other + width]
-
-
-def _rows_of(side: Side, limit: int) -> Iterator[list[int]]:
-    """Lists in groups of at most ``limit`` items, or of one list."""
-    group: list[int] = []
-    n_items = 0
-    for number, length in enumerate(side.lengths.tolist()):
-        if group and n_items + length > limit:
-            yield group
-            group, n_items = [], 0
-        group.append(number)
-        n_items += length
-    if group:
-        yield group
-
-
-def _of_short(
-    walk: Walker, plan: ListPlan, left: Side, right: Side, blocks: Sequence[tuple[int, Stretch, Stretch]]
-) -> Iterator[Weighted]:
-    """Many short lists: all pairs of items in one walk."""
-    group: list[tuple[int, Stretch, Stretch]] = []
-    n_pairs = 0
-    for block in blocks:
-        group.append(block)
-        n_pairs += block[1][1] * block[2][1]
-        if n_pairs >= CHUNK:
-            yield from _of_group(walk, plan, left, right, group)
-            group, n_pairs = [], 0
-    if group:
-        yield from _of_group(walk, plan, left, right, group)
-
-
-def _of_group(
-    walk: Walker, plan: ListPlan, left: Side, right: Side, group: Sequence[tuple[int, Stretch, Stretch]]
-) -> Iterator[Weighted]:
-    stretches = np.array([(*one, *other) for _, one, other in group], dtype=np.int64)
-    lengths, widths = stretches[:, 1], stretches[:, 3]
-    sizes = lengths * widths
-    offsets = np.cumsum(sizes) - sizes
-    block = np.repeat(np.arange(len(group)), sizes)
-    within = np.arange(int(sizes.sum())) - offsets[block]
-    pairs = Scattered(stretches[block, 0] + within // widths[block], stretches[block, 2] + within % widths[block])
-    weights = _weights(walk, plan.item, left.items, right.items, pairs)
-    for (owner, one, other), offset in zip(group, offsets.tolist(), strict=True):
-        part = weights[offset : offset + one[1] * other[1]]
-        yield owner, one[0], range(other[0], sum(other)), part.reshape(one[1], other[1])
-
-
-def assign(weights: FloatArray, canonical: bool = False, maximize: bool = True) -> tuple[Sequence[int], Sequence[int]]:
+def assign(weights: FloatArray, canonical: bool = False, maximize: bool = True) -> tuple[list[int], list[int]]:
     """The pairing of rows and columns with the greatest sum (scipy's ``linear_sum_assignment``).
 
     Args:
@@ -308,8 +103,345 @@ def assign(weights: FloatArray, canonical: bool = False, maximize: bool = True) 
     if not maximize:
         weights = -weights
     if canonical and weights.shape[0] == 1:
-        return (0,), (int(weights.argmax()),)
+        return [0], [int(weights.argmax())]
     if canonical and weights.shape[1] == 1:
-        return (int(weights.argmax()),), (0,)
+        return [int(weights.argmax())], [0]
     rows, columns = linear_sum_assignment(weights, maximize=True)
     return rows.tolist(), columns.tolist()
+
+
+# --- what can be told of items without scoring them ---
+
+
+def _sort_key(node: SchemaNode, value: Any) -> str:
+    """A text that two values share if no score can tell them apart."""
+    return value if type(value) is str and isinstance(node, Field) else "\0" + _visible(node, value)
+
+
+def _visible(node: SchemaNode, value: Any) -> str:
+    """What can be seen of a value: neither the order of keys, nor that of lists that are compared in any order."""
+    if isinstance(node, Branch) and isinstance(value, dict):
+        known = [_visible(child, value[key]) if key in value else "" for key, child in node.children.items()]
+        unknown = [count_nodes(child, items=True) for key, child in value.items() if key not in node.children]
+        return f"{{{','.join(known)}{sorted(unknown) if unknown else ''}}}"
+    if isinstance(node, ListOf) and isinstance(value, list):
+        items = [_visible(node.item, item) for item in value]
+        return f"[{','.join(items if node.is_ordered else sorted(items))}]"
+    if isinstance(value, str):
+        return repr(str.__str__(value))
+    try:
+        return repr(value)
+    except ValueError:  # an integer of thousands of digits
+        return hex(value)
+
+
+def _few_of_a_kind(places: list[int], keys: Sequence[str], n: int) -> list[int]:
+    """Of sorted items that are equal the first ``n``: as many as can find a counterpart.
+
+    Models that repeat themselves write the longest lists.
+    """
+    return [place for i, place in enumerate(places) if i < n or keys[place] != keys[places[i - n]]]
+
+
+# --- weights ---
+
+
+def _weights(walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any]) -> FloatArray:
+    """How well each item of the reference fits each of the prediction, some rows at a time."""
+    plan, right = walk.plan, None
+    if not plan.follows_treeval and plan.options.list_items == "nodes" and not isinstance(node, Field):
+        right = _Side(plan, node, predictions, is_predicted=True)
+    width = len(predictions) if right is None else right.width
+    step = max(1, CHUNK // max(width, 1))
+    parts = []
+    for start in range(0, len(references), step):
+        part = references[start : start + step]
+        if isinstance(node, Field):
+            sums = _compare_values(plan, node, part, predictions)
+        elif right is not None:
+            sums = _compare(_Side(plan, node, part), right)
+        else:
+            sums = _compare_one_by_one(walk, node, part, predictions)
+        parts.append(_weigh(plan, node, sums, (len(part), len(predictions))))
+    return np.concatenate(parts)
+
+
+def _weigh(plan: Plan, node: SchemaNode, sums: Sums, shape: tuple[int, int]) -> FloatArray:
+    if isinstance(node, Field):
+        mean = _mean_score(plan, node, sums)
+    else:
+        mean, scored = _mean_over_metrics(plan, node, sums)
+        product = _f1(sums, "node") * _f1(sums, "leaf")
+        if plan.follows_treeval:
+            mean = np.where(scored, mean, 1.0) * product
+        else:
+            mean = np.where(scored, mean, product) + TIE_BREAK * product
+    both_null = sums["both_null"]
+    weights = np.broadcast_to(mean, shape)
+    return np.where(both_null, 1.0, weights) if both_null.any() else weights
+
+
+def _mean_score(plan: Plan, field: Field, sums: Sums) -> Any:
+    """The mean of a leaf's normalised scores; of a single one treeval takes the score itself."""
+    if plan.follows_treeval and len(field.metrics) == 1:
+        return sums["sum", field.index, 0]
+    total: Any = 0.0
+    for number, metric in enumerate(field.metrics):
+        score = metric.normalize(sums["sum", field.index, number], clip=not plan.follows_treeval)
+        n = sums["n", field.index, number]
+        total = total + (score if n is ALL else np.where(n, score, 0.0))
+    return total / len(field.metrics)
+
+
+def _mean_over_metrics(plan: Plan, node: SchemaNode, sums: Sums) -> tuple[Any, Any]:
+    """The mean over metrics of the normalised mean over leaves, and where anything was scored."""
+    total: Any = 0.0
+    n_metrics: Any = 0
+    for name, metric in plan.metrics.items():
+        score: Any = 0.0
+        votes: Any = 0.0
+        for field in fields_below(node):
+            for number, own in enumerate(field.metrics):
+                if own.name == name:
+                    n, own_score = sums["n", field.index, number], sums["sum", field.index, number]
+                    score = score + (own_score if n is ALL else own_score / np.maximum(n, 1))
+                    votes = votes + (n > 0)
+        has = votes > 0
+        mean = metric.normalize(_divided(score, votes), clip=not plan.follows_treeval)
+        total = total + (mean if has is True else np.where(has, mean, 0.0))
+        n_metrics = n_metrics + has
+    return _divided(total, n_metrics), n_metrics > 0
+
+
+def _divided(amounts: Any, by: Any) -> Any:
+    """A quotient, 0 where there is nothing to divide by; ``by`` may be one number for all."""
+    if isinstance(by, np.ndarray):
+        return np.divide(amounts, by, out=np.zeros(by.shape), where=by > 0)
+    return amounts / by if by else amounts
+
+
+def _f1(sums: Sums, part: str) -> Any:
+    hits, extra, missed = (sums[f"{part}_{kind}"] for kind in ("tp", "fp", "fn"))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.where(hits + extra > 0, hits / (hits + extra), 1.0)
+        recall = np.where(hits + missed > 0, hits / (hits + missed), 1.0)
+        return np.where(precision + recall > 0, 2 * precision * recall / (precision + recall), 0.0)
+
+
+def _compare_one_by_one(walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any]) -> Sums:
+    """Score all pairs of items by the walk, for rules of counting that have no shorter form."""
+    inner = type(walk)(walk.plan, is_inside=True)
+    for expected in references:
+        for given in predictions:
+            inner.items(node, expected, given)
+    names: dict[Any, str] = {
+        f"{part}_{kind}": f"{part}_{kind}" for part in ("node", "leaf") for kind in ("tp", "fp", "fn")
+    }
+    for field in fields_below(node):
+        for number, metric in enumerate(field.metrics):
+            names |= {(what, field.index, number): field.part(what, metric) for what in ("sum", "n")}
+    units, shape = inner.units(), (len(references), len(predictions))
+    sums: Sums = {key: np.array([unit[name] for unit in units]).reshape(shape) for key, name in names.items()}
+    none = [np.array([item is None for item in items], dtype=bool) for items in (references, predictions)]
+    return {**sums, "both_null": np.logical_and.outer(*none)}
+
+
+# --- all pairs at once, by the rules of the guide ---
+
+
+class _Side:
+    """What is known of the items of one side alone, an entry an item.
+
+    Attributes:
+        node: What the items are.
+        n: How many there are.
+        width: How many there are, or of items of lists within them, if these are more.
+        is_null: Which items are null.
+        n_own: Nodes of each item that no key of the schema accounts for: unknown keys and what is below them, and the
+            item itself if it is no dictionary (no list).
+        present: By key, whether each item has it.
+        has, sure, null: By key of a leaf or list, whether each item has a value there; surely, whatever the other side
+            has; or null.
+        leaves: The leaves, with the items' values and their states.
+        lists: The lists within the items.
+    """
+
+    def __init__(self, plan: Plan, node: SchemaNode, items: list[Any], is_predicted: bool = False) -> None:
+        self.plan, self.node, self.n, self.is_predicted = plan, node, len(items), is_predicted
+        self.present: list[Array] = []
+        self.has: list[Array] = []
+        self.sure: list[Array] = []
+        self.null: list[Array] = []
+        self.leaves: list[tuple[Field, list[Any], Array]] = []
+        self.lists: list[_Lists] = []
+        states = self._states(node, items)
+        self.is_null = _is_null(states, is_predicted)
+        self.n_own = np.asarray((states != VALUE) | isinstance(node, Field), dtype=np.float64)
+        if isinstance(node, ListOf):  # unlike the value of a key, an item that is no list is no wrong value
+            states = np.where(states == WRONG, NULL, states)
+        self._below(node, items, states)
+        self.width: int = max([self.n, *(own.items.width for own in self.lists)])
+
+    def _states(self, node: SchemaNode, values: list[Any]) -> Array:
+        return _states(self.plan, node, values)
+
+    def _below(self, node: SchemaNode, values: list[Any], states: Array) -> None:
+        if isinstance(node, Field):
+            self.leaves.append((node, values, states))
+        elif isinstance(node, ListOf):
+            self.lists.append(_Lists(self, node, values, states))
+        elif isinstance(node, Branch):
+            trees = [value if state == VALUE else {} for value, state in zip(values, states.tolist(), strict=True)]
+            for key, child in node.children.items():
+                self._key(child, [tree.get(key, MISSING) for tree in trees])
+            if self.is_predicted:
+                for place, tree in enumerate(trees):
+                    unknown = tree.keys() - node.children.keys()
+                    self.n_own[place] += sum(1 + count_nodes(tree[key], items=True) for key in unknown)
+
+    def _key(self, node: SchemaNode, values: list[Any]) -> None:
+        states = self._states(node, values)
+        self.present.append(states != ABSENT)
+        if not isinstance(node, Branch):
+            self.has.append(states >= VALUE)
+            self.sure.append((states >= VALUE) & (states != MAYBE))
+            self.null.append(states == NULL)
+        self._below(node, values, states)
+
+
+class _Lists:
+    """Lists within items.
+
+    Attributes:
+        node: Their node.
+        states: What each of them is.
+        starts: Where each begins among the items of all; the last entry is the number of all.
+        items: All items. Where their order doesn't matter each list is sorted.
+        sizes: The nodes of each item.
+    """
+
+    def __init__(self, side: _Side, node: ListOf, values: list[Any], states: Array) -> None:
+        lists = [value if state == VALUE else [] for value, state in zip(values, states.tolist(), strict=True)]
+        if not node.is_ordered:
+            lists = [sorted(items, key=lambda item: _sort_key(node.item, item)) for items in lists]
+        items = [item for own in lists for item in own]
+        self.node, self.states = node, states
+        self.starts = np.cumsum([0, *map(len, lists)])
+        self.items = _Side(side.plan, node.item, items, side.is_predicted)
+        self.sizes = np.array([item_nodes(node.item, item, True) for item in items], dtype=np.float64)
+
+    def totals(self) -> FloatArray:
+        """The nodes of each list."""
+        return np.diff(np.cumsum([0.0, *self.sizes])[self.starts])
+
+
+def _states(plan: Plan, node: SchemaNode, values: list[Any]) -> Array:
+    is_loose = plan.options.types == "loose"
+    return np.array([state_of(node, value, is_loose) for value in values], dtype=np.int8)
+
+
+def _is_null(states: Array, is_predicted: bool) -> Array:
+    """Which values are null; of a reference, where several answers are valid, null may be one of them."""
+    is_null: Array = states == NULL
+    return is_null if is_predicted else is_null | (states == MAYBE)
+
+
+def _compare_values(plan: Plan, field: Field, expected: list[Any], given: list[Any]) -> Sums:
+    """What is known of all pairs of items that are leaves."""
+    left, right = _states(plan, field, expected), _states(plan, field, given)
+    if plan.follows_treeval:  # null is a value like any other
+        left, right = np.maximum(left, VALUE), np.maximum(right, VALUE)
+    sums: Sums = {"both_null": _is_null(left, False)[:, None] & _is_null(right, True)[None, :]}
+    _compare_leaves(field, expected, left, given, right, sums)
+    return sums
+
+
+def _compare(left: _Side, right: _Side) -> Sums:
+    """What is known of all pairs of items."""
+    both_null = left.is_null[:, None] & right.is_null[None, :]
+    shared = _in_both(left.present, right.present)
+    if both_null.any() or isinstance(left.node, Field):
+        shared = shared + (1.0 if isinstance(left.node, Field) else both_null)
+    sums: Sums = {
+        "both_null": both_null,
+        "node_tp": shared,
+        "node_fn": _one_or_all(sum(left.present, left.n_own))[:, None] - shared,
+        "node_fp": _one_or_all(sum(right.present, right.n_own))[None, :] - shared,
+        "leaf_tp": _in_both(left.has, right.has),
+        "leaf_fn": _in_both(left.sure, right.null),
+        "leaf_fp": _in_both(left.null, right.has),
+    }
+    for (field, expected, left_states), (_, given, right_states) in zip(left.leaves, right.leaves, strict=True):
+        _compare_leaves(field, expected, left_states, given, right_states, sums)
+    for own, other in zip(left.lists, right.lists, strict=True):
+        _compare_lists(left.plan, own, other, sums, (left.n, right.n))
+    return sums
+
+
+def _in_both(left: list[Array], right: list[Array]) -> Any:
+    """How many of the keys hold on both sides: of all pairs of items, or one number if it is the same for all."""
+    one, other = np.array(left, dtype=np.float64), np.array(right, dtype=np.float64)
+    if one.all() and other.all():
+        return np.full((1, 1), float(len(left)))
+    return one.T @ other if one.any() and other.any() else np.zeros((1, 1))
+
+
+def _one_or_all(amounts: FloatArray) -> FloatArray:
+    """The amounts, or one of them if all are the same: long lists are mostly regular."""
+    return amounts[:1] if (amounts == amounts[:1]).all() else amounts
+
+
+def _compare_leaves(field: Field, expected: list[Any], left: Array, given: list[Any], right: Array, sums: Sums) -> None:
+    rows, columns = np.flatnonzero(left >= VALUE), np.flatnonzero((right >= VALUE) & (right != WRONG))
+    is_whole = len(rows) == len(left) and len(columns) == len(right)
+    references, predictions = [expected[i] for i in rows.tolist()], [given[j] for j in columns.tolist()]
+    scored = ALL if is_whole else np.logical_and.outer(left >= VALUE, right >= VALUE).astype(np.int64)
+    for number, metric in enumerate(field.metrics):
+        scores = metric.matrix(references, predictions)
+        if not is_whole:
+            scores, some = np.where(scored, metric.worst, 0.0), scores
+            scores[np.ix_(rows, columns)] = some
+        sums["sum", field.index, number] = scores
+        sums["n", field.index, number] = scored
+
+
+def _compare_lists(plan: Plan, own: _Lists, other: _Lists, sums: Sums, shape: tuple[int, int]) -> None:
+    """Add what lists within items have in common: those of each pair of items are aligned."""
+    inner = _compare(own.items, other.items)
+    matches = np.array(list(_matches(plan, own, other, inner)), dtype=np.int64).reshape(-1, 3)
+    owners, rows, columns = matches.T
+
+    def added(amounts: Any) -> FloatArray:
+        total = np.bincount(owners, weights=amounts, minlength=shape[0] * shape[1]).astype(np.float64)
+        return total.reshape(shape)
+
+    for key, amounts in inner.items():
+        found = added(np.broadcast_to(amounts, (own.items.n, other.items.n))[rows, columns])
+        if isinstance(key, tuple):
+            sums[key] = found
+        elif key != "both_null":
+            sums[key] = sums[key] + found
+    sums["node_fn"] = sums["node_fn"] + own.totals()[:, None] - added(own.sizes[rows])
+    sums["node_fp"] = sums["node_fp"] + other.totals()[None, :] - added(other.sizes[columns])
+    if isinstance(own.node.item, Field):  # a value that is no list counts as one wrong item
+        field = own.node.item
+        is_wrong = np.logical_and.outer(own.states == VALUE, other.states == WRONG)
+        for number, metric in enumerate(field.metrics):
+            sums["sum", field.index, number] += is_wrong * metric.worst
+            sums["n", field.index, number] += is_wrong
+
+
+def _matches(plan: Plan, own: _Lists, other: _Lists, inner: Sums) -> Iterator[tuple[int, int, int]]:
+    """The number of each pair of lists, and the places of two items that belong together in it."""
+    weights = _weigh(plan, own.node.item, inner, (own.items.n, other.items.n))
+    left, right = itertools.pairwise(own.starts.tolist()), list(itertools.pairwise(other.starts.tolist()))
+    for number, ((start, end), (other_start, other_end)) in enumerate(itertools.product(left, right)):
+        if own.node.is_ordered:
+            n = min(end - start, other_end - other_start)
+            rows, columns = list(range(n)), list(range(n))
+        elif end > start and other_end > other_start:
+            rows, columns = assign(weights[start:end, other_start:other_end], canonical=True)
+        else:
+            continue
+        for row, column in zip(rows, columns, strict=True):
+            yield number, start + row, other_start + column

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tls_tasks.trees.types import Branch, Leaf, ListOf, SchemaNode
-from tls_tasks.trees.values import AnyOf, Path, path_name
+from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, Path, SchemaNode, path_name
 
 ISSUE_KINDS = (
     "missing",  # a required key is absent
@@ -110,6 +109,24 @@ def fits(value: Any, leaf: Leaf) -> bool:
     return True
 
 
+_PLAIN_TYPES: Mapping[Hashable, frozenset[type]] = {
+    "string": frozenset({str}),
+    "date": frozenset({str}),
+    "datetime": frozenset({str}),
+    "integer": frozenset({int}),
+    "number": frozenset({int, float}),
+    "boolean": frozenset({bool}),
+}
+
+
+def plain_types(leaf: Leaf) -> frozenset[type]:
+    """Types whose values surely fit a leaf, so that :func:`fits` need not be asked."""
+    if leaf.choices:
+        kinds = {type(choice) for choice in leaf.choices}
+        return frozenset(kinds) if len(kinds) == 1 and kinds <= {str, bool} else frozenset()
+    return _PLAIN_TYPES.get(base_type(leaf.type), frozenset())
+
+
 def _same_type(value: Any, choice: Hashable) -> bool:
     if isinstance(choice, str):
         return isinstance(value, str)
@@ -136,44 +153,42 @@ def complies(tree: Any, node: SchemaNode) -> list[Issue]:
         []
     """
     if tree is None:
-        return [_wrong_type((), _wanted(node), None)]
-    return list(_issues(tree, node, ()))
+        return [_wrong_type((), node, None)]
+    issues: list[Issue] = []
+    _check(tree, node, (), issues)
+    return issues
 
 
-def _issues(value: Any, node: SchemaNode, path: Path) -> Iterator[Issue]:
+def _check(value: Any, node: SchemaNode, path: Path, issues: list[Issue]) -> None:
     if value is None:
         return
-    if isinstance(node, Branch):
-        yield from _branch_issues(value, node, path)
-    elif isinstance(node, ListOf):
-        if not isinstance(value, list | tuple):
-            yield _wrong_type(path, "a list", value)
-            return
+    if isinstance(node, Leaf):
+        if not fits(value, node):
+            issues.append(_wrong_type(path, node, value))
+        elif node.choices and not any(_same_type(value, choice) and value == choice for choice in node.choices):
+            issues.append(Issue(path, "choice", f"none of the {len(node.choices)} choices"))
+        elif isinstance(value, str) and not _is_well_formed(value, base_type(node.type)):
+            issues.append(Issue(path, "format", f"no ISO {node.type}"))
+    elif isinstance(node, ListOf) and isinstance(value, list | tuple):
         for position, item in enumerate(value):
-            yield from _issues(item, node.item, (*path, position))
+            _check(item, node.item, (*path, position), issues)
+    elif isinstance(node, Branch) and isinstance(value, Mapping):
+        for key, child in node.children.items():
+            if key in value:
+                _check(value[key], child, (*path, key), issues)
+            elif key in node.required:
+                issues.append(Issue((*path, key), "missing", "required by the schema"))
+        unknown = [key for key in value if key not in node.children]
+        issues += [Issue((*path, key), "unknown", "not in the schema") for key in unknown]
     else:
-        yield from _leaf_issues(value, node, path)
+        issues.append(_wrong_type(path, node, value))
 
 
-def _branch_issues(value: Any, node: Branch, path: Path) -> Iterator[Issue]:
-    if not isinstance(value, Mapping):
-        yield _wrong_type(path, "a dictionary", value)
-        return
-    for key, child in node.children.items():
-        if key in value:
-            yield from _issues(value[key], child, (*path, key))
-        elif key in node.required:
-            yield Issue((*path, key), "missing", "required by the schema")
-    yield from (Issue((*path, key), "unknown", "not in the schema") for key in value if key not in node.children)
-
-
-def _leaf_issues(value: Any, leaf: Leaf, path: Path) -> Iterator[Issue]:
-    if not fits(value, leaf):
-        yield _wrong_type(path, _wanted(leaf), value)
-    elif leaf.choices and not any(_same_type(value, one) and value == one for one in leaf.choices):
-        yield Issue(path, "choice", f"none of the {len(leaf.choices)} choices")
-    elif isinstance(value, str) and not _is_well_formed(value, base_type(leaf.type)):
-        yield Issue(path, "format", f"no ISO {leaf.type}")
+def follows(value: Any, node: SchemaNode) -> bool:
+    """Whether a value has the types and the keys of its node; keys may be missing, and values outside their choices."""
+    issues: list[Issue] = []
+    _check(value, node, (), issues)
+    return not any(issue.kind in ("type", "unknown") for issue in issues)
 
 
 def _wanted(node: SchemaNode) -> str:
@@ -182,8 +197,8 @@ def _wanted(node: SchemaNode) -> str:
     return "a list" if isinstance(node, ListOf) else str(node.type)
 
 
-def _wrong_type(path: Path, wanted: str, value: Any) -> Issue:
-    return Issue(path, "type", f"wanted {wanted}, got {'null' if value is None else type(value).__name__}")
+def _wrong_type(path: Path, node: SchemaNode, value: Any) -> Issue:
+    return Issue(path, "type", f"wanted {_wanted(node)}, got {'null' if value is None else type(value).__name__}")
 
 
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)

@@ -12,19 +12,17 @@ from collections.abc import Iterable, Mapping, MutableMapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tls_tasks.core.errors import DataError
+from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
+from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import file_rows, split_files
-from tls_tasks.data.order import Loaded, Published, Reading, as_split, load, whole_number
+from tls_tasks.data.order import Loaded, Published, Reading, load
 from tls_tasks.trees.data_rows import TreeDocument, read_row, read_rows
-from tls_tasks.trees.data_sets import TreeSet, tree_set, tree_sets
 from tls_tasks.trees.schema import as_json_schema, is_json_schema, read_schema
 from tls_tasks.trees.types import Branch, ListOf
-
-if TYPE_CHECKING:
-    import datasets
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of a document in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
@@ -32,13 +30,12 @@ DEFAULT_CONTEXT_BUDGET = 24_000
 SCHEMAS_FILE = "schemas.json"
 """The file beside the rows with the schemas that rows may name: an object, name -> schema."""
 
-FIELDS = ("doc_id", "data_set", "kind", "text", "schema", "reference", "edition")
-"""Fields of a document that hold text. ``schema`` and ``reference`` are JSON."""
+DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 
 _log = logging.getLogger(__name__)
 
 
-def load_tree_task(
+def load_documents(
     name: str,
     /,
     *,
@@ -47,8 +44,8 @@ def load_tree_task(
     context_budget: int = DEFAULT_CONTEXT_BUDGET,
     provenance: MutableMapping[str, str] | None = None,
     **ignored: Any,
-) -> dict[str, datasets.Dataset]:
-    """Load the documents of one task, as the harness's ``custom_dataset`` wants them.
+) -> list[dict[str, Any]]:
+    """Load the documents of one task.
 
     The harness calls it with everything in the task's ``metadata``, in ``--metadata`` and in ``--model_args``.
 
@@ -61,8 +58,8 @@ def load_tree_task(
         **ignored: What is meant for others.
 
     Returns:
-        ``{"test": dataset}`` with one row a document: :data:`FIELDS`, and ``text_truncated``, the number of characters
-        that the budget cut off.
+        One row a document. ``schema`` and ``reference`` are JSON; ``text_truncated`` is the number of characters that
+        the budget cut off.
 
     Raises:
         DataError: If the data that was asked for can't be used.
@@ -72,14 +69,14 @@ def load_tree_task(
         >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")  # the embedded edition warns
-        ...     task = load_tree_task("tree_extraction", edition="embedded", version=1.0)
-        >>> task["test"][0]["kind"], json.loads(task["test"][0]["reference"])["total"]
+        ...     document = load_documents("tree_extraction", edition="embedded", version=1.0)[0]
+        >>> document["kind"], json.loads(document["reference"])["total"]
         ('invoice', 342.3)
     """
-    budget = whole_number("context_budget", context_budget)
+    budget = check_whole_number("context_budget", context_budget)
     loaded = load_trees(name, data, edition)
-    rows = [_row(name, document, loaded.edition, budget) for document in loaded.documents]
-    return as_split(loaded, rows, FIELDS, ["text_truncated"], provenance)
+    loaded.note(provenance)
+    return [_row(name, document, loaded.edition, budget) for document in loaded.documents]
 
 
 def load_trees(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[TreeDocument]:
@@ -97,7 +94,7 @@ def load_trees(name: str, data: str | Path | None = None, edition: str | None = 
         DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
         OptionError: If there is no such data set or edition.
     """
-    return load(_reading(tree_set(name)), data, edition)
+    return load(_reading(find_data_set(DATA_SETS, name)), data, edition)
 
 
 def prompt(doc: Mapping[str, Any]) -> str:
@@ -142,17 +139,17 @@ def prompt_schema(schema: str) -> str:
     return json.dumps(shown, ensure_ascii=False)
 
 
-def _reading(wanted: TreeSet) -> Reading[TreeDocument]:
+def _reading(wanted: DataSet) -> Reading[TreeDocument]:
     return Reading(
-        wanted,  # type: ignore[arg-type]  # a DataSet in all that counts
-        tree_sets().values(),  # type: ignore[arg-type]
+        wanted,
+        DATA_SETS.values(),
         at=partial(_read_at, wanted),
         published=partial(_published, wanted),
         from_rows=partial(read_rows, wanted.name),
     )
 
 
-def _read_at(wanted: TreeSet, place: Path) -> tuple[TreeDocument, ...]:
+def _read_at(wanted: DataSet, place: Path) -> tuple[TreeDocument, ...]:
     """Read a folder or a file."""
     files = [file for file in split_files(place, wanted.split) if file.name != SCHEMAS_FILE]
     if not files:
@@ -187,15 +184,15 @@ def _row(name: str, document: TreeDocument, edition: str, budget: int) -> dict[s
     }
 
 
-def _published(wanted: TreeSet) -> Published[TreeDocument] | str:
+def _published(wanted: DataSet) -> Published[TreeDocument] | str:
     source = wanted.hub
     if source is None:
         return "it is on no hub"
-    documents, n_rows = _readable(file_rows(hub.fetch(source.repo_id, source.revision, source.file)))
+    documents, n_rows = _readable(file_rows(hub.fetch(source.repo_id, source.revision, source.files[0])))
     if not documents:
         raise DataError(f"{source.repo_id}: none of its {n_rows} rows can be read")
     left_out = f" ({n_rows - len(documents)} of {n_rows} rows left out)" if len(documents) < n_rows else ""
-    return documents, f"{source.repo_id}@{source.revision}{left_out}"
+    return documents, f"{source.origin}{left_out}"
 
 
 def _readable(rows: Iterable[tuple[str, Any]]) -> tuple[tuple[TreeDocument, ...], int]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.trees.compliance import complies
-from tls_tasks.trees.rows import read_tree
+from tls_tasks.trees.rows import read_reference
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.types import SchemaNode
 
@@ -125,7 +125,7 @@ def _is_json_text(value: Any) -> bool:
 
 
 def _check_reference(reference: Any, node: SchemaNode) -> None:
-    tree = read_tree(reference, node, "strict", "references", None).value
+    tree = read_reference(reference, None)
     issue = next((issue for issue in complies(tree, node) if issue.kind in _SLIPS), None)
     if issue is not None:
         raise InputError("reference", None, str(issue), "a tree of its schema")

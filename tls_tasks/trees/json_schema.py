@@ -7,8 +7,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.trees.types import Branch, Leaf, ListOf, SchemaNode
-from tls_tasks.trees.values import MAX_DEPTH
+from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, SchemaNode
 
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 _FORMATS = {"date": "date", "date-time": "datetime"}

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.options import check_choice
 from tls_tasks.trees.compliance import base_type
-from tls_tasks.trees.leaf_base import FloatArray, LeafMetric
-from tls_tasks.trees.leaf_equality import exact_match, treeval_exact_match
-from tls_tasks.trees.leaf_plugins import NoScoreWarning, PairwiseMetricWarning, plugged
+from tls_tasks.trees.leaf_base import LeafMetric
+from tls_tasks.trees.leaf_custom import custom_metric
 from tls_tasks.trees.leaf_text import indel_ratio, levenshtein_similarity, rouge_l, token_f1
-from tls_tasks.trees.leaf_values import boolean, date_closeness, number_closeness, set_overlap
-from tls_tasks.trees.values import AnyOf
-
-__all__ = [
-    "BUILT_IN",
-    "DEFAULT_METRICS",
-    "TREEVAL_METRICS",
-    "AnyOf",
-    "FloatArray",
-    "LeafMetric",
-    "NoScoreWarning",
-    "PairwiseMetricWarning",
-    "default_metrics",
-    "resolve_metric",
-]
+from tls_tasks.trees.leaf_values import (
+    boolean,
+    date_closeness,
+    difference,
+    exact_match,
+    number_closeness,
+    set_overlap,
+    treeval_exact_match,
+)
 
 BUILT_IN: Mapping[str, Callable[..., LeafMetric]] = {
     "exact_match": exact_match,
@@ -38,8 +33,12 @@ BUILT_IN: Mapping[str, Callable[..., LeafMetric]] = {
     "date_closeness": date_closeness,
     "boolean": boolean,
     "set_overlap": set_overlap,
+    "mse": partial(difference, "mse", (0, 1)),
+    "abs_err": partial(difference, "abs_err", (0, 10)),
+    "num_sim": partial(difference, "num_sim", (0, 1), higher_is_better=True),
 }
-"""Name -> the function that makes the metric; its parameters are the metric's options."""
+"""Name -> the function that makes the metric; its parameters are the metric's options. The last three are those that
+are used with treeval; as a measure of numbers ``number_closeness`` is better, since it has no scale."""
 
 TREEVAL_METRICS: Mapping[str, Callable[..., LeafMetric]] = {
     "exact_match": treeval_exact_match,
@@ -89,7 +88,7 @@ def resolve_metric(
 
     Args:
         metric: A name of :data:`BUILT_IN`; a :class:`LeafMetric`; a module of ``evaluate`` or a function, see
-            :func:`~tls_tasks.trees.leaf_plugins.plugged`; or all of it as a dictionary:
+            :func:`~tls_tasks.trees.leaf_custom.custom_metric`; or all of it as a dictionary:
             ``{"metric": "exact_match", "tolerance": 0.01}``.
         name: Key in results instead of the metric's own name.
         normalize: Names of :data:`~tls_tasks.text.normalizers.NORMALIZERS`, applied to both texts in this order.
@@ -123,7 +122,7 @@ def resolve_metric(
     elif isinstance(metric, LeafMetric):
         found = metric
     elif hasattr(metric, "compute") or callable(metric):  # by its methods: an evaluation module is falsy
-        found = plugged(metric, name=name, score_range=score_range, higher_is_better=higher_is_better, **options)
+        found = custom_metric(metric, name=name, score_range=score_range, higher_is_better=higher_is_better, **options)
     else:
         raise InputError("metric", None, repr(metric), "a name, an evaluate module or a function")
     found = found.normalized(normalize)
@@ -131,13 +130,11 @@ def resolve_metric(
 
 
 def _named(name: str, compat: str | None, options: Mapping[str, Any]) -> LeafMetric:
-    if compat not in (None, "treeval"):
-        raise OptionError.unknown("compat", compat, (None, "treeval"))
+    check_choice("compat", compat, (None, "treeval"))
     known = {**BUILT_IN, **TREEVAL_METRICS} if compat else BUILT_IN
-    if name not in known:
-        if name in _HINTS:
-            raise InputError("metric", None, repr(name), _HINTS[name])
-        raise OptionError.unknown("metric", name, known)
+    if name in _HINTS and name not in known:
+        raise InputError("metric", None, repr(name), _HINTS[name])
+    check_choice("metric", name, known)
     try:
         return known[name](**options)
     except TypeError as error:

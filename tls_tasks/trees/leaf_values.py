@@ -1,19 +1,170 @@
-"""Leaf metrics of numbers, dates, booleans and sets."""
+"""Leaf metrics of any value (equality), numbers, dates, booleans and sets."""
 
 from __future__ import annotations
 
 import datetime
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from operator import eq
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tls_tasks.core.errors import InputError
 from tls_tasks.text.dates import read_date
-from tls_tasks.trees.leaf_base import FloatArray, LeafMetric, overlaps
-from tls_tasks.trees.leaf_equality import as_float, is_number, value_key
+from tls_tasks.trees.leaf_base import UNFIT, FloatArray, LeafMetric, metric_of_pairs
+
+
+def value_key(value: Any, *, loose: bool = False) -> Any:
+    """What two values have in common if and only if they are equal; hashable if the value's parts are.
+
+    Numbers are equal by value, ``1`` and ``1.0``; booleans equal booleans only; NaN equals nothing; lists and
+    dictionaries are compared part by part; values of any other class by their own ``==``.
+
+    Args:
+        value: Any value.
+        loose: Whether ``True`` is 1, as Python and treeval have it.
+
+    Example:
+        >>> value_key(1) == value_key(1.0), value_key(1) == value_key(True), value_key(1) == value_key("1")
+        (True, False, False)
+    """
+    if isinstance(value, str):
+        return str.__str__(value)  # the text of an Enum's member, where str(value) would name the member
+    if isinstance(value, bool | np.bool_):
+        return ("number", int(value)) if loose else ("boolean", bool(value))
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, int | float):
+        return ("number", value if value == value else object())
+    if isinstance(value, list | tuple):
+        return ("list", tuple(value_key(item, loose=loose) for item in value))
+    if isinstance(value, Mapping):
+        items = [(value_key(key, loose=loose), value_key(item, loose=loose)) for key, item in value.items()]
+        try:
+            return ("dictionary", frozenset(items))
+        except TypeError:  # an unhashable object of the caller's: the dictionaries themselves are compared
+            return ("other", value)
+    return value if value is None else ("other", value)
+
+
+def exact_match(tolerance: float = 0.0, relative_tolerance: float = 0.0) -> LeafMetric:
+    """1 where two values are equal, else 0. Types are strict: ``True`` is not 1, ``"5"`` is not 5; 1 and 1.0 are equal.
+
+    Args:
+        tolerance: How far two numbers may be apart.
+        relative_tolerance: How far, as a part of the reference. The larger of the two counts.
+
+    Raises:
+        InputError: A tolerance that is negative or no number.
+
+    Example:
+        >>> exact_match().pairs([1, 1, 5, "a"], [1.0, True, "5", "a"])
+        array([1., 0., 0., 1.])
+        >>> exact_match(relative_tolerance=0.01).pairs([100, 100], [101, 102])
+        array([1., 0.])
+    """
+    given = {"tolerance": tolerance, "relative_tolerance": relative_tolerance}
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+            raise InputError(name, None, repr(value), "a number from 0")
+    settings = ",".join(f"{name}={value}" for name, value in given.items() if value)
+    if settings:
+        score = partial(_is_within, float(tolerance), float(relative_tolerance))
+        return metric_of_pairs("exact_match", value_key, score, settings)
+    return LeafMetric("exact_match", _equal_pairs, value_key, _equality_matrix)
+
+
+def treeval_exact_match() -> LeafMetric:
+    """Exact match as treeval has it: by the prediction's type. Booleans are numbers; floats need to be close only.
+
+    A float or boolean prediction is compared with ``numpy.isclose`` (1e-5 of the reference, 1e-8 at least), all others
+    by equality.
+
+    Example:
+        >>> treeval_exact_match().pairs([1, 1000000.0, 1000000, "a"], [True, 1000005.0, 1000005, "a"])
+        array([1., 1., 0., 1.])
+    """
+    return metric_of_pairs("exact_match", _same, _is_treevals_match)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _is_equal(reference: Any, prediction: Any) -> float:
+    return float(reference == prediction)
+
+
+def _equal_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> list[bool]:
+    return list(map(eq, references, predictions))
+
+
+def _equality_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
+    """One comparison of numbers a pair, whatever the values are."""
+    numbers: dict[Any, int] = {}
+    try:
+        left, right = (
+            np.array([numbers.setdefault(key, len(numbers)) for key in keys]) for keys in (references, predictions)
+        )
+    except TypeError:  # an unhashable value: compare pair by pair
+        return np.array([[_is_equal(reference, key) for key in predictions] for reference in references])
+    return np.asarray(left[:, None] == right[None, :], dtype=np.float64)
+
+
+def _is_within(tolerance: float, relative: float, reference: Any, prediction: Any) -> float:
+    """Whether two keys are equal, or two numbers close enough."""
+    if reference == prediction:
+        return 1.0
+    if not (_is_number_key(reference) and _is_number_key(prediction)):
+        return 0.0
+    left, right = reference[1], prediction[1]
+    if any(isinstance(number, int) and abs(number) > 2**53 for number in (left, right)):  # no float holds it
+        gap = abs(Fraction(left) - Fraction(right))
+        return float(gap <= max(Fraction(tolerance), Fraction(relative) * abs(Fraction(left))))
+    left, right = float(left), float(right)
+    limit = max(tolerance, relative * abs(left))
+    # 1.01 and 1.00 are .01 apart, but not as floats: some units in the last place are let through
+    slack = min(4 * math.ulp(max(abs(left), abs(right))), limit / 1000)
+    return float(abs(left - right) <= limit + slack)
+
+
+def _is_number_key(key: Any) -> bool:
+    return isinstance(key, tuple) and key[0] == "number" and is_number(key[1])
+
+
+def _is_treevals_match(reference: Any, prediction: Any) -> float:
+    if value_key(reference, loose=True) == value_key(prediction, loose=True):
+        return 1.0
+    if not isinstance(prediction, float | bool) or not isinstance(reference, int | float):
+        return 0.0
+    return float(np.isclose(_as_float(prediction), _as_float(reference), rtol=1e-5, atol=1e-8))
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value is a number other than NaN and infinity; booleans are none.
+
+    Example:
+        >>> is_number(1), is_number(True), is_number(float("nan"))
+        (True, False, False)
+    """
+    return isinstance(value, int | float) and not isinstance(value, bool) and value - value == 0
+
+
+def _number(value: Any) -> Any:
+    return value if is_number(value) else UNFIT
+
+
+def _as_float(number: float) -> float:
+    """The number as a float; an integer that no float holds becomes infinite."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 def number_closeness() -> LeafMetric:
@@ -23,42 +174,60 @@ def number_closeness() -> LeafMetric:
         >>> number_closeness().pairs([100, 0, 5, 5], [90, 0, -5, "5"])
         array([0.9, 1. , 0. , 0. ])
     """
-    return LeafMetric("number_closeness", _closeness_pairs, _closeness_matrix, is_number, frozenset({int}))
+    return metric_of_pairs("number_closeness", _number, _closeness)
 
 
-def _closeness_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-    return _closeness(_floats(references), _floats(predictions), lambda i: (references[i[0]], predictions[i[0]]))
+def _closeness(reference: float, prediction: float) -> float:
+    left, right = _as_float(reference), _as_float(prediction)
+    size = max(abs(left), abs(right))
+    if size == 0:
+        return 1.0
+    score = 1.0 - abs(left - right) / size
+    if math.isfinite(score) and math.isfinite(size):
+        return max(score, 0.0)
+    exact = Fraction(reference), Fraction(prediction)  # integers that no float holds
+    return float(max(Fraction(0), 1 - abs(exact[0] - exact[1]) / max(map(abs, exact))))
 
 
-def _closeness_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-    left, right = _floats(references)[:, None], _floats(predictions)[None, :]
-    return _closeness(left, right, lambda i: (references[i[0]], predictions[i[1]]))
+def difference(name: str, score_range: tuple[float, float], higher_is_better: bool = False) -> LeafMetric:
+    """A metric of the difference of two numbers, as they are used with treeval; booleans are numbers there.
+
+    Args:
+        name: ``mse`` (its square), ``abs_err`` (its size) or ``num_sim`` (1 / (1 + its size)).
+        score_range: treeval's, whatever the numbers are: beyond it scores are clipped.
+        higher_is_better: Direction.
+    """
+    metric = metric_of_pairs(name, _small_number, _DIFFERENCES[name])
+    return replace(metric, score_range=score_range, higher_is_better=higher_is_better)
 
 
-def _floats(values: Sequence[Any]) -> FloatArray:
-    return np.array([as_float(value) for value in values], dtype=np.float64)
+def _small_number(value: Any) -> Any:
+    return float(value) if isinstance(value, int | float) and abs(value) < 1e150 else UNFIT
 
 
-def _closeness(left: FloatArray, right: FloatArray, pair_at: Any) -> FloatArray:
-    size = np.maximum(np.abs(left), np.abs(right))
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        scores = np.maximum(1.0 - np.abs(left - right) / size, 0.0)
-    scores = np.where(size == 0, 1.0, scores)
-    for place in np.argwhere(~np.isfinite(scores) | np.isinf(size)):  # integers that no float holds
-        scores[tuple(place)] = _exact_closeness(*pair_at(place))
-    return scores
+def _squared(reference: float, prediction: float) -> float:
+    return (prediction - reference) * (prediction - reference)
 
 
-def _exact_closeness(one: float, other: float) -> float:
-    left, right = Fraction(one), Fraction(other)
-    return float(max(Fraction(0), 1 - abs(left - right) / max(abs(left), abs(right))))
+def _distance(reference: float, prediction: float) -> float:
+    return abs(prediction - reference)
+
+
+def _proximity(reference: float, prediction: float) -> float:
+    return 1 / (1 + abs(prediction - reference))
+
+
+_DIFFERENCES = {"mse": _squared, "abs_err": _distance, "num_sim": _proximity}
 
 
 class _Day(NamedTuple):
-    """A date: what kind of expression (0: none that can be read), its first day, and the last one of a range."""
+    """What is compared of a date: the kind of expression, its first day, and the last one of a range.
+
+    Of text that is no date the kind is 0, and the text stands in place of the day.
+    """
 
     kind: int
-    first: int
+    first: Any
     last: int
 
 
@@ -75,45 +244,26 @@ def date_closeness() -> LeafMetric:
         >>> date_closeness().pairs(["2011-01-25", "2011-01-25", "spring"], ["25 January 2011", "2011-01-26", "spring"])
         array([1. , 0.5, 1. ])
     """
-    return LeafMetric("date_closeness", _date_pairs, _date_matrix, _is_date, frozenset({str, datetime.date}))
+    return metric_of_pairs("date_closeness", _day, _day_closeness)
 
 
-def _is_date(value: Any) -> bool:
-    return isinstance(value, str | datetime.date)
-
-
-def _date_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-    texts: dict[str, int] = {}
-    return _date_scores(_days(references, texts), _days(predictions, texts))
-
-
-def _date_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-    texts: dict[str, int] = {}
-    return _date_scores(_days(references, texts)[:, :, None], _days(predictions, texts)[:, None, :])
-
-
-def _date_scores(left: NDArray[np.int64], right: NDArray[np.int64]) -> FloatArray:
-    days = np.abs(left[1] - right[1]) + np.abs(left[2] - right[2])
-    scores = np.where(left[0] == right[0], 1.0 / (1.0 + days), 0.0)
-    return np.where((left[0] == 0) & (days > 0), 0.0, scores)
-
-
-def _days(values: Sequence[Any], texts: dict[str, int]) -> NDArray[np.int64]:
-    """``[3, n]``: the days as columns. What is no date has its text's number in ``texts`` as its first day."""
-    days: NDArray[np.int64] = np.array([_day(value, texts) for value in values], dtype=np.int64).reshape(-1, 3).T
-    return days
-
-
-def _day(value: str | datetime.date, texts: dict[str, int]) -> _Day:
+def _day(value: Any) -> Any:
     if isinstance(value, datetime.date):
         return _Day(1, value.toordinal(), 0)
+    if not isinstance(value, str):
+        return UNFIT
     expression = read_date(value)
     if expression is None:
-        return _Day(0, texts.setdefault(value.strip(), len(texts)), 0)
+        return _Day(0, value.strip(), 0)
     kind, first = _PRECISION[expression.precision], expression.date.toordinal()
-    if expression.end is None:
-        return _Day(kind, first, 0)
-    return _Day(kind + 3, first, expression.end.toordinal())
+    return _Day(kind, first, 0) if expression.end is None else _Day(kind + 3, first, expression.end.toordinal())
+
+
+def _day_closeness(reference: _Day, prediction: _Day) -> float:
+    if reference.kind != prediction.kind or reference.kind == 0:
+        return float(reference == prediction)
+    gap: int = abs(reference.first - prediction.first) + abs(reference.last - prediction.last)
+    return 1.0 / (1.0 + gap)
 
 
 _TRUE, _FALSE = frozenset({"true", "yes", "y", "1"}), frozenset({"false", "no", "n", "0"})
@@ -126,34 +276,15 @@ def boolean() -> LeafMetric:
         >>> boolean().pairs([True, False, True], ["yes", True, "maybe"])
         array([1., 0., 0.])
     """
-    return LeafMetric("boolean", _boolean_pairs, _boolean_matrix, lambda value: truth(value) is not None)
+    return metric_of_pairs("boolean", _truth, _is_equal)
 
 
-def truth(value: Any) -> bool | None:
-    """The truth value that something stands for; None if for none.
-
-    Example:
-        >>> truth(" Yes"), truth(0), truth("perhaps")
-        (True, False, None)
-    """
+def _truth(value: Any) -> Any:
+    """The truth value that something stands for."""
     if isinstance(value, bool | int | float) and value in (0, 1):
         return bool(value)
-    if isinstance(value, str) and len(value) < 40:
-        word = value.strip().lower()
-        return True if word in _TRUE else False if word in _FALSE else None
-    return None
-
-
-def _boolean_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-    return np.asarray(_truths(references) == _truths(predictions), dtype=np.float64)
-
-
-def _boolean_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-    return np.asarray(_truths(references)[:, None] == _truths(predictions)[None, :], dtype=np.float64)
-
-
-def _truths(values: Sequence[Any]) -> NDArray[np.bool_]:
-    return np.array([truth(value) for value in values], dtype=np.bool_)
+    word = value.strip().lower() if isinstance(value, str) and len(value) < 40 else ""
+    return True if word in _TRUE else False if word in _FALSE else UNFIT
 
 
 _SEPARATOR = re.compile("[,;\n]")
@@ -168,32 +299,26 @@ def set_overlap() -> LeafMetric:
         >>> set_overlap().pairs([["drums", "bass"], "drums, bass"], [["bass", "flute"], "bass; drums"])
         array([0.33333333, 1.        ])
     """
-    accepted = (str, list, tuple, set, frozenset)
-    return LeafMetric("set_overlap", _set_pairs, _set_matrix, lambda value: isinstance(value, accepted))
+    return metric_of_pairs("set_overlap", _members, _jaccard)
 
 
-def _members(value: Any) -> frozenset[Any]:
+def _members(value: Any) -> Any:
+    if not isinstance(value, str | list | tuple | set | frozenset):
+        return UNFIT
     parts = [part.strip() for part in _SEPARATOR.split(value)] if isinstance(value, str) else value
     return frozenset(_member(part) for part in parts if part != "")
 
 
-def _member(value: Any) -> Any:
+def _member(value: Any) -> Hashable:
     key = value_key(value)
     try:
         hash(key)
     except TypeError:  # an object of the caller's: it is itself
         return id(value)
-    return key
+    found: Hashable = key
+    return found
 
 
-def _set_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-    sets = [(_members(one), _members(other)) for one, other in zip(references, predictions, strict=True)]
-    return np.array([len(one & other) / len(one | other) if one or other else 1.0 for one, other in sets])
-
-
-def _set_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-    left, right = [_members(value) for value in references], [_members(value) for value in predictions]
-    common = overlaps(left, right)
-    sizes = [np.array([len(one) for one in side], dtype=np.float64) for side in (left, right)]
-    union = sizes[0][:, None] + sizes[1][None, :] - common
-    return np.divide(common, union, out=np.ones_like(common), where=union > 0)
+def _jaccard(reference: frozenset[Any], prediction: frozenset[Any]) -> float:
+    union = len(reference | prediction)
+    return len(reference & prediction) / union if union else 1.0

@@ -1,18 +1,49 @@
-"""How many nodes and leaves a value has: what an absent branch misses, and what an extra one adds."""
+"""What a value is to its node in the schema, and how many nodes it has."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from tls_tasks.trees.plan import BranchPlan, LeafPlan, ListPlan, NodePlan
+from tls_tasks.trees.compliance import fits
+from tls_tasks.trees.plan import Field
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode
+
+MISSING = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
+"""Stands for the value of a key that isn't there."""
+
+ABSENT, NULL, VALUE, WRONG, MAYBE = range(5)
+"""No key; null; a value; a value of another type; several valid answers, null among them."""
+
+
+def state_of(node: SchemaNode, value: Any, is_loose: bool) -> int:
+    """What a value is to its node; ``is_loose``: a leaf takes values of any type.
+
+    Example:
+        >>> node = Branch({})
+        >>> [state_of(node, value, False) for value in ({}, None, "text", MISSING)] == [VALUE, NULL, WRONG, ABSENT]
+        True
+    """
+    kind = type(value)
+    if isinstance(node, Field):
+        if kind in node.types:
+            return VALUE
+        if value is None or (kind is AnyOf and not value.present):
+            return NULL
+        if value is MISSING:
+            return ABSENT
+        if not is_loose and not fits(value, node):
+            return WRONG
+        return MAYBE if kind is AnyOf and value.may_be_null else VALUE
+    if value is None:
+        return NULL
+    return ABSENT if value is MISSING else VALUE if kind is (dict if isinstance(node, Branch) else list) else WRONG
 
 
 def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) -> int:
     """The nodes below a value, whatever the schema: the keys of dictionaries at any depth.
 
     Args:
-        tree: A tree of any depth; what is no dictionary has nothing below it.
+        tree: A tree; what is no dictionary has nothing below it.
         only_leaves: Whether keys of dictionaries are left out.
         items: Whether items of lists count too: a scalar as one, a dictionary and a list for what is in them.
 
@@ -21,51 +52,73 @@ def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) ->
         >>> count_nodes(tree), count_nodes(tree, only_leaves=True), count_nodes(tree, items=True)
         (6, 4, 8)
     """
-    nodes, layer = 0, [tree]
-    while layer:  # no recursion: nobody has looked how deep it is
-        deeper: list[Any] = []
-        for value in layer:
-            if isinstance(value, dict):
-                inner = sum(isinstance(one, dict) for one in value.values()) if only_leaves else 0
-                nodes += len(value) - inner
-                deeper += value.values()
-            elif items and isinstance(value, list):
-                nodes += sum(not isinstance(one, dict | list) for one in value)
-                deeper += value
-        layer = deeper
-    return nodes
-
-
-def nodes_below(plan: NodePlan, value: Any, items: bool) -> int:
-    """The nodes below a node of the schema with this value; a leaf has none, whatever its value.
-
-    Args:
-        plan: The node.
-        value: Its value, of the right type or not.
-        items: Whether items of lists count.
-    """
-    if isinstance(plan, BranchPlan) and isinstance(value, dict):
-        return sum(
-            1 + (nodes_below(plan.children[key], one, items) if key in plan.children else count_nodes(one, items=items))
-            for key, one in value.items()
-        )
-    if items and isinstance(plan, ListPlan) and isinstance(value, list):
-        return sum(item_nodes(plan.item, value, items))
+    if isinstance(tree, dict):
+        own = sum(not (only_leaves and isinstance(value, dict)) for value in tree.values())
+        return own + sum(count_nodes(value, only_leaves=only_leaves, items=items) for value in tree.values())
+    if items and isinstance(tree, list):
+        return sum(count_nodes(item, items=True) if isinstance(item, dict | list) else 1 for item in tree)
     return 0
 
 
-def item_nodes(plan: NodePlan, values: Sequence[Any], items: bool) -> list[int]:
-    """The nodes of each item of a list: what is below a dictionary or a list, 1 for all else.
+def nodes_below(node: SchemaNode, value: Any, items: bool) -> int:
+    """The nodes below a node of the schema with this value; a leaf has none, whatever its value.
 
     Args:
-        plan: The node of the items.
-        values: The items.
-        items: Whether items of lists count within them; if not, it is as treeval counts.
+        node: The node.
+        value: Its value, of the right type or not.
+        items: Whether items of lists count.
     """
-    if isinstance(plan, LeafPlan):
-        return [1] * len(values)
-    if isinstance(plan, BranchPlan):
-        if not items:
-            return [count_nodes(one) if isinstance(one, dict) else 1 for one in values]
-        return [nodes_below(plan, one, items) if isinstance(one, dict) else 1 for one in values]
-    return [nodes_below(plan, one, True) if isinstance(one, list) else 1 for one in values]
+    if isinstance(node, Branch) and isinstance(value, dict):
+        return sum(
+            1
+            + (
+                nodes_below(node.children[key], child, items)
+                if key in node.children
+                else count_nodes(child, items=items)
+            )
+            for key, child in value.items()
+        )
+    if items and isinstance(node, ListOf) and isinstance(value, list):
+        return sum(item_nodes(node.item, item, items) for item in value)
+    return 0
+
+
+def item_nodes(node: SchemaNode, value: Any, items: bool) -> int:
+    """The nodes of an item of a list: what is below a dictionary or a list, 1 for all else.
+
+    Args:
+        node: The node of the items.
+        value: The item.
+        items: Whether items of lists count within it; if not, it is as treeval counts.
+    """
+    if isinstance(node, Branch) and isinstance(value, dict):
+        return nodes_below(node, value, items) if items else count_nodes(value)
+    return nodes_below(node, value, True) if isinstance(node, ListOf) and isinstance(value, list) else 1
+
+
+def schema_nodes(node: SchemaNode, *, only_leaves: bool = False) -> int:
+    """The nodes that the schema has below a dictionary; lists count 1."""
+    if not isinstance(node, Branch):
+        return 0
+    own = sum(not (only_leaves and isinstance(child, Branch)) for child in node.children.values())
+    return own + sum(schema_nodes(child, only_leaves=only_leaves) for child in node.children.values())
+
+
+def fields_with_value(node: SchemaNode, value: Any, is_loose: bool) -> list[Field]:
+    """The leaves that have a value at or below a node, each as often as it has one."""
+    if isinstance(node, Field):
+        return [node] if state_of(node, value, is_loose) in (VALUE, WRONG) else []
+    if isinstance(node, Branch) and isinstance(value, dict):
+        children = [(child, value[key]) for key, child in node.children.items() if key in value]
+    elif isinstance(node, ListOf) and isinstance(value, list):
+        children = [(node.item, item) for item in value]
+    else:
+        children = []
+    return [field for child, below in children for field in fields_with_value(child, below, is_loose)]
+
+
+def fields_below(node: SchemaNode) -> list[Field]:
+    """The leaves at and below a node."""
+    if isinstance(node, Branch):
+        return [field for child in node.children.values() for field in fields_below(child)]
+    return [node] if isinstance(node, Field) else fields_below(node.item) if isinstance(node, ListOf) else []

@@ -20,12 +20,11 @@ def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # an answer that can't be read is what the page shows
         score = tree_eval([answer], [doc["reference"]], doc["schema"])
-    parsed = parse_tree(answer, score.plan.schema)
-    metrics = {leaf.path: leaf.metrics for leaf in score.plan.leaves}
+    (sample,) = score.items
+    parsed = parse_tree(answer, sample.plan.root)
     reference = json.loads(doc["reference"])
     prediction = {} if parsed.failed and isinstance(reference, dict) else parsed.value
-    alignments, types = score.samples()[0]["alignments"], score.plan.options.types
-    rows = compare(reference, prediction, score.plan.schema, metrics.__getitem__, alignments, types)
+    rows = compare(reference, prediction, sample.plan, sample.alignments)
     return {
         "kind": "tree",
         "rows": [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,8 +13,7 @@ from tls_tasks.core.errors import OptionError
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json, strip_thinking
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.trees.types import Branch, ListOf, SchemaNode
-from tls_tasks.trees.values import MAX_DEPTH, is_plain, is_too_deep, plain
+from tls_tasks.trees.types import MAX_DEPTH, Branch, ListOf, SchemaNode
 
 MODES = ("lenient", "strict")
 """``lenient``: the tree is found, and mended where it can be; ``strict``: an answer that is no JSON document fails."""
@@ -26,6 +26,10 @@ TREE_PROBLEM_KINDS = (
     "not_strict",  # strict mode: the answer is no JSON document
 )
 """What may be wrong with a tree in a text."""
+
+RATES = ("json_valid", "parsed", "repaired", "duplicate_keys", "non_finite")
+"""``json_valid``: the answer is a JSON document; ``parsed``: a tree was read; ``repaired``: something in it was mended
+or dropped; ``duplicate_keys``: it has a key twice; ``non_finite``: it has NaN, infinity, or a number too large."""
 
 _MENDED = frozenset({"repaired_json", "truncated", "broken_json"})
 
@@ -58,9 +62,47 @@ class ParsedTree(Parsed[Any]):
         """Whether something had to be mended, or was dropped since it is unfinished or can't be read."""
         return not self.failed and any(one.kind in _MENDED for one in self.problems)
 
-    def has(self, kind: str) -> bool:
-        """Whether there was a problem of this kind."""
-        return any(one.kind == kind for one in self.problems)
+    def rates(self) -> dict[str, bool]:
+        """What the answer is: :data:`RATES`."""
+        kinds = {problem.kind for problem in self.problems}
+        found = (self.valid, not self.failed, self.repaired, "duplicate_key" in kinds, "non_finite" in kinds)
+        return dict(zip(RATES, found, strict=True))
+
+
+class TooDeepError(Exception):
+    """Dictionaries and lists that are nested too deeply. Never leaves the package."""
+
+
+def plain(value: Any, bad_numbers: list[float] | None = None, depth: int = 0) -> Any:
+    """The same with dicts for mappings, lists for tuples, and None for NaN and infinity.
+
+    Args:
+        value: Any value.
+        bad_numbers: Takes what was NaN or infinite.
+        depth: How deep the value is in its tree.
+
+    Raises:
+        TooDeepError: More than :data:`~tls_tasks.trees.types.MAX_DEPTH` levels.
+
+    Example:
+        >>> plain({"a": (1, float("nan"))})
+        {'a': [1, None]}
+    """
+    if isinstance(value, str | int | None):
+        return value
+    if isinstance(value, float):
+        if math.isfinite(value):
+            return value
+        if bad_numbers is not None:
+            bad_numbers.append(value)
+        return None
+    if not isinstance(value, Mapping | list | tuple):
+        return value
+    if depth == MAX_DEPTH:
+        raise TooDeepError
+    if isinstance(value, Mapping):
+        return {key: plain(child, bad_numbers, depth + 1) for key, child in value.items()}
+    return [plain(item, bad_numbers, depth + 1) for item in value]
 
 
 def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient") -> ParsedTree:
@@ -107,10 +149,10 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient")
     value, several = _chosen(found, node)
     if found.stage in ("truncated", "repaired", "scan") and not _has_content(value):
         return _failure("no_json", text, found.problems)
-    if not is_plain(value):
-        if is_too_deep(value):
-            return _failure("too_deep", text, found.problems)
+    try:
         value = plain(value)
+    except TooDeepError:
+        return _failure("too_deep", text, found.problems)
     return ParsedTree(
         value,
         found.problems + ((problem("several_trees", str(len(found.values))),) if several else ()),
@@ -233,29 +275,3 @@ def _nested_too_deeply(text: str) -> bool:
         elif not inside and found in "]}":
             depth = max(0, depth - 1)
     return False
-
-
-RATES = ("json_valid", "parsed", "repaired", "duplicate_keys", "non_finite")
-"""``json_valid``: the answer is a JSON document; ``parsed``: a tree was read; ``repaired``: something in it was mended
-or dropped; ``duplicate_keys``: it has a key twice; ``non_finite``: it has NaN, infinity, or a number too large."""
-
-UNREAD: Mapping[str, int] = {"json_valid": 1, "parsed": 1, "repaired": 0, "duplicate_keys": 0, "non_finite": 0}
-"""The rates of a tree that needed no reading."""
-
-
-def parse_rates(parses: Sequence[ParsedTree]) -> dict[str, float]:
-    """How many of the answers are what, in [0, 1]; keys are :data:`RATES`. 0 of no answers.
-
-    Example:
-        >>> rates = parse_rates([parse_tree('{"a": 1}'), parse_tree("{'a': NaN}"), parse_tree("no")])
-        >>> {key: round(rate, 2) for key, rate in rates.items()}
-        {'json_valid': 0.33, 'parsed': 0.67, 'repaired': 0.33, 'duplicate_keys': 0.0, 'non_finite': 0.33}
-    """
-    tests: Mapping[str, Any] = {
-        "json_valid": lambda one: one.valid,
-        "parsed": lambda one: not one.failed,
-        "repaired": lambda one: one.repaired,
-        "duplicate_keys": lambda one: one.has("duplicate_key"),
-        "non_finite": lambda one: one.has("non_finite"),
-    }
-    return {name: sum(map(tests[name], parses)) / len(parses) if parses else 0.0 for name in RATES}

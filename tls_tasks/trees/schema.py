@@ -19,8 +19,7 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.trees.json_schema import JsonSchemaReader, choice
-from tls_tasks.trees.types import Branch, Leaf, ListOf, SchemaNode
-from tls_tasks.trees.values import MAX_DEPTH, Path, path_name
+from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, Path, SchemaNode, path_name
 
 FORMS = ("auto", "treeval", "json_schema")
 """How a mapping is read: by the rule above, or as one of the two."""

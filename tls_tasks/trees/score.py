@@ -1,22 +1,17 @@
-"""The typed score of ``tree_eval``: sums by sample, and everything that follows from them."""
+"""From sums to results: precision and recall, averages over leaves, the treeval score; what is said of each sample."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from functools import partial
+from typing import Any
 
-import numpy as np
-
-from tls_tasks.core.intervals import bootstrap_results, total_of
-from tls_tasks.trees.compliance import ISSUE_KINDS
-from tls_tasks.trees.pairs import COUNTS, FIELDS, Amount, Links
-from tls_tasks.trees.plan import ROOT, LeafPlan, ListPlan, NodePlan, TreePlan
-from tls_tasks.trees.read import RATES, ParsedTree
-from tls_tasks.trees.scores import Averages, average_leaves, leaf_means, precision_recall_f1, treeval_score
-from tls_tasks.trees.totals import READING, Found, Totals, totals_of
-from tls_tasks.trees.values import Path
+from tls_tasks.core.score import Result, Score, Unit, mean, total
+from tls_tasks.trees.plan import Field, Plan
+from tls_tasks.trees.types import Branch, ListOf, Path, SchemaNode, path_name
+from tls_tasks.trees.walk import COUNTS, KINDS, seen_part
 
 KEYS = (
     "precision_node",
@@ -29,277 +24,186 @@ KEYS = (
 )
 """The result keys by which a prediction is judged, each in [0, 1]."""
 
-ADDITIVE = (*COUNTS, "samples", "schema_compliance", *RATES, *(f"issue|{kind}" for kind in ISSUE_KINDS))
-"""Names of a sample's sums, besides those of its leaves."""
+_RATES = {
+    "json_valid": True,
+    "parsed": True,
+    "repaired": False,
+    "duplicate_keys": False,
+    "non_finite": False,
+    "schema_compliance": True,
+}
+"""Rates of predictions -> whether higher is better."""
+
+Averages = dict[str, dict[str, "float | None"]]
+"""Type -> metric -> mean over leaves; ``""`` for all types, None where nothing was scored."""
 
 
-@dataclass(frozen=True, slots=True)
-class ScoreSettings:
-    """What is known before any tree is seen.
-
-    Attributes:
-        signature: The settings in one line.
-        plan: The schema with its settings.
-        hierarchical: Whether averages are hierarchical.
-        has_thresholds: Whether pass rates are reported.
-        interval: Coverage, resamples and seed of bootstrap intervals, if they are reported.
-    """
-
-    signature: str
-    plan: TreePlan
-    hierarchical: bool = False
-    has_thresholds: bool = False
-    interval: tuple[float, int, int] | None = None
+def results(plan: Plan) -> dict[str, Result]:
+    """The table of results: :data:`KEYS`, rates of reading and compliance, the number of type errors."""
+    judged: Mapping[str, Result] = {**node_results(), "treeval_score": _treeval_result(plan)}
+    if plan.options.aggregate == "macro":
+        judged = {key: mean(f"mean|{key}") for key in KEYS}
+    return {**judged, **rate_results()}
 
 
-@dataclass(frozen=True, slots=True)
-class TreeScore:
-    """What :func:`~tls_tasks.trees.tree_eval.tree_eval` returns.
-
-    Attributes:
-        metric: ``tree_eval``.
-        settings: The settings.
-        n_samples: How many rows.
-        found: What was found in the samples.
-        parses: What reading each prediction was like; nothing if there was nothing to read.
-    """
-
-    metric: ClassVar[str] = "tree_eval"
-    settings: ScoreSettings
-    n_samples: int
-    found: Found
-    parses: Sequence[ParsedTree] = ()
-
-    @property
-    def signature(self) -> str:
-        """The settings in one line."""
-        return self.settings.signature
-
-    @property
-    def plan(self) -> TreePlan:
-        """The schema with its settings."""
-        return self.settings.plan
-
-    # --- sums ---
-
-    @property
-    def parse_failures(self) -> int:
-        """How many predictions could not be read at all."""
-        return sum(one.failed for one in self.parses)
-
-    @property
-    def units(self) -> list[dict[str, float]]:
-        """One sample each: its sums by name, with all names in each."""
-        names = _names(self.plan)
-        amounts = self.found.tally()
-        columns = [_spread(amounts.get(key, 0), self.n_samples).tolist() for key in names.values()]
-        rows = [dict(zip(names, map(float, row), strict=True)) for row in zip(*columns, strict=True)]
-        if self.plan.options.aggregate == "macro":
-            return [row | {f"mean|{key}": value for key, value in self._judged(row).items()} for row in rows]
-        return rows
-
-    def results(self, totals: Mapping[str, float]) -> dict[str, float]:
-        """The reported numbers of any sums of :attr:`units`: :data:`KEYS`, rates, and how many type errors there are.
-
-        Example:
-            >>> from tls_tasks.trees.tree_eval import tree_eval
-            >>> score = tree_eval([{"a": 1}], [{"a": 1}], {"a": "integer"})
-            >>> score.results(total_of(score.units))["treeval_score"]
-            1.0
-        """
-        n = totals.get("samples", 0.0)
-        if not n:
-            judged = dict.fromkeys(KEYS, 0.0)
-        elif self.plan.options.aggregate == "macro":
-            judged = {key: totals.get(f"mean|{key}", 0.0) / n for key in KEYS}
-        else:
-            judged = self._judged(totals)
-        rates = {key: totals.get(key, 0.0) / n if n else 0.0 for key in READING}
-        return {**judged, **rates, "type_errors": totals.get("issue|type", 0.0)}
-
-    def _judged(self, totals: Mapping[str, float]) -> dict[str, float]:
-        parts = [f"{leaf.name}|{metric.name}" for leaf, metric in self.plan.slots]
-        sums, numbers = ([totals.get(f"{what}|{part}", 0.0) for part in parts] for what in ("sum", "n"))
-        averages = average_leaves(self.plan, leaf_means(sums, numbers), numbers, self.settings.hierarchical)
-        return _judged(self.plan, [totals.get(name, 0.0) for name in COUNTS], averages)
-
-    # --- results ---
-
-    @property
-    def headline(self) -> dict[str, Any]:
-        """``leaves`` and :data:`KEYS` of :meth:`as_dict` alone, which is quicker: for rewards of single trees.
-
-        Example:
-            >>> from tls_tasks.trees.tree_eval import tree_eval
-            >>> headline = tree_eval([{"a": "baroo"}], [{"a": "bar"}], {"a": "string"}).headline
-            >>> headline["leaves"], headline["treeval_score"]
-            ({'a': {'indel_ratio': 0.75}}, 0.75)
-        """
-        result = self._of(*self._totals(), groups={"": self.plan.groups[""]})
-        del result["averages"]
-        return result
-
-    def as_dict(self, detailed: bool = False) -> dict[str, Any]:
-        """The result as plain values.
-
-        Returns:
-            ``leaves``: a tree in the shape of the schema, lists left out, each leaf ``{metric: mean score}`` or None
-            where nothing was scored. :data:`KEYS`. ``averages``: ``per_metric`` and ``per_leaf_type``. ``fields``: path
-            -> how many values are correct, wrong, missed, invented and rightly absent. ``pass_rates`` where thresholds
-            were given: path -> correct ones of all but the rightly absent. Rates of reading, ``schema_compliance``,
-            ``type_errors``, ``signature``, ``<key>_ci`` where asked for. ``detailed`` adds ``items`` (each sample's
-            numbers, leaves, and which items of its lists were aligned), ``parse_failures`` and ``problems``.
-        """
-        totals, judged = self._totals()
-        result = self._of(totals, judged)
-        result["fields"] = self.found.fields()
-        if self.settings.has_thresholds:
-            result["pass_rates"] = {name: _pass_rate(counts) for name, counts in result["fields"].items()}
-        n = self.n_samples
-        result.update(zip(READING, [amount / n if n else 0.0 for amount in totals.rates], strict=True))
-        result["type_errors"] = int(totals.type_errors)
-        if self.settings.interval is not None:
-            coverage, n_resamples, seed = self.settings.interval
-            intervals = bootstrap_results(self, confidence=coverage, n_resamples=n_resamples, seed=seed)
-            result |= {f"{key}_ci": list(intervals[key]) for key in KEYS}
-        result["signature"] = self.signature
-        if detailed:
-            result["items"] = self.samples()
-            result["parse_failures"] = self.parse_failures
-            result["problems"] = {row: dict(one.counts()) for row, one in enumerate(self.parses) if one.problems}
-        return result
-
-    def samples(self) -> list[dict[str, Any]]:
-        """Each sample's own numbers, leaves, averages and alignments.
-
-        An alignment is a list's path in the reference -> pairs of places: of the reference's item, of the prediction's.
-        """
-        tally, n = self.found.tally(), self.n_samples
-        columns = {key: _spread(amount, n).tolist() for key, amount in tally.items()}
-        rows = (totals_of({key: column[row] for key, column in columns.items()}, self.plan) for row in range(n))
-        alignments = _alignments(tally.links, n)
-        return [{"sample": row, **self._of(sums), "alignments": alignments[row]} for row, sums in enumerate(rows)]
-
-    def _totals(self) -> tuple[Totals, Mapping[str, float] | None]:
-        """The sums over all samples, and under ``macro`` the means of their results."""
-        totals = self.found.totals()
-        return self._macro(totals) if self.plan.options.aggregate == "macro" else (totals, None)
-
-    def _macro(self, totals: Totals) -> tuple[Totals, Mapping[str, float]]:
-        """The totals with one vote for each sample at each leaf, and the means."""
-        pairs: list[tuple[float, int]] = []
-        amounts = self.found.tally()
-        for slot in range(len(self.plan.slots)):
-            sums = _spread(amounts.get(("sum", slot), 0), self.n_samples)
-            numbers = _spread(amounts.get(("n", slot), 0), self.n_samples)
-            has = numbers > 0
-            pairs.append((math.fsum((sums[has] / numbers[has]).tolist()), int(has.sum())))
-        votes = totals._replace(sums=[one for one, _ in pairs], numbers=[n for _, n in pairs])
-        units = self.units
-        means = total_of([{key: unit[f"mean|{key}"] for key in KEYS} for unit in units])
-        return votes, {key: means[key] / self.n_samples for key in KEYS} if units else {}
-
-    def _of(self, totals: Totals, judged: Mapping[str, float] | None = None, groups: Any = None) -> dict[str, Any]:
-        """Leaves, judged numbers (or those that are given) and averages (all, or of some groups) of some totals."""
-        plan = self.plan
-        means = leaf_means(totals.sums, totals.numbers)
-        averages = average_leaves(plan, means, totals.numbers, self.settings.hierarchical, groups)
-        if not self.n_samples:
-            judged = dict.fromkeys(KEYS, 0.0)
-        elif judged is None:
-            judged = _judged(plan, totals.counts, averages)
-        seen = totals.seen if plan.options.unscored_branches == "null" else None
-        leaves = _leaf_tree(plan.root, _leaf_scores(plan, means), seen)
-        return {
-            "leaves": leaves[ROOT] if plan.is_wrapped else leaves,
-            **judged,
-            "averages": {"per_metric": averages.pop(""), "per_leaf_type": averages},
-        }
+def rate_results() -> dict[str, Result]:
+    """How many predictions are what, and the number of type errors."""
+    rates = {name: mean(name, better=better) for name, better in _RATES.items()}
+    return {**rates, "type_errors": total("issue|type", better=False)}
 
 
-def _judged(plan: TreePlan, counts: Sequence[float], averages: Averages) -> dict[str, float]:
-    """The values of :data:`KEYS`."""
-    precision_node, recall_node, f1_node = precision_recall_f1(*counts[:3])
-    precision_leaf, recall_leaf, f1_leaf = precision_recall_f1(*counts[3:])
+def node_results(empty: float = 0.0) -> dict[str, Result]:
+    """Precision, recall and F1 of nodes and leaves; ``empty``: of no documents."""
     return {
-        "precision_node": precision_node,
-        "recall_node": recall_node,
-        "f1_node": f1_node,
-        "precision_leaf": precision_leaf,
-        "recall_leaf": recall_leaf,
-        "f1_leaf": f1_leaf,
-        "treeval_score": treeval_score(plan, averages[""], f1_node, f1_leaf),
+        f"{name}_{part}": Result(tuple(f"{part}_{kind}" for kind in ("tp", "fp", "fn")), function, empty)
+        for part in ("node", "leaf")
+        for name, function in (("precision", _precision), ("recall", _recall), ("f1", _f1))
     }
 
 
-def _names(plan: TreePlan) -> dict[str, Any]:
-    """The name of each sum -> its key among the amounts."""
-    names: dict[str, Any] = {name: name for name in ADDITIVE}
-    for slot, (leaf, metric) in enumerate(plan.slots):
-        names[f"sum|{leaf.name}|{metric.name}"] = ("sum", slot)
-        names[f"n|{leaf.name}|{metric.name}"] = ("n", slot)
-    for leaf in plan.leaves:
-        for kind in FIELDS:
-            names[f"{kind}|{leaf.name}"] = (kind, leaf.index)
-    return names
+def _precision(hits: float, extra: float, missed: float) -> float:
+    return hits / (hits + extra) if hits + extra else 1.0
 
 
-def _spread(amount: Amount, n: int) -> Any:
-    return np.broadcast_to(np.asarray(amount), (n,))
+def _recall(hits: float, extra: float, missed: float) -> float:
+    return hits / (hits + missed) if hits + missed else 1.0
 
 
-def _pass_rate(counts: Mapping[str, int]) -> float | None:
-    relevant = sum(counts[kind] for kind in FIELDS if kind != "absent")
-    return counts["correct"] / relevant if relevant else None
+def _f1(hits: float, extra: float, missed: float) -> float:
+    precision, recall = _precision(hits, extra, missed), _recall(hits, extra, missed)
+    return 2 * (precision * recall) / (precision + recall) if precision + recall else 0.0
 
 
-def _leaf_tree(plan: NodePlan, scores: Sequence[Any], seen: Collection[Path] | None) -> Any:
+def with_means(plan: Plan, units: Sequence[Unit]) -> list[dict[str, float]]:
+    """Units with their own results as parts, of which ``aggregate="macro"`` takes the mean."""
+    judged = {**node_results(), "treeval_score": _treeval_result(plan)}
+    return [{**unit, **{f"mean|{key}": result.value([unit]) for key, result in judged.items()}} for unit in units]
+
+
+# --- leaves ---
+
+
+def _score_parts(plan: Plan, what: str) -> list[str]:
+    return [field.part(what, metric) for field in plan.fields for metric in field.metrics]
+
+
+def _treeval_result(plan: Plan) -> Result:
+    return Result((*COUNTS, *_score_parts(plan, "sum"), *_score_parts(plan, "n")), partial(_treeval_score, plan))
+
+
+def _treeval_score(plan: Plan, *sums: float) -> float:
+    """The mean of the normalised averages per metric, times node F1, times leaf F1; 1 for the mean of none."""
+    counts, scores = sums[: len(COUNTS)], sums[len(COUNTS) :]
+    means = _means(scores[: len(scores) // 2], scores[len(scores) // 2 :])
+    averages = average_leaves(plan, means)[""]
+    clip = not plan.follows_treeval
+    known = [float(plan.metrics[name].normalize(mean, clip)) for name, mean in averages.items() if mean is not None]
+    return (sum(known) / len(known) if known else 1.0) * _f1(*counts[:3]) * _f1(*counts[3:])
+
+
+def _means(sums: Sequence[float], numbers: Sequence[float]) -> list[float | None]:
+    """The mean score of each metric at each leaf; None where nothing was scored."""
+    return [total / n if n else None for total, n in zip(sums, numbers, strict=True)]
+
+
+def average_leaves(plan: Plan, means: Sequence[float | None]) -> Averages:
+    """The mean of each metric over leaves: of all leaves, and of each type's.
+
+    Args:
+        plan: The plan.
+        means: The mean of each metric at each leaf, in the order of the plan.
+    """
+    named = ((field, metric.name) for field in plan.fields for metric in field.metrics)
+    scores: dict[int, dict[str, float | None]] = {}
+    averages: Averages = {"": {}}
+    for (field, name), score in zip(named, means, strict=True):
+        scores.setdefault(field.index, {})[name] = score
+        for label in ("", field.kind):
+            averages.setdefault(label, {})[name] = None
+    for (label, name), values in _votes(plan.root, scores, plan.hierarchical).items():
+        averages[label][name] = sum(values) / len(values)
+    return averages
+
+
+def _votes(
+    node: SchemaNode, scores: Mapping[int, Mapping[str, float | None]], hierarchical: bool
+) -> dict[tuple[str, str], list[float]]:
+    """By type and metric, the values of which an average is taken."""
+    votes: dict[tuple[str, str], list[float]] = {}
+    if isinstance(node, ListOf):
+        return _votes(node.item, scores, hierarchical)
+    if isinstance(node, Field):
+        known = {name: score for name, score in scores.get(node.index, {}).items() if score is not None}
+        return {(label, name): [score] for name, score in known.items() for label in ("", node.kind)}
+    for child in node.children.values() if isinstance(node, Branch) else ():
+        for key, values in _votes(child, scores, hierarchical).items():
+            votes.setdefault(key, []).extend([sum(values) / len(values)] if hierarchical else values)
+    return votes
+
+
+# --- what a score says besides ---
+
+
+def details_of(plan: Plan, score: Score) -> dict[str, Any]:
+    """What a score says beside its numbers: ``leaves``, ``averages`` and ``fields``."""
+    sums = {part: math.fsum([unit[part] for unit in score.units]) for part in score.units[0]} if score.units else {}
+    if plan.options.aggregate == "macro":  # one vote for each sample at each leaf
+        for total_part, n_part in zip(_score_parts(plan, "sum"), _score_parts(plan, "n"), strict=True):
+            votes = [unit[total_part] / unit[n_part] for unit in score.units if unit[n_part]]
+            sums |= {total_part: math.fsum(votes), n_part: len(votes)}
+    fields = {field.name: {kind: int(sums.get(f"{kind}|{field.name}", 0)) for kind in KINDS} for field in plan.fields}
+    return {**_leaves_and_averages(plan, sums), "fields": fields}
+
+
+def _leaves_and_averages(plan: Plan, sums: Unit) -> dict[str, Any]:
+    means = _means(*([sums.get(part, 0.0) for part in _score_parts(plan, what)] for what in ("sum", "n")))
+    averages = average_leaves(plan, means)
+    of_leaf = iter(means)
+    scores = [{metric.name: next(of_leaf) for metric in field.metrics} for field in plan.fields]
+    seen = None
+    if plan.follows_treeval:
+        seen = {part for part, n in sums.items() if part.startswith("seen|") and n}
+    return {
+        "leaves": _leaf_tree(plan.root, (), scores, seen),
+        "averages": {"per_metric": averages.pop(""), "per_leaf_type": averages},
+    }
+
+
+def _leaf_tree(node: SchemaNode, path: Path, scores: Sequence[Mapping[str, Any]], seen: set[str] | None) -> Any:
     """The leaves' scores in the shape of the schema; None for dictionaries and lists not ``seen`` in both trees."""
-    if isinstance(plan, LeafPlan):
-        return scores[plan.index]
-    if seen is not None and plan.path and plan.path not in seen:
+    if isinstance(node, Field):
+        return None if None in scores[node.index].values() else scores[node.index]
+    if seen is not None and path and seen_part(path) not in seen:
         return None
-    if isinstance(plan, ListPlan):
-        return _leaf_tree(plan.item, scores, seen)
-    return {
-        key: scores[child.index] if type(child) is LeafPlan else _leaf_tree(child, scores, seen)
-        for key, child in plan.children.items()
-    }
+    if isinstance(node, ListOf):
+        return _leaf_tree(node.item, path, scores, seen)
+    children = node.children.items() if isinstance(node, Branch) else ()
+    return {key: _leaf_tree(child, (*path, key), scores, seen) for key, child in children}
 
 
-def _leaf_scores(plan: TreePlan, means: Sequence[float | None]) -> Sequence[dict[str, float | None] | None]:
-    """Each leaf's means by metric; None where nothing was scored."""
-    scores = [blank.copy() for blank in plan.blanks]
-    for (index, name), mean in zip(plan.names, means):  # noqa: B905 - one a slot, and saying so takes time
-        scores[index][name] = mean
-    return scores if None not in means else [None if None in own.values() else own for own in scores]
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One prediction and its reference.
 
+    Attributes:
+        plan: The schema with its settings.
+        row: Which row it is.
+        unit: Its sums.
+        alignments: Path of a list in the reference, such as ``lines[0].notes`` -> pairs of positions: of the
+            reference's item, and of the prediction's.
+    """
 
-def _alignments(links: Sequence[Links], n_samples: int) -> list[dict[str, list[list[int]]]]:
-    """Each sample's alignments."""
-    samples: list[dict[str, list[list[int]]]] = [{} for _ in range(n_samples)]
-    for place, name, pair in _walk_links(links, [(row, "") for row in range(n_samples)], ""):
-        samples[place].setdefault(name, []).append(pair)
-    return samples
+    plan: Plan
+    row: int
+    unit: Unit
+    alignments: Mapping[Path, Sequence[tuple[int, int]]]
 
-
-def _walk_links(
-    links: Sequence[Links], owners: Sequence[tuple[int, str]], outer: str
-) -> Iterator[tuple[int, str, list[int]]]:
-    """Sample, list and pair of places of each link. ``owners``: sample and path of what the lists are in."""
-    for one in links:
-        inner: list[tuple[int, str]] = []
-        for owner, reference, prediction in zip(one.owners, one.references, one.predictions, strict=True):
-            sample, before = owners[owner]
-            name = _below(before, outer, one.name)
-            yield sample, name, [reference, prediction]
-            inner.append((sample, f"{name}[{reference}]"))
-        yield from _walk_links(one.inner, inner, one.name)
-
-
-def _below(before: str, outer: str, name: str) -> str:
-    """The path of a list in an item: ``lines[0]``, ``lines`` and ``lines.notes`` are ``lines[0].notes``."""
-    if outer != "$":
-        return before + name.removeprefix(outer)
-    rest = "" if name == outer else name if name.startswith("[") else f".{name}"
-    return before.removeprefix("$") + rest
+    def as_dict(self) -> dict[str, Any]:
+        """Its own numbers, leaves, averages and alignments."""
+        judged = {**node_results(), "treeval_score": _treeval_result(self.plan)}
+        return {
+            "sample": self.row,
+            **{key: result.value([self.unit]) for key, result in judged.items()},
+            **_leaves_and_averages(self.plan, self.unit),
+            "alignments": {path_name(path): [list(pair) for pair in found] for path, found in self.alignments.items()},
+        }

@@ -1,37 +1,30 @@
 """tree_eval: structured answers (JSON trees) scored leaf by leaf, and node by node, against reference trees.
 
 Original: treeval (git a56937f) and its conceptual guide. The defaults follow the guide; ``compat="treeval"`` gives the
-program's numbers wherever it has any. What differs is in :class:`~tls_tasks.trees.options.TreeOptions`.
+program's numbers wherever it has any. What differs is in ``docs/tree_eval_options.md``.
 """
 
 from __future__ import annotations
 
-import marshal
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import partial
 from typing import Any
 
-import numpy as np
-
-from tls_tasks.core.errors import InputError, OptionError, ParseFailureWarning
+from tls_tasks.core.errors import InputError, ParseFailureWarning, warn_caller
+from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign
+from tls_tasks.core.score import Score
 from tls_tasks.core.signature import signature
-from tls_tasks.core.text_rows import describe
-from tls_tasks.trees.columns import Columns, UnsuitedError
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies
-from tls_tasks.trees.issues import count_issues
+from tls_tasks.trees.nodes import MISSING
 from tls_tasks.trees.options import TreeOptions, resolve_options
-from tls_tasks.trees.pairs import Aligned, Tally
-from tls_tasks.trees.plan import ROOT, TreePlan
-from tls_tasks.trees.planner import make_plan
-from tls_tasks.trees.read import MODES, RATES, UNREAD, ParsedTree, parse_rates
-from tls_tasks.trees.rows import read_columns
+from tls_tasks.trees.plan import Plan, make_plan
+from tls_tasks.trees.read import MODES, ParsedTree
+from tls_tasks.trees.rows import read_rows
 from tls_tasks.trees.schema import read_schema
-from tls_tasks.trees.score import ScoreSettings, TreeScore
-from tls_tasks.trees.states import Sides
-from tls_tasks.trees.totals import Found, Walked
-from tls_tasks.trees.visit import BadReferenceError, UnreadError, Walk
+from tls_tasks.trees.score import KEYS, Sample, details_of, results, with_means
+from tls_tasks.trees.types import SchemaNode
+from tls_tasks.trees.walk import BadReferenceError, Walk
 
 VERSION = 1
 
@@ -55,42 +48,43 @@ def tree_eval(
     leaf_metrics: Any = None,
     *,
     compat: str | None = None,
-    exclusive_metrics: bool = False,
     list_order: Any = "unordered",
     hierarchical_averaging: bool = False,
-    weights: Any = None,
-    thresholds: Any = None,
     parse_mode: str = "lenient",
     confidence_interval: float | None = None,
     n_resamples: int = 1000,
     seed: int = 12345,
     options: Mapping[str, str] | None = None,
-) -> TreeScore:
+) -> Score:
     """Score trees against reference trees of the same schema.
 
     Args:
         predictions: One tree a row: plain Python values, JSON text, or whatever a model wrote.
         references: One tree a row: plain Python values or JSON text; several valid answers of a leaf as
-            ``{"$any_of": [...]}`` or :class:`~tls_tasks.trees.values.AnyOf`.
-        schema: What :func:`~tls_tasks.trees.schema.read_schema` reads: treeval's form, JSON Schema, a pydantic
-            model.
-        leaf_metrics: Type or path -> a metric or a list of them, or a tree in the shape of the schema. Metrics as
-            :func:`~tls_tasks.trees.leaf_metrics.resolve_metric` takes them. None: the defaults of the types.
-        compat: ``treeval``: its program's numbers.
-        exclusive_metrics: Whether a leaf that has metrics by its path doesn't have those of its type as well.
-        list_order: ``unordered``, ``ordered``, ``key:NAME`` (dictionaries by the value of a key), or path -> one of
-            these.
+            ``{"$any_of": [...]}`` or :class:`~tls_tasks.trees.types.AnyOf`.
+        schema: What :func:`~tls_tasks.trees.schema.read_schema` reads: treeval's form ("string", ["string"],
+            ["4/4", "2/2"] for a choice, dictionaries, [{...}]), JSON Schema, a pydantic model class.
+        leaf_metrics: Type or path -> a metric or a list of them, or a tree in the shape of the schema. Metrics are
+            names, ``{"metric": name, option: value}``, functions, or modules of evaluate, see
+            :func:`~tls_tasks.trees.leaf_metrics.resolve_metric`. None: the defaults of the types.
+        compat: ``treeval``: its program's numbers; None: its guide's.
+        list_order: ``unordered``, ``ordered``, or path -> one of these.
         hierarchical_averaging: Whether a dictionary's mean counts as one value in that of the dictionary around it.
-        weights: Type or path -> the leaf's weight in averages and alignments, from 0.
-        thresholds: Type or path -> the normalised score from which a value is correct, in [0, 1]; or one for all.
-        parse_mode: How model text is read, see :func:`~tls_tasks.trees.read.parse_tree`.
+        parse_mode: How model text is read: ``lenient``, or ``strict``: JSON and nothing else.
         confidence_interval: Coverage of bootstrap intervals of the main results, for example 0.95.
         n_resamples: Resamples of the intervals.
         seed: Seed of the intervals.
-        options: What differs from the preset: fields of :class:`~tls_tasks.trees.options.TreeOptions`.
+        options: What differs from the profile: ``types``, ``list_items``, ``unmatched_items``, ``aggregate``; see
+            :class:`~tls_tasks.trees.options.TreeOptions`.
 
     Returns:
-        The score; ``as_dict()`` as in :meth:`~tls_tasks.trees.score.TreeScore.as_dict`.
+        ``precision_node``, ``recall_node``, ``f1_node`` of the structure, and the same with ``_leaf`` of values that
+        are there where they should be; ``treeval_score``, the mean of the metrics times both F1; all in [0, 1].
+        ``leaves``: a tree in the shape of the schema, lists left out; each leaf has the means of its metrics, or None
+        where nothing was scored. ``averages``: ``per_metric`` and ``per_leaf_type``. ``fields``: path -> how many
+        values are correct, wrong, missed, invented and rightly absent. ``json_valid``, ``parsed``, ``repaired``,
+        ``duplicate_keys``, ``non_finite``, ``schema_compliance``: rates of predictions. ``type_errors``: how many
+        values have another type than the schema says. ``<key>_ci`` ([low, high]) where asked for.
 
     Raises:
         InputError: Rows that can't be scored: columns of unequal length, a reference that doesn't follow the schema.
@@ -108,166 +102,68 @@ def tree_eval(
         >>> round(score["recall_node"], 2), score["fields"]["tags"]["missed"]
         (0.8, 1)
     """
-    if parse_mode not in MODES:
-        raise OptionError.unknown("parse_mode", parse_mode, MODES)
-    plan = _plan(schema, compat, options or {}, (leaf_metrics, exclusive_metrics, list_order, weights, thresholds))
-    found, parses = _found(plan, predictions, references, parse_mode)
-    interval = None if confidence_interval is None else _interval(confidence_interval, n_resamples, seed)
-    settings = _settings(plan, bool(hierarchical_averaging), thresholds is not None, parse_mode, interval)
-    return TreeScore(settings, len(predictions), found, parses)
-
-
-@lru_cache(maxsize=64)
-def _settings(
-    plan: TreePlan, hierarchical: bool, has_thresholds: bool, parse_mode: str, interval: tuple[float, int, int] | None
-) -> ScoreSettings:
-    metrics = ",".join(sorted({metric.signature for _, metric in plan.slots}))
-    averaging = "hierarchical" if hierarchical else "flat"
-    signed = "" if interval is None else "{},{},seed{}".format(*interval)
-    config = TreeEvalConfig(plan.digest, metrics, plan.options, averaging, parse_mode, signed)
-    return ScoreSettings(signature("tree_eval", config, VERSION), plan, hierarchical, has_thresholds, interval)
-
-
-_PLANS: dict[bytes, TreePlan] = {}
-"""Plans that were made before, since working one out takes longer than scoring a tree."""
-
-
-def _plan(schema: Any, compat: str | None, options: Mapping[str, str], settings: tuple[Any, ...]) -> TreePlan:
-    """The plan; kept where schema and settings are plain values, whose bytes say all about them."""
-    try:
-        key = marshal.dumps((schema, compat, sorted(options.items()) if options else None, settings), 2)
-    except (ValueError, AttributeError):  # functions, modules, classes; options that are no dictionary
-        return _made(schema, compat, options, settings)
-    if key not in _PLANS:
-        if len(_PLANS) >= 64:
-            _PLANS.clear()
-        _PLANS[key] = _made(schema, compat, options, settings)
-    return _PLANS[key]
-
-
-def _made(schema: Any, compat: str | None, options: Mapping[str, str], settings: tuple[Any, ...]) -> TreePlan:
-    leaf_metrics, exclusive_metrics, list_order, weights, thresholds = settings
-    return make_plan(
-        read_schema(schema),
-        resolve_options(compat, options),
-        leaf_metrics=leaf_metrics,
-        exclusive_metrics=exclusive_metrics,
-        list_order=list_order,
-        weights=weights,
-        thresholds=thresholds,
-        compat=compat,
-    )
-
-
-def _interval(coverage: Any, n_resamples: Any, seed: Any) -> tuple[float, int, int]:
-    if isinstance(coverage, bool) or not isinstance(coverage, int | float):
-        raise InputError("confidence_interval", None, describe(coverage), "a coverage such as 0.95")
-    for name, value in (("n_resamples", n_resamples), ("seed", seed)):
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise InputError(name, None, describe(value), "a whole number")
-    return coverage, n_resamples, seed
-
-
-def _found(
-    plan: TreePlan, predictions: Sequence[Any], references: Sequence[Any], parse_mode: str
-) -> tuple[Found, list[ParsedTree]]:
-    """Everything that is counted, and what reading the predictions was like (nothing if there was nothing to read)."""
-    if _are_trees(predictions, references):
-        try:
-            return Columns(plan, predictions, references), []
-        except UnsuitedError:
-            pass
-        try:
-            tally = _walk(plan, list(predictions), list(references), is_read=False)
-        except (UnreadError, RecursionError):  # a tree that is too deep fails in reading
-            pass
-        else:
-            tally.update(UNREAD)
-            return Walked(plan, len(predictions), tally), []
-    columns = read_columns(predictions, references, plan.schema, parse_mode)
-    parses = [parsed for parsed, _ in columns]
+    check_choice("parse_mode", parse_mode, MODES)
+    check_switches(hierarchical_averaging=hierarchical_averaging)
+    node = read_schema(schema)
+    plan = make_plan(node, resolve_options(compat, options), leaf_metrics, list_order, hierarchical_averaging, compat)
+    interval = interval_options(confidence_interval, n_resamples, seed)
+    rows = read_rows(predictions, references, node, parse_mode)
+    parses = [parsed for parsed, _ in rows]
     _warn_of_failures(parses)
-    given = [FAILED if one.failed else one.value for one in parses]
-    tally = _walk(plan, given, [tree for _, tree in columns], is_read=True)
-    rates = [parse_rates([one]) for one in parses]
-    tally.update({name: np.array([int(row[name]) for row in rates], dtype=np.int64) for name in RATES})
-    return Walked(plan, len(parses), tally), parses
-
-
-_DICT: frozenset[type] = frozenset({dict})
-_ROWS: frozenset[type] = frozenset({list, tuple})
-
-FAILED = object()
-"""Stands for a prediction in which nothing could be read."""
-
-
-def _are_trees(predictions: Any, references: Any) -> bool:
-    """Whether every row is a dictionary: then they may need no reading."""
-    return (
-        type(predictions) in _ROWS
-        and type(references) in _ROWS
-        and len(predictions) == len(references)
-        and _DICT.issuperset(map(type, predictions))
-        and _DICT.issuperset(map(type, references))
+    walk = _walk(plan, rows)
+    texts = [_unit_of_text(*row, plan.root) for row in zip(parses, walk.is_clean, strict=True)]
+    units = [{**unit, **text} for unit, text in zip(walk.units(), texts, strict=True)]
+    config = TreeEvalConfig(
+        plan.digest,
+        ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics})),
+        plan.options,
+        "hierarchical" if hierarchical_averaging else "flat",
+        parse_mode,
+        interval_sign(interval),
+    )
+    return Score(
+        metric="tree_eval",
+        signature=signature("tree_eval", config, VERSION),
+        units=with_means(plan, units) if plan.options.aggregate == "macro" else units,
+        table=results(plan),
+        items=[Sample(plan, *sample) for sample in zip(range(len(units)), units, walk.alignments, strict=True)],
+        problems={row: dict(parsed.counts()) for row, parsed in enumerate(parses) if parsed.problems},
+        parse_failures=sum(parsed.failed for parsed in parses),
+        more=partial(details_of, plan),
+        interval=None if interval is None else {**interval, "keys": KEYS},
     )
 
 
 def _warn_of_failures(parses: Sequence[ParsedTree]) -> None:
-    failed = [row for row, one in enumerate(parses) if one.failed]
+    failed = [row for row, parsed in enumerate(parses) if parsed.failed]
     if failed:
-        warnings.warn(
+        warn_caller(
             f"nothing could be read in {len(failed)} of {len(parses)} predictions (rows {failed[:5]} first); they "
             "count as trees without nodes",
             ParseFailureWarning,
-            stacklevel=4,
         )
 
 
-def _walk(plan: TreePlan, predictions: list[Any], references: list[Any], is_read: bool) -> Tally:
+def _walk(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> Walk:
     """Walk through all trees.
 
     Raises:
         InputError: A reference that doesn't follow the schema.
-        UnreadError: A tree that must be read first.
     """
-    n, tally, walk = len(predictions), Tally(), Walk(plan, is_read)
-    given, expected = predictions, references
-    if plan.is_wrapped:
-        given = [{} if one is FAILED else {ROOT: one} for one in predictions]
-        expected = [{ROOT: one} for one in references]
-    elif is_read:
-        given = [one if isinstance(one, dict) else {} for one in predictions]
-        walk.is_clean = set(map(type, predictions)) <= {dict}
-    if not set(map(type, expected)) <= {dict}:
-        raise _bad_reference(plan, references)
+    walk = Walk(plan)
     try:
-        if n:
-            walk.branch(plan.root, Sides(expected, given, Aligned(n), details=True), tally)
+        for parsed, expected in rows:
+            walk.tree(expected, MISSING if parsed.failed else parsed.value)
     except BadReferenceError:
-        raise _bad_reference(plan, references) from None
-    tally["samples"] = 1
-    tally.update(_compliance(plan, predictions, walk.is_clean))
-    return tally
+        row = len(walk.is_clean) - 1
+        issue = next(issue for issue in complies(rows[row][1], plan.root) if issue.kind in ("type", "unknown"))
+        wanted = "a tree that follows the schema, or types='loose'"
+        raise InputError("references", row, str(issue), wanted) from None
+    return walk
 
 
-def _bad_reference(plan: TreePlan, references: Sequence[Any]) -> InputError:
-    """The error for the first reference that doesn't follow the schema."""
-    wanted = "a tree that follows the schema, or types='loose'"
-    for row, tree in enumerate(references):
-        for issue in complies(tree, plan.schema):
-            if issue.kind in ("type", "unknown"):
-                return InputError("references", row, str(issue), wanted)
-    return InputError("references", None, "a tree that does not follow the schema", wanted)
-
-
-def _compliance(plan: TreePlan, predictions: Sequence[Any], is_clean: bool) -> dict[str, Any]:
-    """Which predictions comply with the schema, and how many issues of each kind there are."""
-    if is_clean:
-        return {"schema_compliance": 1, **{f"issue|{kind}": 0 for kind in ISSUE_KINDS}}
-    issues = count_issues(plan.schema, [{} if one is FAILED else one for one in predictions], plan.leaves)
-    read = np.array([one is not FAILED for one in predictions])
-    counts = {kind: rows * read for kind, rows in issues.items()}
-    return {
-        "schema_compliance": (sum(counts.values()) == 0) & read,
-        **{f"issue|{kind}": rows for kind, rows in counts.items()},
-    }
+def _unit_of_text(parsed: ParsedTree, is_clean: bool, root: SchemaNode) -> dict[str, float]:
+    """What is known of a prediction as text, and of its compliance with the schema."""
+    issues = [] if is_clean or parsed.failed else [issue.kind for issue in complies(parsed.value, root)]
+    kinds = {f"issue|{kind}": issues.count(kind) for kind in ISSUE_KINDS}
+    return {"n": 1, **parsed.rates(), "schema_compliance": not issues and not parsed.failed, **kinds}

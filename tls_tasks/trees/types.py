@@ -1,10 +1,23 @@
-"""The schema of a tree: what each node is. Values are plain dicts, lists and scalars."""
+"""The schema of a tree: what each node is. Trees themselves are plain dicts, lists and scalars."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Union
+from typing import Any, Union
+
+MAX_DEPTH = 64
+"""Dictionaries and lists nested deeper than this are not read: no schema asks for them, and walking them recurses."""
+
+ANY_OF = "$any_of"
+"""The key by which a reference in JSON gives several valid answers: ``{"$any_of": ["USA", "United States"]}``."""
+
+Path = tuple[Hashable, ...]
+"""Where a node is: keys, and positions in lists."""
+
+
+class Position(int):
+    """A position in a list: a number that is no key."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +40,11 @@ class ListOf:
 
     Attributes:
         item: What each element is.
+        is_ordered: Whether items are compared by their position; if not, each finds the counterpart that fits it best.
     """
 
     item: SchemaNode
+    is_ordered: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +62,75 @@ class Branch:
 
 SchemaNode = Union[Leaf, ListOf, Branch]  # noqa: UP007 - a name that refers to later ones, on Python 3.10
 """A node of a schema; the root is a :class:`Branch`, or any node for answers that are no dictionary."""
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class AnyOf:
+    """Several valid answers for one leaf of a reference; the one that the prediction matches best counts.
+
+    Attributes:
+        values: The answers, at least one. None among them: the leaf may be absent.
+
+    Raises:
+        ValueError: No answer at all.
+
+    Example:
+        >>> AnyOf(["USA", "United States", None]).values
+        ('USA', 'United States', None)
+        >>> AnyOf(["USA", None]).present, AnyOf(["USA", None]).may_be_null
+        (('USA',), True)
+    """
+
+    values: tuple[Any, ...]
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        """``values`` as a list."""
+        if isinstance(values, str | bytes | Mapping) or not len(values):
+            raise ValueError(f"AnyOf takes a list of one answer or more, got {values!r}")
+        object.__setattr__(self, "values", tuple(values))
+
+    @property
+    def present(self) -> tuple[Any, ...]:
+        """The answers that are not null."""
+        return tuple(value for value in self.values if value is not None)
+
+    @property
+    def may_be_null(self) -> bool:
+        """Whether null is a valid answer."""
+        return any(value is None for value in self.values)
+
+
+def path_name(path: Sequence[Hashable]) -> str:
+    """A path as people write it; the root is ``$``.
+
+    Example:
+        >>> path_name(("lines", 2, "unit price")), path_name(()), path_name((0, "a"))
+        ("lines[2]['unit price']", '$', '[0].a')
+    """
+    name = ""
+    for step in path:
+        if isinstance(step, str) and step.isidentifier():
+            name += f".{step}" if name else step
+        else:
+            name += f"[{step!r}]"
+    return name or "$"
+
+
+def item_of(node: SchemaNode) -> SchemaNode:
+    """What is in a list, in a list of lists, and so on; the node itself if it is no list."""
+    while isinstance(node, ListOf):
+        node = node.item
+    return node
+
+
+def leaves_of(node: SchemaNode, path: Path = ()) -> list[tuple[Path, Leaf]]:
+    """Every leaf and its path, in the order of the schema; the items of a list have the list's path.
+
+    Example:
+        >>> leaves_of(Branch({"a": Leaf("string"), "b": ListOf(Leaf("date"))}))
+        [(('a',), Leaf(type='string', choices=())), (('b',), Leaf(type='date', choices=()))]
+    """
+    inner = item_of(node)
+    if isinstance(inner, Branch):
+        return [leaf for key, child in inner.children.items() for leaf in leaves_of(child, (*path, key))]
+    return [(path, inner)] if isinstance(inner, Leaf) else []

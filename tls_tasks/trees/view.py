@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tls_tasks.text.terminal import fitted, visible, width
 from tls_tasks.trees.compliance import fits
-from tls_tasks.trees.leaf_base import LeafMetric
-from tls_tasks.trees.types import Branch, Leaf, ListOf, SchemaNode
-from tls_tasks.trees.values import AnyOf, Path, path_name
+from tls_tasks.trees.plan import Field, Plan
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, SchemaNode, path_name
 
 MARKS: Mapping[str, tuple[str, str, str]] = {
     "same": ("=", "32", "the best score"),
@@ -29,11 +28,8 @@ MARKS: Mapping[str, tuple[str, str, str]] = {
 }
 """State of a node -> its sign, its colour (SGR), what it means."""
 
-Alignments = Mapping[str, Sequence[Sequence[int]]]
-"""Path of a list in the reference, such as ``lines[0].notes`` -> which of its items belongs to which predicted one."""
-
-MetricsOf = Callable[[Path], Sequence[LeafMetric]]
-"""Path of a leaf without positions -> its metrics."""
+Alignments = Mapping[Path, Sequence[Sequence[int]]]
+"""Path of a list in the reference -> which of its items belongs to which predicted one."""
 
 LEAST_COLUMNS = 48
 """Columns below which a table can't be read."""
@@ -61,43 +57,30 @@ class Row:
     scores: Mapping[str, float] = field(default_factory=dict)
 
 
-def compare(
-    reference: Any,
-    prediction: Any,
-    node: SchemaNode,
-    metrics_of: MetricsOf,
-    alignments: Alignments,
-    types: str = "strict",
-) -> list[Row]:
+def compare(reference: Any, prediction: Any, plan: Plan, alignments: Alignments) -> list[Row]:
     """The rows of two trees, in the order of the schema.
 
     Args:
         reference: A tree.
         prediction: A tree.
-        node: Their schema.
-        metrics_of: Which metrics a leaf has.
+        plan: Their schema and the metrics of its leaves.
         alignments: Which items of two lists belong together; of lists that are not in it, none.
-        types: Whether metrics see values of other types: ``loose``; ``strict``: they are the worst.
 
     Example:
-        >>> from tls_tasks.trees.leaf_metrics import resolve_metric
-        >>> metrics = [resolve_metric("indel_ratio")]
-        >>> node = Branch({"name": Leaf("string"), "city": Leaf("string")})
-        >>> for row in compare({"name": "baroo", "city": "Ulm"}, {"name": "bar"}, node, lambda _: metrics, {}):
+        >>> from tls_tasks.trees.tree_eval import tree_eval
+        >>> gold, tree = {"name": "baroo", "city": "Ulm"}, {"name": "bar"}
+        >>> (sample,) = tree_eval([tree], [gold], {"name": "string", "city": "string"}).items
+        >>> for row in compare(gold, tree, sample.plan, sample.alignments):
         ...     print(row.state, row.label, row.reference, row.prediction, dict(row.scores))
         near name "baroo" "bar" {'indel_ratio': 0.75}
         missing city "Ulm" None {}
     """
-    return list(_Comparison(metrics_of, alignments, types == "loose").node(reference, prediction, node, (), 0, ""))
-
-
-class _Place(int):
-    """A position in a list; equal to an int, but no key of a dictionary."""
+    comparison = _Comparison(alignments, plan.options.types == "loose")
+    return list(comparison.node(reference, prediction, plan.root, (), 0, ""))
 
 
 @dataclass(frozen=True, slots=True)
 class _Comparison:
-    metrics_of: MetricsOf
     alignments: Alignments
     is_loose: bool
 
@@ -117,7 +100,7 @@ class _Comparison:
         elif reference is None or prediction is None:
             yield from self._null(reference, prediction, node, depth, label or "(root)")
         else:
-            yield self._leaf(reference, prediction, node, path, depth, label or "(root)")
+            yield self._leaf(reference, prediction, node, depth, label or "(root)")
 
     def _children(self, reference: Any, prediction: Any, node: Branch, path: Path, depth: int) -> Iterator[Row]:
         for key, child in node.children.items():
@@ -133,12 +116,12 @@ class _Comparison:
                 yield from one_sided("extra", prediction[key], depth, path_name((key,)))
 
     def _items(self, reference: Any, prediction: Any, node: ListOf, path: Path, depth: int) -> Iterator[Row]:
-        pairs = {place: other for place, other in self.alignments.get(path_name(path), ())}
+        pairs = {place: other for place, other in self.alignments.get(path, ())}
         for place, item in enumerate(reference):
             if place in pairs:
                 other = pairs[place]
                 label = f"[{place}]" if place == other else f"[{place}] ~ [{other}]"
-                yield from self.node(item, prediction[other], node.item, (*path, _Place(place)), depth, label)
+                yield from self.node(item, prediction[other], node.item, (*path, Position(place)), depth, label)
             else:
                 yield from one_sided("missing", item, depth, f"[{place}]")
         found = set(pairs.values())
@@ -155,12 +138,11 @@ class _Comparison:
             yield Row("missing", depth, label, first.reference, "null")
         yield from rest
 
-    def _leaf(self, reference: Any, prediction: Any, node: SchemaNode, path: Path, depth: int, label: str) -> Row:
+    def _leaf(self, reference: Any, prediction: Any, node: SchemaNode, depth: int, label: str) -> Row:
         left, right = value_text(reference), value_text(prediction)
-        if not isinstance(node, Leaf):
+        if not isinstance(node, Field):
             return Row("type", depth, label, left, right)
-        metrics = self.metrics_of(tuple(step for step in path if not isinstance(step, _Place)))
-        is_other = not fits(prediction, node)
+        metrics, is_other = node.metrics, not fits(prediction, node)
         if is_other and not self.is_loose:
             return Row("type", depth, label, left, right, {metric.name: metric.worst for metric in metrics})
         scores = {metric.name: float(metric.pairs([reference], [prediction])[0]) for metric in metrics}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tls_tasks.core.json_text import strip_thinking
+from tls_tasks.reports.types import Verdict
 
 RAW_LENGTH = 200
 """How many characters of a judge's words are kept with a verdict: the last ones, where the verdict stands."""
@@ -50,6 +51,17 @@ def read_verdict(text: str) -> bool | None:
         announced = list(_ANNOUNCED.finditer(answer))
         word = _LAST.search(answer) or (announced[-1] if announced else None) or _FIRST.match(answer)
     return None if word is None else word[1].upper() == "YES"
+
+
+def verdict_in(text: str) -> Verdict:
+    """The verdict in a judge's answer, with the end of the answer; ``unreadable`` where there is none.
+
+    Example:
+        >>> verdict_in("NOT SURE")
+        Verdict(value=None, reason='unreadable', raw='NOT SURE', probability=None, cached=False)
+    """
+    value = read_verdict(text)
+    return Verdict(value, "unreadable" if value is None else "", shorten(text))
 
 
 def shorten(text: str) -> str:

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.text_rows import describe
+from tls_tasks.core.rows import describe
 from tls_tasks.reports.types import QUERY_KINDS, Query
 
 Message = dict[str, str]
@@ -84,16 +84,6 @@ def render(query: Query) -> list[Message]:
     task, question = _prompt(query.kind)
     shown = _PLACE.sub(lambda place: _field(query, place[1]), question)
     return [{"role": "user", "content": f"{task}\n{RULES}\n\n{shown}\n\n{LAST_LINE}"}]
-
-
-def fields_of(kind: str) -> tuple[str, ...]:
-    """The fields that the prompt of a kind shows, in order.
-
-    Example:
-        >>> fields_of("citation_support")
-        ('document', 'sentence')
-    """
-    return tuple(_PLACE.findall(_prompt(kind)[1]))
 
 
 def prompts_hash() -> str:

@@ -80,7 +80,7 @@ def run_bundle(args: argparse.Namespace) -> int:
     Raises:
         DataError: A file that can't be read or written.
     """
-    from tls_tasks.data.lines import text_lines
+    from tls_tasks.data.files import text_lines
     from tls_tasks.reports.judges.documents import write_bundle
     from tls_tasks.reports.read import read_reports
 

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.data.files import file_rows, split_files
-from tls_tasks.data.lines import json_lines, text_lines
+from tls_tasks.data.files import file_rows, json_lines, split_files, text_lines
 from tls_tasks.evidence.data_rows import ID_FIELDS, OBJECT_FIELDS, TEXT_FIELDS, field_of
 from tls_tasks.evidence.schema import read_schema
 from tls_tasks.evidence.types import EvidenceSchema

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError, InputError, OptionError
-from tls_tasks.data.lines import json_lines
+from tls_tasks.data.files import json_lines
 from tls_tasks.reports.judges.recordings import KIND_NAMES
 from tls_tasks.reports.judges.verdicts import read_verdict
 

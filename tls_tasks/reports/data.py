@@ -17,8 +17,7 @@ from typing import Any
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data.catalogue import find_data_set, read_catalogue
-from tls_tasks.data.loading import Reading, load
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.data.order import EMBEDDED, Reading, load
 from tls_tasks.reports.data_rows import DocumentRow, RequestRow, read_requests, read_shown
 
 DEFAULT_CONTEXT_BUDGET = 24_000

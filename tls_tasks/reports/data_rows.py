@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.data.lines import json_lines
+from tls_tasks.data.files import json_lines
 from tls_tasks.reports.documents import canonical_collection
 
 _REQUEST_IDS = ("request_id", "topic_id", "query_id", "id")

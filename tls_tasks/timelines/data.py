@@ -16,7 +16,7 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
-from tls_tasks.data.loading import Loaded, Published, Reading, load, read_place
+from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
 from tls_tasks.timelines.background_summaries import read_events
 from tls_tasks.timelines.context import Budget, token_budget
 from tls_tasks.timelines.documents import documents

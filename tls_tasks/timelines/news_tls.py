@@ -15,7 +15,7 @@ from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.parsed import Problem
-from tls_tasks.data.lines import json_lines
+from tls_tasks.data.files import json_lines
 from tls_tasks.timelines.topics import Article, Topic, read_day, read_sentences, read_timeline
 from tls_tasks.timelines.types import Timeline
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.parsed import Problem
-from tls_tasks.data.parquet import parquet_rows
+from tls_tasks.data.files import parquet_rows
 from tls_tasks.timelines.topics import Article, Topic, read_day
 from tls_tasks.timelines.types import Timeline
 

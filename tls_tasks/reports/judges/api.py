@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.data.lines import text_lines
+from tls_tasks.data.files import text_lines
 from tls_tasks.reports.judges.providers import ModelProvider, from_provider
 from tls_tasks.reports.nuggets import read_requests
 

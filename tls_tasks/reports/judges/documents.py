@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.rows import describe
-from tls_tasks.data.parquet import parquet_rows
+from tls_tasks.data.files import parquet_rows
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges.files import read_rows, write_rows
 from tls_tasks.reports.judges.pickles import read_lookup

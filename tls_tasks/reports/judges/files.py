@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.data.lines import json_lines
+from tls_tasks.data.files import json_lines
 
 
 def read_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

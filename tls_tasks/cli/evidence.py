@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command
+from tls_tasks.cli.base import Subparsers, add_command, note, table, write_json
 
 if TYPE_CHECKING:
-    from tls_tasks.cli.base import Subparsers
     from tls_tasks.core.score import Result, Score, Unit
     from tls_tasks.evidence.files import Scorable
 
@@ -63,14 +60,11 @@ def run(args: argparse.Namespace) -> int:
     files = read_three(args.journals, args.gold, args.predictions, schema)
     options: dict[str, Any] = {"schema": schema, "threshold": args.threshold, "matching": args.matching}
     score = evidence_extraction(files.predictions, files.gold, files.texts, **options)
-    for note in _notes(files):
-        print(f"tls-tasks evidence: {note}", file=sys.stderr)
+    note("evidence", *_notes(files))
     if args.json:
-        lines = [json.dumps(_as_json(score, files.ids, args.detailed), indent=2, ensure_ascii=False)]
+        write_json(Path("-"), _as_json(score, files.ids, args.detailed))
     else:
-        lines = [*_table(score, files.ids), *(_objects(score, files.ids) if args.detailed else ())]
-    # What a model wrote may have characters that no encoding has.
-    print("\n".join(lines).encode("utf-8", "backslashreplace").decode("utf-8"))
+        print("\n".join([*_table(score, files.ids), *(_objects(score, files.ids) if args.detailed else ())]))
     return 0
 
 
@@ -100,10 +94,7 @@ def _table(score: Score, ids: Sequence[str]) -> Iterator[str]:
     units_of = [(name, [unit]) for name, unit in zip(ids, score.units, strict=True)]
     for name, units in [*units_of, ("total", list(score.units))]:
         lines.append([name, *(_cell(score.table[key], units, asked.get(key)) for key in keys)])
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for name, *cells in lines:
-        padded = [f"{cell:>{width}}" for cell, width in zip(cells, widths[1:], strict=True)]
-        yield "  ".join([f"{name:<{widths[0]}}", *padded])
+    yield table(lines, numbers=True)
     totals = score.results
     yield f"parse failures {totals['parse_failures']:.0f}, objects that break the schema {totals['schema_invalid']:.0f}"
     yield score.signature

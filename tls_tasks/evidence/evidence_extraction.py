@@ -14,10 +14,9 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign
+from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign, signature
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
-from tls_tasks.core.signature import signature
 from tls_tasks.evidence.documents import Document
 from tls_tasks.evidence.matching import MATCHINGS, Matcher
 from tls_tasks.evidence.overlap import OVERLAPS, resolve_words

@@ -14,10 +14,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tls_tasks.core.errors import InputError, warn_caller
-from tls_tasks.core.options import check_choice, check_whole_number, interval_options, interval_sign
+from tls_tasks.core.options import check_choice, check_whole_number, interval_options, interval_sign, signature
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
-from tls_tasks.core.signature import signature
 from tls_tasks.reports.details import ReportItem, failed_item, report_item
 from tls_tasks.reports.documents import LookUp, look_up
 from tls_tasks.reports.judges.callable import CallableJudge, from_callable

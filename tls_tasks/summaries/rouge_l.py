@@ -16,10 +16,9 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.options import check_choice, interval_options, interval_sign
+from tls_tasks.core.options import check_choice, interval_options, interval_sign, signature
 from tls_tasks.core.prf import Counts, Item, prf_of_means, prf_unit
 from tls_tasks.core.score import Result, Score
-from tls_tasks.core.signature import signature
 from tls_tasks.summaries.rows import read_rows
 from tls_tasks.text.lcs import lcs_length, union_lcs
 from tls_tasks.text.rouge155 import Tokenizer

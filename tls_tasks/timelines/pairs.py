@@ -8,12 +8,11 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import ParseFailureWarning, warn_caller
-from tls_tasks.core.options import check_choice
+from tls_tasks.core.options import check_choice, signature
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.prf import Item, prf_of_means, prf_unit
 from tls_tasks.core.rows import check_columns
 from tls_tasks.core.score import Result, Score, Unit, values
-from tls_tasks.core.signature import signature
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy
 from tls_tasks.timelines.rows import read_prediction, read_references
 from tls_tasks.timelines.types import Timeline

@@ -12,9 +12,8 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError, ParseFailureWarning, warn_caller
-from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign
+from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign, signature
 from tls_tasks.core.score import Score
-from tls_tasks.core.signature import signature
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies
 from tls_tasks.trees.nodes import MISSING
 from tls_tasks.trees.options import TreeOptions, resolve_options

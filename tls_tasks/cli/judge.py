@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command
+from tls_tasks.cli.base import add_command, plain
 from tls_tasks.cli.documents import PLACE_HELP, open_documents
 from tls_tasks.core.errors import InputError
 
@@ -218,15 +218,6 @@ def _exit_code(args: argparse.Namespace, reports: ReportRun, score: Score) -> in
         )
         return 1
     return int(any(bad.lost for bad in reports.bad))
-
-
-def plain(value: Any) -> Any:
-    """The value for JSON, which has no NaN: what is undefined is null."""
-    if isinstance(value, dict):
-        return {str(key): plain(member) for key, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(member) for member in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _show(value: float) -> str:

@@ -8,7 +8,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tls_tasks.cli.base import add_command
+from tls_tasks.cli.base import add_command, plain
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     a, b = read_judgments(args.a), read_judgments(args.b)
     found = agreement(a, b, common=args.common)
     if args.json:
-        print(json.dumps({kind: _plain(row) for kind, row in found.items()}, indent=2))
+        print(json.dumps(plain({kind: row._asdict() for kind, row in found.items()}), indent=2))
         return 0
     print(f"A: {args.a} ({len(a)} verdicts)\nB: {args.b} ({len(b)} verdicts)\n")
     print("\n".join(table(found)))
@@ -90,7 +90,3 @@ def _show(value: float) -> str:
     if isinstance(value, int):
         return str(value)
     return "-" if math.isnan(value) else f"{value:.3f}"
-
-
-def _plain(row: Agreement) -> dict[str, float | None]:
-    return {name: None if math.isnan(value) else value for name, value in row._asdict().items()}

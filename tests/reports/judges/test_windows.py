@@ -24,4 +24,4 @@ def test_words_are_whole_where_there_are_blanks():
     pieces = windows(text, 1000, 100)
     assert len(pieces) < 25
     assert all(set(piece.split()) <= set(text.split()) for piece in pieces)
-    assert len(windows("中" * 100_000, 8000, 800)) == 14 and windows("") == ("",)
+    assert len(windows("中" * 100_000, 8000, 800)) == 14 and windows("", 8000, 800) == ("",)

@@ -83,7 +83,7 @@ def number(value: float) -> str:
 
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file, or print it if the path is ``-``; numbers that JSON does not have (NaN) become null."""
-    text = json.dumps(_plain(value), indent=2, ensure_ascii=False)
+    text = json.dumps(plain(value), indent=2, ensure_ascii=False)
     if str(path) == "-":
         print(text)
     else:
@@ -91,11 +91,12 @@ def write_json(path: Path, value: Any) -> None:
         path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value for JSON, which has no NaN: what is undefined is null."""
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

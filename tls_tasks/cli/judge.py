@@ -12,7 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command
+from tls_tasks.cli.base import add_command, plain
 from tls_tasks.cli.documents import PLACE_HELP, open_documents
 from tls_tasks.core.errors import InputError
 
@@ -81,7 +81,6 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--recorded", metavar="FILE", help="a recording instead of a model")
     add("--harness", metavar="NAME", help="a model of lm_eval, such as hf")
     add("--model-args", "--model_args", metavar="ARGS", help="its arguments, such as pretrained=ORG/MODEL")
-    add("--nli", metavar="MODEL", help="a model of textual entailment, for support by citations only")
     add("--max-in-flight", metavar="N", type=_count, help="requests under way at a time (16)")
     add("--timeout", metavar="SECONDS", type=float, help="until one try is given up (60)")
     add("--max-tries", metavar="N", type=_count, help="of one question (7)")
@@ -162,9 +161,8 @@ def judge_spec(args: argparse.Namespace, out: Path) -> dict[str, Any] | str:
         raise InputError("judge", None, " and ".join(options), "one judge")
     if args.recorded:
         return "recorded" if args.recorded == "embedded" else {"recorded": args.recorded}
-    support = {} if args.nli is None else {"citation_support": {"nli": args.nli}}
     if args.harness:
-        return {"harness": args.harness, "model_args": args.model_args or "", **support}
+        return {"harness": args.harness, "model_args": args.model_args or ""}
     if args.base_url and not args.provider:
         spec: dict[str, Any] = {"base_url": args.base_url, "model": args.model}
     else:
@@ -173,7 +171,7 @@ def judge_spec(args: argparse.Namespace, out: Path) -> dict[str, Any] | str:
     for name in ("api_key_env", "max_in_flight", "timeout", "max_tries"):
         if getattr(args, name) is not None:
             spec[name] = getattr(args, name)
-    return {**spec, "cache": str(args.cache or out / "verdicts.sqlite"), **support}
+    return {**spec, "cache": str(args.cache or out / "verdicts.sqlite")}
 
 
 def _default_model(provider: str | None) -> str:
@@ -220,15 +218,6 @@ def _exit_code(args: argparse.Namespace, reports: ReportRun, score: Score) -> in
         )
         return 1
     return int(any(bad.lost for bad in reports.bad))
-
-
-def plain(value: Any) -> Any:
-    """The value for JSON, which has no NaN: what is undefined is null."""
-    if isinstance(value, dict):
-        return {str(key): plain(member) for key, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(member) for member in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _show(value: float) -> str:

@@ -33,7 +33,7 @@ def test_one_yes_is_yes_and_without_it_one_missing_verdict_is_missing(wanted):
             for values, number in ((wanted[place], number) for place, number in zip(places, numbers, strict=True))
         ]
 
-    from tls_tasks.text.windows import windows
+    from tls_tasks.reports.judges.questions import windows
 
     sizes = [len(windows(query.fields["document"], 100, 10)) for query in queries]
     verdicts = ask_in_windows(queries, 100, ask)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from tls_tasks.reports.types import Query, Verdict
-from tls_tasks.text.windows import windows
 
 WINDOW = 24_000
 """Default size of a window, in characters: about 6,000 tokens of English."""
+
+_BLANK = re.compile(r"\s")
 
 
 def distinct(queries: Sequence[Query]) -> tuple[list[Query], list[int]]:
@@ -69,3 +71,41 @@ def _combined(verdicts: list[Verdict]) -> Verdict:
         probability=max(probabilities, default=None),
         cached=all(verdict.cached for verdict in verdicts),
     )
+
+
+def windows(text: str, size: int, overlap: int) -> tuple[str, ...]:
+    """Cut a text into overlapping pieces, at whitespace if there is any nearby.
+
+    Every passage of at most ``overlap`` characters is in one of the pieces as a whole, so that what supports a claim is
+    not cut in two. Chinese and Japanese have no whitespace and are cut anywhere.
+
+    Args:
+        text: Any text.
+        size: The greatest length of a piece in characters, above 0.
+        overlap: How many characters two neighbours share at least; at most half of ``size``.
+
+    Returns:
+        The pieces in order, at least one; a text of ``size`` characters or fewer is returned as it is.
+
+    Example:
+        >>> windows("the talks ended on Monday without a result, and will go on", size=40, overlap=12)
+        ('the talks ended on Monday without a', ' Monday without a result, and will go on')
+        >>> windows("short", size=40, overlap=12)
+        ('short',)
+    """
+    pieces = []
+    start = 0
+    while len(text) - start > size:
+        end = _back_to_blank(text, start + size, size // 4)
+        pieces.append(text[start:end])
+        # At most 1/2 + 1/4 + 1/8 of the size is given back, so that every step is a step forward.
+        start = _back_to_blank(text, end - overlap, size // 8)
+    return (*pieces, text[start:])
+
+
+def _back_to_blank(text: str, position: int, reach: int) -> int:
+    """The nearest blank at or before a position, no further than ``reach``; else the position itself."""
+    for candidate in range(position, position - reach - 1, -1):
+        if _BLANK.match(text, candidate):
+            return candidate
+    return position

@@ -46,7 +46,7 @@ class DateExpression:
         return self.end is not None
 
 
-class LeadingDate(NamedTuple):
+class _LeadingDate(NamedTuple):
     """A date at the beginning of a text.
 
     Attributes:
@@ -155,7 +155,7 @@ def read_date(text: str) -> DateExpression | None:
     return next((found.expression for found in leading_dates(stripped) if found.end == len(stripped)), None)
 
 
-def leading_dates(text: str) -> Iterator[LeadingDate]:
+def leading_dates(text: str) -> Iterator[_LeadingDate]:
     """Every way to read a date at the beginning of a text, ranges first.
 
     The caller takes the first one that is followed by what its format requires: in ``2011 - 2012 budget`` the range
@@ -165,7 +165,7 @@ def leading_dates(text: str) -> Iterator[LeadingDate]:
         >>> [found.end for found in leading_dates("2011 - 2012 budget")]
         [11, 4]
         >>> next(leading_dates("2011-02-30: no such day"))
-        LeadingDate(expression=None, end=10, is_bare=True)
+        _LeadingDate(expression=None, end=10, is_bare=True)
         >>> list(leading_dates("In January 2011"))
         []
     """
@@ -176,7 +176,7 @@ def leading_dates(text: str) -> Iterator[LeadingDate]:
         return
     for form in _ranges_at(plain, start):
         if match := form.match(plain, start):
-            yield LeadingDate(_expression(match), match.end(), False)
+            yield _LeadingDate(_expression(match), match.end(), False)
     singles = _single_dates(plain, start)
     for first in singles:
         yield from _explicit_ranges(plain, first)
@@ -191,14 +191,14 @@ def _ranges_at(plain: str, start: int) -> tuple[re.Pattern[str], ...]:
     return (_SHORT_ISO_RANGE,) if _ISO_DAY.match(plain, start) else _DIGIT_RANGES
 
 
-def _single_dates(plain: str, start: int) -> list[LeadingDate]:
+def _single_dates(plain: str, start: int) -> list[_LeadingDate]:
     """The dates that can be read at ``start``, including time and weekday; of ``2011-01-25`` no part is one."""
     if match := _ISO_DAY.match(plain, start):
-        return [LeadingDate(_expression(match), _end_of_day(plain, match), True)]
+        return [_LeadingDate(_expression(match), _end_of_day(plain, match), True)]
     forms = _DIGIT_FORMS if plain[start : start + 1].isdigit() else _NAME_FORMS
     matches = ((form, form.match(plain, start)) for form in forms)
     return [
-        LeadingDate(_expression(match), _end_of_day(plain, match), form in _BARE) for form, match in matches if match
+        _LeadingDate(_expression(match), _end_of_day(plain, match), form in _BARE) for form, match in matches if match
     ]
 
 
@@ -213,7 +213,7 @@ def _end_of_day(plain: str, match: re.Match[str]) -> int:
     return end
 
 
-def _explicit_ranges(plain: str, first: LeadingDate) -> Iterator[LeadingDate]:
+def _explicit_ranges(plain: str, first: _LeadingDate) -> Iterator[_LeadingDate]:
     """The ranges that begin with ``first`` and end with a date of the same precision."""
     to = _TO_DATE.match(plain, first.end)
     if first.expression is None or to is None:
@@ -222,7 +222,7 @@ def _explicit_ranges(plain: str, first: LeadingDate) -> Iterator[LeadingDate]:
     for last in _single_dates(plain, to.end()):
         if last.expression is not None and last.expression.precision == precision:
             end = last.expression.date
-            yield LeadingDate(DateExpression(begin, precision, end) if end >= begin else None, last.end, False)
+            yield _LeadingDate(DateExpression(begin, precision, end) if end >= begin else None, last.end, False)
 
 
 def _expression(match: re.Match[str]) -> DateExpression | None:

@@ -30,7 +30,7 @@ VARIANTS = ("concat", "agreement", "align", "align+", "align+m:1")
 and ``align_date_content_costs_many_to_one``."""
 
 
-class Pairs(NamedTuple):
+class _Pairs(NamedTuple):
     """Aligned dates, one array position per pair.
 
     Attributes:
@@ -52,8 +52,8 @@ class Alignment(NamedTuple):
         recall: Each reference date with the predicted date that it is aligned with.
     """
 
-    precision: Pairs
-    recall: Pairs
+    precision: _Pairs
+    recall: _Pairs
 
 
 def align_all(words: Overlap) -> dict[str, Alignment | None]:
@@ -89,8 +89,8 @@ def _many_to_one(costs: Floats, weights: Floats) -> Alignment:
     )
 
 
-def _pairs(predicted: Ints, reference: Ints, *, weights: Floats) -> Pairs:
-    return Pairs(predicted, reference, weights[predicted, reference])
+def _pairs(predicted: Ints, reference: Ints, *, weights: Floats) -> _Pairs:
+    return _Pairs(predicted, reference, weights[predicted, reference])
 
 
 def weighted_counts(words: Overlap, alignment: Alignment | None, gram: int) -> Counts:
@@ -138,7 +138,7 @@ class AlignedDays(NamedTuple):
         ]
 
 
-def aligned_days(pairs: Pairs, words: Overlap) -> AlignedDays:
+def aligned_days(pairs: _Pairs, words: Overlap) -> AlignedDays:
     """The days of aligned pairs."""
     return AlignedDays(
         words.predicted_ordinals[pairs.predicted],

@@ -37,7 +37,7 @@ _PUNCTUATION = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class _Words:
     """The numbered words of a timeline.
 
     Attributes:
@@ -52,7 +52,7 @@ class Words:
 
 
 @dataclass(frozen=True, slots=True)
-class EncodedTimeline:
+class _EncodedTimeline:
     """A timeline whose words have been numbered, once for all references that it is compared with.
 
     Attributes:
@@ -62,8 +62,8 @@ class EncodedTimeline:
     """
 
     ordinals: Ints
-    counted: Words
-    content: Words
+    counted: _Words
+    content: _Words
 
 
 class Encoder:
@@ -79,9 +79,9 @@ class Encoder:
         self._numbers: dict[str, int] = {}
         self._content_numbers: dict[str, int] = {}
 
-    def encode(self, timeline: Timeline) -> EncodedTimeline:
+    def encode(self, timeline: Timeline) -> _EncodedTimeline:
         """Number all words of a timeline."""
-        return EncodedTimeline(
+        return _EncodedTimeline(
             ordinals=np.array([entry.date.toordinal() for entry in timeline], dtype=np.int64),
             counted=_words(timeline, self._tokenizer, self._numbers),
             content=_words(timeline, self._content_tokenizer, self._content_numbers),
@@ -100,7 +100,7 @@ def content_words(sentence: str) -> list[str]:
     return [word for word in sentence.split() if word not in _PUNCTUATION]
 
 
-def _words(timeline: Timeline, tokenizer: Tokenizer, numbers: dict[str, int]) -> Words:
+def _words(timeline: Timeline, tokenizer: Tokenizer, numbers: dict[str, int]) -> _Words:
     """The words of a timeline; a word that ``numbers`` lacks gets the next number."""
     words: list[str] = []
     lengths = []
@@ -113,7 +113,7 @@ def _words(timeline: Timeline, tokenizer: Tokenizer, numbers: dict[str, int]) ->
     new = dict.fromkeys(words).keys() - numbers.keys()
     numbers.update(zip(new, itertools.count(len(numbers)), strict=False))
     keys = np.fromiter(map(numbers.__getitem__, words), dtype=np.int64, count=len(words))
-    return Words(days, keys, len(timeline))
+    return _Words(days, keys, len(timeline))
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class Overlap:
     content_f1: Floats
 
 
-def overlap(prediction: EncodedTimeline, references: Sequence[EncodedTimeline]) -> Overlap:
+def overlap(prediction: _EncodedTimeline, references: Sequence[_EncodedTimeline]) -> Overlap:
     """Compare a prediction with its references, taken jointly.
 
     Args:
@@ -172,22 +172,24 @@ def overlap(prediction: EncodedTimeline, references: Sequence[EncodedTimeline]) 
     )
 
 
-def _on_common_days(rows: Sequence[Ints], references: Sequence[Words], n_days: int) -> list[Words]:
+def _on_common_days(rows: Sequence[Ints], references: Sequence[_Words], n_days: int) -> list[_Words]:
     """The references, with days as positions in the union of all their dates."""
-    return [Words(row[words.days], words.keys, n_days) for row, words in zip(rows, references, strict=True)]
+    return [_Words(row[words.days], words.keys, n_days) for row, words in zip(rows, references, strict=True)]
 
 
-def _bigrams(texts: Sequence[Words]) -> list[Ints]:
+def _bigrams(texts: Sequence[_Words]) -> list[Ints]:
     """Each text's pairs of neighbouring words, across days too, with the same numbers in all texts."""
     pairs = [(words.keys[:-1] << 32) | words.keys[1:] for words in texts]
     _, numbers = np.unique(np.concatenate(pairs), return_inverse=True)
     return np.split(numbers, np.cumsum([len(pair) for pair in pairs])[:-1])
 
 
-def _within_days(prediction: Words, references: Sequence[Words], running: Sequence[Ints]) -> tuple[Words, list[Words]]:
+def _within_days(
+    prediction: _Words, references: Sequence[_Words], running: Sequence[Ints]
+) -> tuple[_Words, list[_Words]]:
     """The bigrams within days, as words of their own."""
     first, *rest = (
-        Words(words.days[1:][inside], pairs[inside], words.n_days)
+        _Words(words.days[1:][inside], pairs[inside], words.n_days)
         for words, pairs in zip([prediction, *references], running, strict=True)
         for inside in [words.days[:-1] == words.days[1:]]
     )
@@ -201,7 +203,7 @@ class _Comparison:
     reference: Ints
 
 
-def _compare(prediction: Words, references: Sequence[Words]) -> _Comparison:
+def _compare(prediction: _Words, references: Sequence[_Words]) -> _Comparison:
     """Clipped hits of each pair of days and totals of each day, summed over the references."""
     shape = prediction.n_days, references[0].n_days
     hits: Floats = np.zeros(shape)
@@ -212,7 +214,7 @@ def _compare(prediction: Words, references: Sequence[Words]) -> _Comparison:
     return _Comparison(hits, np.bincount(prediction.days, minlength=shape[0]) * len(references), totals)
 
 
-def _clipped_hits(left: Words, right: Words) -> Floats:
+def _clipped_hits(left: _Words, right: _Words) -> Floats:
     """The clipped number of common words of each pair of days, shape (left days, right days)."""
     n_keys = 1 + max(left.keys.max(initial=-1), right.keys.max(initial=-1))
     left_columns, right_columns = _columns(left, n_keys), _columns(right, n_keys)
@@ -230,7 +232,7 @@ def _clipped_hits(left: Words, right: Words) -> Floats:
     return hits
 
 
-def _columns(words: Words, n_keys: int) -> Ints:
+def _columns(words: _Words, n_keys: int) -> Ints:
     """A column for each (key, how often it has occurred in its day so far)."""
     places = words.days * n_keys + words.keys
     order = np.argsort(places, kind="stable")

@@ -1,4 +1,4 @@
-"""``tls-tasks prepare``: from a news-tls folder to Parquet with a data set card, for ``--metadata`` or the hub."""
+"""``tls-tasks prepare``: from a news-tls folder to Parquet with a data set _card, for ``--metadata`` or the hub."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tls_tasks.timelines.topics import Topic
 def prepare(
     name: str, source: Path, out: Path, *, licence: str | None = None, force: bool = False
 ) -> tuple[Topic, ...]:
-    """Write a data set as Parquet with a card.
+    """Write a data set as Parquet with a _card.
 
     Args:
         name: The data set.
         source: A news-tls folder of it, or a folder with such a folder in it.
         out: The folder to write: ``data/test-00000-of-00001.parquet`` and ``README.md``.
-        licence: Licence for the card; None says what is known of the original's.
+        licence: Licence for the _card; None says what is known of the original's.
         force: Write into ``out`` although there is something in it; other files in it are left alone.
 
     Returns:
@@ -43,7 +43,7 @@ def prepare(
     topics = found.documents
     (out / PARQUET_FILE).parent.mkdir(parents=True, exist_ok=True)
     write_parquet(name, topics, out / PARQUET_FILE)
-    (out / "README.md").write_text(card(wanted, topics, licence), encoding="utf-8")
+    (out / "README.md").write_text(_card(wanted, topics, licence), encoding="utf-8")
     return topics
 
 
@@ -57,8 +57,8 @@ def task_for(name: str, topics: tuple[Topic, ...]) -> str:
     return name if all(topic.articles for topic in topics) else f"{name}_closed_book"
 
 
-def card(wanted: DataSet, topics: tuple[Topic, ...], licence: str | None) -> str:
-    """The data set card, in the hub's form: YAML front matter, then Markdown.
+def _card(wanted: DataSet, topics: tuple[Topic, ...], licence: str | None) -> str:
+    """The data set _card, in the hub's form: YAML front matter, then Markdown.
 
     Args:
         wanted: The data set.

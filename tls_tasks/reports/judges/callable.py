@@ -35,14 +35,14 @@ class CallableJudge:
         except Exception as error:  # a fault of the instrument, whatever it is: unscored and counted
             _log.warning("judge %s failed on a question of kind %s: %r", self.name, query.kind, error)
             return Verdict(None, "failed", shorten(repr(error)))
-        return verdict_of(answer, self.name)
+        return _verdict_of(answer, self.name)
 
 
 def from_callable(function: Callable[[Query], Any], name: str = "callable") -> CallableJudge:
     """A judge that asks a function.
 
     Args:
-        function: Takes a :class:`~tls_tasks.reports.types.Query` and returns what :func:`verdict_of` accepts. If it
+        function: Takes a :class:`~tls_tasks.reports.types.Query` and returns what :func:`_verdict_of` accepts. If it
             raises an exception, the query is left without a verdict.
         name: For the signature.
 
@@ -68,7 +68,7 @@ def from_probability(probability: float) -> Verdict:
     return Verdict(probability >= 0.5, probability=probability)
 
 
-def verdict_of(answer: Any, name: str) -> Verdict:
+def _verdict_of(answer: Any, name: str) -> Verdict:
     """The verdict in an answer.
 
     Args:
@@ -80,7 +80,7 @@ def verdict_of(answer: Any, name: str) -> Verdict:
         InputError: Anything else.
 
     Example:
-        >>> [verdict_of(answer, "j").value for answer in (True, "yes.", " NO", "MAYBE", 0.7, None)]
+        >>> [_verdict_of(answer, "j").value for answer in (True, "yes.", " NO", "MAYBE", 0.7, None)]
         [True, True, False, None, True, None]
     """
     if hasattr(answer, "item"):

@@ -23,7 +23,7 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _OF_ONE_QUESTION = frozenset({"content_filter", "context_length_exceeded", "string_above_max_length"})
 
 
-class Reply(NamedTuple):
+class _Reply(NamedTuple):
     """What a model wrote, and how many tokens it read and wrote."""
 
     text: str
@@ -63,7 +63,7 @@ class ChatClient:
             http_client=http_client,
         )
 
-    async def ask(self, messages: list[Message]) -> Reply:
+    async def ask(self, messages: list[Message]) -> _Reply:
         """The model's reply to messages.
 
         Raises:
@@ -82,7 +82,7 @@ class ChatClient:
             content = "".join(text for text in parts if isinstance(text, str))
         counts = [usage.get(name) if isinstance(usage, dict) else 0 for name in ("prompt_tokens", "completion_tokens")]
         text = content if isinstance(content, str) else ""
-        return Reply(text, *(count if isinstance(count, int) and count > 0 else 0 for count in counts))
+        return _Reply(text, *(count if isinstance(count, int) and count > 0 else 0 for count in counts))
 
     def _sorted(self, error: APIError) -> Unanswered | JudgeError:
         if not isinstance(error, APIStatusError):

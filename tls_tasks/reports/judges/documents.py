@@ -25,14 +25,14 @@ TEXT_NAMES = ("text", "contents", "body")
 """Where they keep its text."""
 
 
-class Bundled(NamedTuple):
+class _Bundled(NamedTuple):
     """What :func:`write_bundle` did: how many documents it wrote, and the cited ids that are in no collection."""
 
     n_documents: int
     missing: tuple[str, ...]
 
 
-def write_bundle(path: str | Path, reports: Iterable[Report], documents: Any) -> Bundled:
+def write_bundle(path: str | Path, reports: Iterable[Report], documents: Any) -> _Bundled:
     """Write the documents that reports cite, each once, in the order of citation.
 
     Args:
@@ -54,7 +54,7 @@ def write_bundle(path: str | Path, reports: Iterable[Report], documents: Any) ->
                     break
             else:
                 missing.add(doc_id)
-    return Bundled(write_rows(Path(path), kept.values()), tuple(sorted(missing)))
+    return _Bundled(write_rows(Path(path), kept.values()), tuple(sorted(missing)))
 
 
 def read_bundle(path: str | Path) -> dict[str, Any]:

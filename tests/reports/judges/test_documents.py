@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.reports.documents import look_up
-from tls_tasks.reports.judges.documents import read_bundle, read_documents, read_lookup, write_bundle
+from tls_tasks.reports.judges.documents import read_bundle, read_documents, write_bundle
+from tls_tasks.reports.judges.pickles import read_lookup
 from tls_tasks.reports.judges.store import DocumentStore, build_store
 from tls_tasks.reports.types import Report, ReportSentence
 

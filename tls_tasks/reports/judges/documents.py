@@ -6,16 +6,16 @@ with ``id``, ``title``, ``text``, and ``collection`` where there are several col
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.rows import describe
 from tls_tasks.data.files import parquet_rows
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges.files import read_rows, write_rows
+from tls_tasks.reports.judges.pickles import read_lookup
 from tls_tasks.reports.types import Report
 
 ID_NAMES = ("id", "doc_id", "docid", "docno", "_id")
@@ -124,32 +124,3 @@ def _pickled_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for doc_id, document in read_lookup(path).items():
         parts = document if isinstance(document, dict) else {"text": document}
         yield f"{path}, document {doc_id!r}", {**parts, "id": doc_id}
-
-
-class _DataOnly(pickle.Unpickler):
-    """Builds what the instructions of a pickle can build by themselves: text, numbers, lists, dicts and the like.
-
-    Functions and classes would be fetched by :meth:`find_class`; without them nothing can be called.
-    """
-
-    def find_class(self, module: str, name: str) -> NoReturn:
-        raise pickle.UnpicklingError(f"it asks for {module}.{name}, which plain data don't need; nothing in it was run")
-
-    def persistent_load(self, pid: Any) -> NoReturn:
-        raise pickle.UnpicklingError("it refers to an object outside; nothing in it was run")
-
-
-def read_lookup(path: Path) -> dict[str, Any]:
-    """A pickled dict with string keys.
-
-    Raises:
-        DataError: A file that can't be read, or that holds anything but plain data.
-    """
-    try:
-        with path.open("rb") as file:
-            lookup = _DataOnly(file).load()
-    except Exception as error:  # damaged pickles raise almost anything
-        raise DataError(f"{path}: not readable as a pickled dict: {error}") from error
-    if not isinstance(lookup, dict) or not all(isinstance(key, str) for key in lookup):
-        raise DataError(f"{path}: not a pickled dict with string keys")
-    return lookup

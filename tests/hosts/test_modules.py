@@ -201,11 +201,11 @@ def tree_example():
         odd={"name": "NaN 1e999 \ud800 \x00", "total": -0.0, "tags": ["[1]", "12345678901234567890123"]},
         options={
             "leaf_metrics": {"string": ["token_f1", {"metric": "exact_match", "normalize": ["lower"]}]},
-            "list_order": "ordered", "hierarchical_averaging": True, "weights": {"total": 2}, "thresholds": 0.5,
-            "confidence_interval": 0.9, "n_resamples": 50, "seed": 7, "options": {"extra_nodes": "one"},
+            "list_order": "ordered", "hierarchical_averaging": True,
+            "confidence_interval": 0.9, "n_resamples": 50, "seed": 7, "options": {"list_items": "surplus"},
         },
-        signed={"options:guide,extra_nodes=one", "avg:hierarchical", "parse:lenient", "ci:0.9,50,seed7"},
-        keys={"pass_rates", "treeval_score_ci"},
+        signed={"options:guide,list_items=surplus", "avg:hierarchical", "parse:lenient", "ci:0.9,50,seed7"},
+        keys={"treeval_score_ci"},
         required={"schema": {"name": "string", "total": "number", "tags": ["string"], "lines": [{"item": "string"}]}},
     )  # fmt: skip
 

@@ -17,7 +17,7 @@ from tests.conftest import ORACLES, ROOT, SHARED, read_jsonl
 from tests.trees.slow_tree_eval import RULES, Slow
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.score import Score, values
-from tls_tasks.trees.align import _compare, _compare_one_by_one, _Side, _weigh, assign
+from tls_tasks.trees.align import _compare_one_by_one
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies
 from tls_tasks.trees.leaf_metrics import resolve_metric
 from tls_tasks.trees.nodes import count_nodes
@@ -25,6 +25,7 @@ from tls_tasks.trees.options import OPTIONS, TreeOptions, resolve_options
 from tls_tasks.trees.plan import Field, make_plan
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import KEYS
+from tls_tasks.trees.similarity import Side, assign, compare, weigh
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import AnyOf, ListOf, leaves_of
 from tls_tasks.trees.walk import KINDS, Walk
@@ -662,10 +663,10 @@ def test_all_pairs_at_once_are_all_pairs_one_by_one(case):
         if isinstance(node.item, Field) or not left or not right:
             continue
         sums = [
-            _compare(_Side(walk.plan, node.item, left), _Side(walk.plan, node.item, right, is_predicted=True)),
+            compare(Side(walk.plan, node.item, left), Side(walk.plan, node.item, right, is_predicted=True)),
             _compare_one_by_one(walk, node.item, left, right),
         ]
-        quick, slow = (_weigh(walk.plan, node.item, one, (len(left), len(right))) for one in sums)
+        quick, slow = (weigh(walk.plan, node.item, one, (len(left), len(right))) for one in sums)
         assert np.array_equal(quick, slow)
 
 

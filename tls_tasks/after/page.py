@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import importlib
 import json
 from collections.abc import Sequence
 from importlib import resources
@@ -14,9 +13,9 @@ from typing import Any
 from tls_tasks import __version__
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import Progress, ScoredTask
-from tls_tasks.core.answers import answer_text
 from tls_tasks.core.errors import TlsTasksError
 from tls_tasks.core.score import without_nan
+from tls_tasks.core.task import answer_text
 
 _LONGEST_ANSWER = 100_000  # characters; the page says how many more there were
 
@@ -83,11 +82,10 @@ def _run_entry(scored: ScoredTask, progress: Progress | None) -> dict[str, Any]:
 
 
 def _view(scored: ScoredTask, sample: Sample) -> dict[str, Any]:
-    """What the family draws of an answer: plain data, of a ``kind`` that the script knows."""
-    picture = importlib.import_module(f"tls_tasks.{scored.task.family}.picture").picture
+    """What the task draws of an answer: plain data, of a ``kind`` that the script knows."""
     answer = "\n".join(map(str, sample.answer))
     try:
-        view = picture(sample.doc, answer_text(sample.answer), scored.explain(sample))
+        view = scored.task.picture(sample.doc, answer_text(sample.answer), scored.explain(sample))
     except (TlsTasksError, KeyError, IndexError, TypeError, ValueError) as error:
         # A log that was edited must not cost the page: its document says what is wrong.
         view = {"kind": "text", "problem": f"{type(error).__name__}: {error}"}

@@ -15,10 +15,9 @@ from typing import Any
 
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, find_runs, read_samples
 from tls_tasks.after.task_files import TaskFile, task_file, task_files
-from tls_tasks.core.answers import answer_text
 from tls_tasks.core.errors import DataError, TlsTasksError
 from tls_tasks.core.score import Interval, Score, values
-from tls_tasks.core.task import Task
+from tls_tasks.core.task import Task, answer_text
 from tls_tasks.registry import find_task
 
 _TOLERANCE = 1e-12  # how far a rescored value may be from the reported one

@@ -79,7 +79,7 @@ def file_rows(file: Path, member: str | None = None) -> Rows:
     raise DataError(f"{file}: expected a file that ends in {', '.join(ENDINGS)}")
 
 
-def paired_rows(documents: Path, summaries: Path) -> Rows:
+def _paired_rows(documents: Path, summaries: Path) -> Rows:
     """The rows of two text files, a document and its summary a line, as Multi-News is published.
 
     Newlines within a document are written out as ``NEWLINE_CHAR`` there.
@@ -97,7 +97,7 @@ def paired_rows(documents: Path, summaries: Path) -> Rows:
 
 def hub_rows(files: Sequence[Path], member: str | None) -> Rows:
     """The rows of a hub source's files: one file of rows, or a pair of text files."""
-    return paired_rows(*files) if len(files) == 2 else file_rows(files[0], member)
+    return _paired_rows(*files) if len(files) == 2 else file_rows(files[0], member)
 
 
 def json_lines(path: Path) -> Rows:
@@ -106,14 +106,14 @@ def json_lines(path: Path) -> Rows:
     Raises:
         DataError: If the file can't be read or a line isn't JSON.
     """
-    return json_values(text_lines(path), str(path))
+    return _json_values(text_lines(path), str(path))
 
 
-def json_values(lines: Iterable[str], where: str) -> Rows:
+def _json_values(lines: Iterable[str], where: str) -> Rows:
     """The values of JSON lines, each with its place for messages; empty lines are passed over.
 
     Example:
-        >>> list(json_values(['{"a": 1}', ""], "x.jsonl"))
+        >>> list(_json_values(['{"a": 1}', ""], "x.jsonl"))
         [('x.jsonl, line 1', {'a': 1})]
     """
     for number, line in enumerate(lines, start=1):
@@ -179,7 +179,7 @@ def _json_rows(file: Path) -> Rows:
     """A list of objects, or JSON Lines under another name (MeetingBank)."""
     text = "".join(text_lines(file))
     if not text.lstrip().startswith("["):
-        yield from json_values(text.split("\n"), str(file))
+        yield from _json_values(text.split("\n"), str(file))
         return
     try:
         rows = json.loads(text)
@@ -191,6 +191,6 @@ def _json_rows(file: Path) -> Rows:
 def _zip_rows(file: Path, member: str) -> Rows:
     try:
         with zipfile.ZipFile(file) as archive, archive.open(member) as content:
-            yield from json_values(io.TextIOWrapper(content, encoding="utf-8"), f"{file}/{member}")
+            yield from _json_values(io.TextIOWrapper(content, encoding="utf-8"), f"{file}/{member}")
     except (KeyError, OSError, UnicodeDecodeError, zipfile.BadZipFile) as error:
         raise DataError(f"{file}: can't read {member}: {error}") from error

@@ -49,7 +49,7 @@ _CLAUSE_END = re.compile(r"[,;:()“”]|\s[-–—]\s|\b(?:and|but|because|sinc
 _EDGES = "\"'“”‘’.,;:!?()… "
 
 
-class Request(NamedTuple):
+class _Request(NamedTuple):
     """What a prompt asks for.
 
     Attributes:
@@ -89,7 +89,7 @@ def answer(prompt: str) -> str:
     return json.dumps(list(found.values()), ensure_ascii=False)
 
 
-def read_request(instruction: str) -> Request | None:
+def read_request(instruction: str) -> _Request | None:
     """The keys that an instruction lists, each with its values; None if it lists no domain and no quote."""
     keys = [
         (key, tuple(only.split(", ")) if only else (), tuple(_VALUE.findall(rest)))
@@ -98,10 +98,10 @@ def read_request(instruction: str) -> Request | None:
     if len(keys) < 2:
         return None
     (domain_key, _, domains), (span_key, _, _), *attributes = keys
-    return Request(domains, domain_key, span_key, tuple((key, only or domains, of) for key, only, of in attributes))
+    return _Request(domains, domain_key, span_key, tuple((key, only or domains, of) for key, only, of in attributes))
 
 
-def _objects(document: str, request: Request) -> Iterator[dict[str, str]]:
+def _objects(document: str, request: _Request) -> Iterator[dict[str, str]]:
     for sentence in sentences(document):
         for clause in _CLAUSE_END.split(sentence):
             for domain in request.domains:
@@ -133,7 +133,7 @@ def _plain(text: str) -> str:
     return text.strip(_EDGES).replace("’", "'").casefold()
 
 
-def _attributes(clause: str, domain: str, request: Request) -> dict[str, str]:
+def _attributes(clause: str, domain: str, request: _Request) -> dict[str, str]:
     chosen = {}
     for key, domains, values in request.attributes:
         if domain in domains:

@@ -34,7 +34,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class EvidenceConfig:
+class _EvidenceConfig:
     """The settings of :func:`evidence_extraction`, as they stand in its signature."""
 
     schema: str
@@ -121,7 +121,7 @@ def evidence_extraction(
         _document(index, row, matcher, require_grounding, postprocess)
         for index, row in enumerate(read_rows(predictions, references, sources, read))
     ]
-    config = EvidenceConfig(
+    config = _EvidenceConfig(
         *(read.label, overlap, tokenizer, limit, matching, require_grounding, postprocess),
         interval=interval_sign(interval),
     )

@@ -47,11 +47,11 @@ def resolve_words(tokenizer: str | Tokenizer) -> Tokenizer:
     raise InputError("tokenizer", None, repr(tokenizer), "a name of a tokeniser or a function: text -> words")
 
 
-def bare_words(text: str) -> list[str]:
+def _bare_words(text: str) -> list[str]:
     """Lower-case words between blanks without punctuation at their ends; what is only punctuation is no word.
 
     Example:
-        >>> bare_words("“Seemed” half-asleep … today.")
+        >>> _bare_words("“Seemed” half-asleep … today.")
         ['seemed', 'half-asleep', 'today']
     """
     return [bare for word in whitespace_words(text) if (bare := _bare(word))]
@@ -59,7 +59,7 @@ def bare_words(text: str) -> list[str]:
 
 TOKENIZERS: Mapping[str, Tokenizer] = {
     "whitespace": whitespace_words,
-    "strip_punct": bare_words,
+    "strip_punct": _bare_words,
     "unicode": unicode_words,
 }
 """The tokenisers by name: words between blanks, the same without punctuation at their ends, words of any script."""

@@ -14,6 +14,7 @@ from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.schema import read_schema
 from tls_tasks.evidence.score import accuracy_result, further_results, prf_results
 from tls_tasks.evidence.types import EvidenceSchema
+from tls_tasks.text.marks import mark_spans
 
 
 def _results(schema: EvidenceSchema) -> dict[str, Result]:
@@ -62,6 +63,23 @@ def _target(doc: Mapping[str, Any]) -> str:
     return str(doc["references"])
 
 
+def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
+    """The source with hits, misses and spurious spans marked, and the objects with what is wrong with them."""
+    item = explained["evidence_extraction"]["items"][0]
+    spans = []
+    for mark, objects in (
+        ("miss", item["misses"]),
+        ("spurious", item["spurious"]),
+        ("hit", [match[side] for match in item["matches"] for side in ("reference", "prediction")]),
+    ):
+        spans += [(start, end, mark) for found in objects for start, end in found["places"] or ()]
+    return {
+        "kind": "evidence",
+        "source": mark_spans(doc["text"], spans),
+        **{key: item[key] for key in ("matches", "misses", "spurious")},
+    }
+
+
 TASKS = {
     name: Task(
         name,
@@ -72,6 +90,7 @@ TASKS = {
         _target,
         _unit,
         _explain,
+        _picture,
         table_of=_table_of,
     )
     for name, data_set in DATA_SETS.items()

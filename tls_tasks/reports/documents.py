@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.text_rows import describe
+from tls_tasks.core.rows import describe
 
 _SAME_COLLECTION: Mapping[str, str] = {
     "neuclir/1/zho": "neuclir/1/zh",

@@ -16,7 +16,7 @@ from typing import Any
 from tls_tasks.core.json_text import find_json
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.core.text_rows import describe
+from tls_tasks.core.rows import describe
 from tls_tasks.reports.read_files import BadRow, read_rows
 from tls_tasks.reports.types import Report, ReportSentence
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.answers import answer_text
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Score
+from tls_tasks.core.task import answer_text
 from tls_tasks.data.files import json_lines, text_lines
 from tls_tasks.reports.nuggets import parse_request, read_requests
 from tls_tasks.reports.read import read_reports

@@ -213,7 +213,21 @@ def shown_documents(doc: Doc) -> dict[str, dict[str, str]]:
     return {document["id"]: document for document in json.loads(doc["documents"])}
 
 
+def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
+    """Each sentence with its path through the decision tree, its citations and the nuggets that it answers."""
+    sentences = explained["report_eval"]["items"][0]["sentences"]
+    return {
+        "kind": "report",
+        "request": str(doc.get("problem_statement") or doc.get("title") or ""),
+        # Of the verdicts, only the missing ones are shown.
+        "sentences": [
+            {**sentence, "verdicts": [verdict for verdict in sentence["verdicts"] if verdict["value"] is None]}
+            for sentence in sentences
+        ],
+    }
+
+
 TASKS = {
-    name: Task(name, "reports", _RESULTS, _load, prompt, _target, _unit, _explain, judge=_judge_answers)
+    name: Task(name, "reports", _RESULTS, _load, prompt, _target, _unit, _explain, _picture, judge=_judge_answers)
     for name in DATA_SETS
 }

@@ -30,7 +30,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class TreeEvalConfig:
+class _TreeEvalConfig:
     """The settings of :func:`tree_eval`, as they stand in its signature."""
 
     leaves: str
@@ -113,7 +113,7 @@ def tree_eval(
     walk = _walk(plan, rows)
     texts = [_unit_of_text(*row, plan.root) for row in zip(parses, walk.is_clean, strict=True)]
     units = [{**unit, **text} for unit, text in zip(walk.units(), texts, strict=True)]
-    config = TreeEvalConfig(
+    config = _TreeEvalConfig(
         plan.digest,
         ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics})),
         plan.options,

@@ -19,7 +19,7 @@ SIGNIFICANT = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class _Row:
     """One line of a ranking.
 
     Attributes:
@@ -34,17 +34,17 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranking:
+class _Ranking:
     """The ranking of one task by one metric; ``notes`` says what cannot be compared."""
 
     task: str
     metric: str
     metrics: tuple[str, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[_Row, ...]
     notes: tuple[str, ...] = ()
 
 
-def rankings(systems: Sequence[System]) -> list[Ranking]:
+def rankings(systems: Sequence[System]) -> list[_Ranking]:
     """One ranking a task, by the task's first metric, best first.
 
     Two systems are in one significance group if the paired test cannot tell them apart from the group's best, after
@@ -54,14 +54,14 @@ def rankings(systems: Sequence[System]) -> list[Ranking]:
     return [_ranking(name, [system for system in systems if name in system.tasks]) for name in names]
 
 
-def _ranking(name: str, systems: Sequence[System]) -> Ranking:
+def _ranking(name: str, systems: Sequence[System]) -> _Ranking:
     keys = list(systems[0].tasks[name].ranked)
     sign = -1 if systems[0].tasks[name].score.table[keys[0]].better else 1
     order = sorted(systems, key=lambda system: (sign * system.tasks[name].metrics[keys[0]], system.name))
     groups, notes = _groups(name, keys[0], order)
-    rows = [Row(system.name, system.tasks[name].metrics, groups[system.name]) for system in order]
-    rows += [Row(row["system"], row, None) for row in _published()["tasks"].get(name, [])]
-    return Ranking(name, keys[0], tuple(keys), tuple(rows), tuple(notes))
+    rows = [_Row(system.name, system.tasks[name].metrics, groups[system.name]) for system in order]
+    rows += [_Row(row["system"], row, None) for row in _published()["tasks"].get(name, [])]
+    return _Ranking(name, keys[0], tuple(keys), tuple(rows), tuple(notes))
 
 
 def _groups(name: str, key: str, order: Sequence[System]) -> tuple[dict[str, int], list[str]]:
@@ -91,14 +91,14 @@ def _published() -> dict[str, Any]:
     return value
 
 
-def site(ranked: Sequence[Ranking]) -> str:
+def site(ranked: Sequence[_Ranking]) -> str:
     """The page: no script, no network."""
     style = asset("page.css")
     body = "\n".join(map(_section, ranked))
     return asset("leaderboard.html").format(digest=csp_hash(style), style=style, body=body, version=__version__)
 
 
-def _section(ranking: Ranking) -> str:
+def _section(ranking: _Ranking) -> str:
     name = html.escape(ranking.task)
     head = "".join(f'<th scope="col" class="number">{html.escape(key)}</th>' for key in ranking.metrics)
     rows = "\n".join(_row(place, row, ranking.metrics) for place, row in enumerate(ranking.rows, start=1))
@@ -118,7 +118,7 @@ def _section(ranking: Ranking) -> str:
     )
 
 
-def _row(place: int, row: Row, metrics: Sequence[str]) -> str:
+def _row(place: int, row: _Row, metrics: Sequence[str]) -> str:
     published = row.group is None
     rank, group, kind = ("published", "", ' class="published"') if published else (place, row.group, "")
     cells = "".join(f'<td class="number">{_number(row.values.get(key))}</td>' for key in metrics)

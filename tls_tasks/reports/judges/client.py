@@ -48,12 +48,11 @@ class ChatClient:
 
     def __init__(self, endpoint: Endpoint) -> None:
         self._endpoint = endpoint
-        sender = httpx.AsyncClient(
-            verify=endpoint.url.startswith("https"),
-            trust_env=endpoint.host not in _LOOPBACK,  # no proxy leads to this machine
-            limits=httpx.Limits(max_connections=endpoint.max_in_flight),
-        )
-        self.transport = LimitedTransport(sender, endpoint.timeout, has_key=endpoint.api_key is not None)
+        # Reading the certificates takes longer than a question to a server at home: once is enough, if at all.
+        verify: Any = endpoint.url.startswith("https") and httpx.create_ssl_context()
+        trust_env = endpoint.host not in _LOOPBACK  # no proxy leads to this machine
+        senders = [httpx.AsyncClient(verify=verify, trust_env=trust_env) for _ in range(endpoint.max_in_flight)]
+        self.transport = LimitedTransport(senders, endpoint.timeout, has_key=endpoint.api_key is not None)
         http_client: Any = httpx.AsyncClient(transport=self.transport)  # openai 3 prefers httpx2, but takes this too
         self.openai = AsyncOpenAI(
             base_url=endpoint.url,

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Sequence
+from contextlib import aclosing
 
 import httpx
 
@@ -22,10 +24,10 @@ _KEPT_HEADERS = ("retry-after", "retry-after-ms", "location")
 
 
 class LimitedTransport(httpx.AsyncBaseTransport):
-    """Sends requests through an HTTP client and reads the answers completely, within limits.
+    """Sends requests through HTTP clients and reads the answers completely, within limits.
 
     Args:
-        client: The client that sends.
+        clients: One for each request in flight: a connection pool costs more than the requests when many share it.
         timeout: Seconds until a try is given up.
         has_key: Whether to send the ``Authorization`` header, which the ``openai`` client always sets.
 
@@ -33,8 +35,8 @@ class LimitedTransport(httpx.AsyncBaseTransport):
         n_sent: How many requests have been sent.
     """
 
-    def __init__(self, client: httpx.AsyncClient, timeout: float, has_key: bool) -> None:
-        self._client, self._timeout, self._has_key = client, timeout, has_key
+    def __init__(self, clients: Sequence[httpx.AsyncClient], timeout: float, has_key: bool) -> None:
+        self._idle, self._timeout, self._has_key = list(clients), timeout, has_key
         self.n_sent = 0
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
@@ -60,18 +62,21 @@ class LimitedTransport(httpx.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         """Close all connections."""
-        await self._client.aclose()
+        for client in self._idle:
+            await client.aclose()
 
     async def _exchange(self, request: httpx.Request) -> tuple[int, httpx.Headers, bytes]:
-        response = await self._client.send(request, stream=True)
+        client = self._idle.pop()
         try:
-            content = bytearray()
-            async for chunk in response.aiter_raw():
-                content += chunk
-                if len(content) > LIMIT:
-                    raise httpx.DecodingError(f"the answer has more than {LIMIT:,} bytes")
+            response = await client.send(request, stream=True)
+            async with aclosing(response):
+                content = bytearray()
+                async for chunk in response.aiter_raw():
+                    content += chunk
+                    if len(content) > LIMIT:
+                        raise httpx.DecodingError(f"the answer has more than {LIMIT:,} bytes")
         finally:
-            await response.aclose()
+            self._idle.append(client)
         encoding = response.headers.get("content-encoding", "identity")
         if encoding != "identity":
             raise httpx.DecodingError(f"the answer is encoded as {encoding!r:.40}, which was not asked for")

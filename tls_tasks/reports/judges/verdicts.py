@@ -65,7 +65,7 @@ def verdict_in(text: str) -> Verdict:
 
 
 def shorten(text: str) -> str:
-    r"""The end of a judge's words, on one line, as it is kept with the verdict.
+    r"""The end of a judge's answer, on one line, as it is kept with the verdict.
 
     Example:
         >>> shorten("Yes,\n it does.")

@@ -104,7 +104,7 @@ def _data(task: TaskFile, data_set: DataSet) -> dict[str, str]:
     hub, cached = "no hub source", False
     if (source := data_set.hub) is not None and not lacks_articles:
         cached = all(is_cached(source.repo_id, source.revision, file) for file in source.files)
-        hub = f"{source.repo_id}@{source.revision}" + ("" if cached else " (not in the cache)")
+        hub = source.origin + ("" if cached else " (not in the cache)")
     root = os.environ.get(DATA_VARIABLE)
     folder = own_folder(data_set, Path(root).expanduser()) if root else None
     data = f"local {folder}" if folder else "hub" if cached else "embedded"

@@ -72,15 +72,8 @@ def _groups(scored: Sequence[ScoredTask]) -> Iterator[Refusal]:
     present = {task.name for task in scored}
     asked = {str(name) for task in scored for name in task.results.get("group_subtasks") or {}}
     for name in sorted(asked & set(group_files())):
-        if missing := [member for member in _members(name) if member not in present]:
+        if missing := [member for member in group_files()[name].members if member not in present]:
             yield Refusal("group", f"{name} lacks {', '.join(missing)}", f"run the whole group: lm_eval --tasks {name}")
-
-
-def _members(group: str) -> list[str]:
-    members: list[str] = []
-    for name in group_files()[group].members:
-        members += _members(name) if name in group_files() else [name]
-    return members
 
 
 def _whole(scored: ScoredTask) -> Iterator[Refusal]:

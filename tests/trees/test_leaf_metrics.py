@@ -156,6 +156,7 @@ def slow_treeval_exact_match(left, right):
     if isinstance(right, str) or isinstance(left, str):
         return left == right
     if isinstance(right, float | bool):
+        left = float(left) if isinstance(left, int) else left  # NumPy 1 can't take integers of more than 64 bits
         return bool(np.isclose(right, left, rtol=1e-5, atol=1e-8))
     return bool(left == right)
 

@@ -365,6 +365,8 @@ def arguments(*given):
         (["-p", "openai", "-m", "x", "--base-url", "http://h"], {"provider": "openai", "model": "x", "base_url": "http://h"}),
         (["-m", "x", "--max-in-flight", "3", "--timeout", "5"],
          {"provider": "together", "model": "x", "max_in_flight": 3, "timeout": 5.0}),
+        (["-m", "x", "--nli", "org/nli"],
+         {"provider": "together", "model": "x", "citation_support": {"nli": "org/nli"}}),
     ],
 )  # fmt: skip
 def test_the_judge_that_is_named(given, spec):

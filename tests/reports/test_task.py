@@ -280,6 +280,8 @@ def test_names_of_judges():
     assert check_judge({"harness": "hf", "model_args": "pretrained=x"}).startswith(
         "hf(pretrained=x),loglikelihood,prompts:"
     )
+    both = {"base_url": "http://127.0.0.1:9/v1", "model": "m", "citation_support": {"nli": "org/nli"}}
+    assert check_judge(both).endswith(",citation_support=nli:org/nli")
     assert make_judge("none") is None
 
 
@@ -304,7 +306,7 @@ def test_names_of_judges():
         ({"base_url": "http://h", "model": "m", "api_key_env": "NO_SUCH_KEY"}, InputError, "NO_SUCH_KEY"),
         ({"provider": "acme", "model": "m"}, OptionError, "provider: got 'acme', expected one of"),
         ({"harness": "hf", "temperature": 1}, OptionError, "judge: got 'temperature'"),
-        ({"recorded": "x.jsonl", "citation_support": "hf"}, OptionError, "judge: got 'citation_support'"),
+        ({"recorded": "x.jsonl", "citation_support": "hf"}, InputError, "judge: got 'hf'"),
     ],
 )
 def test_judges_that_can_not_work_are_refused_before_anything_is_generated(spec, error, message, tmp_path, monkeypatch):

@@ -81,6 +81,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--recorded", metavar="FILE", help="a recording instead of a model")
     add("--harness", metavar="NAME", help="a model of lm_eval, such as hf")
     add("--model-args", "--model_args", metavar="ARGS", help="its arguments, such as pretrained=ORG/MODEL")
+    add("--nli", metavar="MODEL", help="a model of textual entailment, for support by citations only")
     add("--max-in-flight", metavar="N", type=_count, help="requests under way at a time (16)")
     add("--timeout", metavar="SECONDS", type=float, help="until one try is given up (60)")
     add("--max-tries", metavar="N", type=_count, help="of one question (7)")
@@ -161,8 +162,9 @@ def judge_spec(args: argparse.Namespace, out: Path) -> dict[str, Any] | str:
         raise InputError("judge", None, " and ".join(options), "one judge")
     if args.recorded:
         return "recorded" if args.recorded == "embedded" else {"recorded": args.recorded}
+    support = {} if args.nli is None else {"citation_support": {"nli": args.nli}}
     if args.harness:
-        return {"harness": args.harness, "model_args": args.model_args or ""}
+        return {"harness": args.harness, "model_args": args.model_args or "", **support}
     if args.base_url and not args.provider:
         spec: dict[str, Any] = {"base_url": args.base_url, "model": args.model}
     else:
@@ -171,7 +173,7 @@ def judge_spec(args: argparse.Namespace, out: Path) -> dict[str, Any] | str:
     for name in ("api_key_env", "max_in_flight", "timeout", "max_tries"):
         if getattr(args, name) is not None:
             spec[name] = getattr(args, name)
-    return {**spec, "cache": str(args.cache or out / "verdicts.sqlite")}
+    return {**spec, "cache": str(args.cache or out / "verdicts.sqlite"), **support}
 
 
 def _default_model(provider: str | None) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.reports.judges import from_provider
+from tls_tasks.reports.judges import ModelProvider, from_provider
 from tls_tasks.reports.judges.providers import read_key
 from tls_tasks.reports.types import Query
 
@@ -26,14 +26,14 @@ def values(verdicts):
     return [verdict.value for verdict in verdicts]
 
 
-@pytest.mark.parametrize("provider", ["openai", "together", "anthropic"])
+@pytest.mark.parametrize("provider", ["openai", "together", "anthropic", *ModelProvider])
 def test_providers_are_asked_with_their_key(serve, monkeypatch, provider):
     server = serve()
-    monkeypatch.setenv(f"{provider.upper()}_API_KEY", "sk-test")
+    monkeypatch.setenv(f"{ModelProvider(provider).value.upper()}_API_KEY", "sk-test")
     judge = from_provider(provider, "some/model", base_url=server.url, cache="v.sqlite")
     assert values(judge.ask(QUERIES)) == [True, False] * 3
     assert server.headers[0][b"authorization"] == b"bearer sk-test" and server.requests[0]["model"] == "some/model"
-    assert judge.name.startswith(f"{provider}/some/model,prompts:")
+    assert judge.name.startswith(f"{ModelProvider(provider).value}/some/model,prompts:")
 
 
 def test_the_addresses_are_the_providers_own():

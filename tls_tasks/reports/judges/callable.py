@@ -1,17 +1,17 @@
-"""Judges made of a function."""
+"""Judges made of a function, or of other judges by kind of question."""
 
 from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.judges.questions import distinct
 from tls_tasks.reports.judges.verdicts import shorten, verdict_in
-from tls_tasks.reports.types import Query, Verdict
+from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 
 _log = logging.getLogger(__name__)
 
@@ -54,6 +54,43 @@ def from_callable(function: Callable[[Query], Any], name: str = "callable") -> C
     if not callable(function):
         raise InputError("function", None, describe(function), "a function that takes a Query")
     return CallableJudge(function, name)
+
+
+class ByKind:
+    """A judge that passes each kind of question to a judge of its own, such as an NLI model for citation support.
+
+    Args:
+        judges: Kind of question -> judge.
+        other: The judge for all other kinds.
+
+    Raises:
+        OptionError: A kind that doesn't exist.
+
+    Example:
+        >>> no = from_callable(lambda query: False, "no")
+        >>> yes = from_callable(lambda query: True, "yes")
+        >>> judge = ByKind({"citation_support": yes}, no)
+        >>> judge.name, judge.ask([Query("negative", {"sentence": "s"})])[0].value
+        ('no,citation_support=yes', False)
+    """
+
+    def __init__(self, judges: Mapping[str, Judge], other: Judge) -> None:
+        for kind in judges:
+            if kind not in QUERY_KINDS:
+                raise OptionError.unknown("judges", kind, QUERY_KINDS)
+        self._judges, self._other = dict(judges), other
+        self.name = ",".join([other.name, *(f"{kind}={judge.name}" for kind, judge in judges.items())])
+
+    def ask(self, queries: Sequence[Query]) -> list[Verdict]:
+        """One verdict per query, in order."""
+        positions: dict[str, list[int]] = {}
+        for position, query in enumerate(queries):
+            positions.setdefault(query.kind if query.kind in self._judges else "", []).append(position)
+        verdicts: dict[int, Verdict] = {}
+        for kind, members in positions.items():
+            judge = self._judges.get(kind, self._other)
+            verdicts |= zip(members, judge.ask([queries[position] for position in members]), strict=True)
+        return [verdicts[position] for position in range(len(queries))]
 
 
 def from_probability(probability: float) -> Verdict:

@@ -5,10 +5,11 @@ A specification is ``none``, ``recorded`` (the verdicts that come with the embed
 - ``recorded``: a recording, such as ``verdicts.jsonl`` of an earlier run;
 - ``base_url`` and ``model``: any OpenAI-compatible endpoint; ``api_key_env`` names the variable with its key;
 - ``provider`` (openai, anthropic, together) and ``model``;
-- ``harness``: a model of the harness such as ``hf``, with ``model_args``; it answers by the likelihood of YES and NO.
+- ``harness``: a model of the harness such as ``hf``, with ``model_args``; it answers by the likelihood of YES and NO;
+- ``nli``: a Hugging Face model of textual entailment; it judges support by citations and nothing else.
 
-``cache`` may name the file in which verdicts of an endpoint are kept (by default a file in the user's cache folder;
-false: none).
+``citation_support`` (a specification of its own) may name another judge for that kind of question, and ``cache`` the
+file in which verdicts of an endpoint are kept (by default a file in the user's cache folder; false: none).
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from typing import Any
 
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.rows import describe
+from tls_tasks.reports.judges.callable import ByKind
 from tls_tasks.reports.judges.endpoint import from_endpoint
+from tls_tasks.reports.judges.nli import NliJudge
 from tls_tasks.reports.judges.prompts import prompts_hash
 from tls_tasks.reports.judges.providers import from_provider, read_key
 from tls_tasks.reports.judges.recordings import Recorded
@@ -36,6 +39,7 @@ _OPTIONS = {
     "base_url": _CHAT_OPTIONS,
     "provider": _CHAT_OPTIONS,
     "harness": ("model_args", "chat", "window", "batch_size", "device"),
+    "nli": ("batch_size", "device", "max_length"),
 }
 SOURCES = tuple(_OPTIONS)
 """The keys that say which kind of judge an object specifies."""
@@ -91,18 +95,22 @@ def check_judge(spec: Any) -> str:
     """
     if spec in (None, "none"):
         return "none"
-    source, fields = _parse(spec)
+    source, fields, support = _parse(spec)
     if source == "harness":
         how = "loglikelihood,chat" if fields.get("chat") else "loglikelihood"
-        return f"{_harness_label(fields)},{how},prompts:{prompts_hash()}"
-    return _make(source, fields if source == "recorded" else {**fields, "cache": False}).name
+        name = f"{_harness_label(fields)},{how},prompts:{prompts_hash()}"
+    elif source == "nli":
+        name = f"nli:{fields['nli']}"
+    else:
+        name = _make(source, fields if source == "recorded" else {**fields, "cache": False}).name
+    return name if support is None else f"{name},citation_support={check_judge(support)}"
 
 
 def make_judge(spec: Any) -> Judge | None:
     """The judge that a specification names; None for ``none``.
 
     Raises:
-        InputError: As :func:`check_judge`; DataError.
+        InputError: As :func:`check_judge`; DataError, MissingExtraError.
 
     Example:
         >>> make_judge("none") is None
@@ -110,11 +118,18 @@ def make_judge(spec: Any) -> Judge | None:
     """
     if spec in (None, "none"):
         return None
-    return _make(*_parse(spec))
+    source, fields, support = _parse(spec)
+    judge = _make(source, fields)
+    if support is None:
+        return judge
+    other = make_judge(support)
+    if other is None:
+        raise InputError("judge.citation_support", None, repr(support), "a judge")
+    return ByKind({"citation_support": other}, judge)
 
 
-def _parse(spec: Any) -> tuple[str, dict[str, Any]]:
-    """The kind of judge, and its options."""
+def _parse(spec: Any) -> tuple[str, dict[str, Any], Any]:
+    """The kind of judge, its options, and the specification of another judge for support by citations."""
     if spec == "recorded":
         from tls_tasks.reports.data import embedded_recording
 
@@ -122,6 +137,7 @@ def _parse(spec: Any) -> tuple[str, dict[str, Any]]:
     if not isinstance(spec, Mapping):
         raise InputError("judge", None, repr(spec), _EXPECTED)
     fields = dict(spec)
+    support = fields.pop("citation_support", None)
     # With a provider, base_url is an option.
     found = [name for name in SOURCES if name in fields and not (name == "base_url" and "provider" in fields)]
     if len(found) != 1:
@@ -135,7 +151,7 @@ def _parse(spec: Any) -> tuple[str, dict[str, Any]]:
     for name in (source, "model") if source in ("base_url", "provider") else (source,):
         if not isinstance(fields.get(name), str) or not fields[name]:
             raise InputError(f"judge.{name}", None, describe(fields.get(name)), _EXPECTED_TEXTS[name])
-    return source, fields
+    return source, fields, support
 
 
 def _make(source: str, fields: Mapping[str, Any]) -> Judge:
@@ -146,6 +162,8 @@ def _make(source: str, fields: Mapping[str, Any]) -> Judge:
         if not path.is_file():
             raise DataError(f"judge.recorded: there is no file {path}")
         return Recorded.read(path, **options)
+    if source == "nli":
+        return NliJudge(value, **options)
     if source == "harness":
         # By name: the harness is a host, and families don't import hosts.
         harness_judge: Judge = importlib.import_module("tls_tasks.hosts.judge_model").from_options(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +14,23 @@ from tls_tasks.reports.judges.endpoint import ChatJudge, from_endpoint
 _ASSIGNMENT = re.compile(r"""\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^#\n]*))""")
 
 
+class ModelProvider(str, Enum):
+    """Whose models judge."""
+
+    TOGETHER = "together"
+    OPENAI = "openai"
+    ANTHROPIC = "anthropic"
+
+
 _URLS = {
-    "together": "https://api.together.xyz/v1",
-    "openai": "https://api.openai.com/v1",
-    "anthropic": "https://api.anthropic.com/v1",
+    ModelProvider.TOGETHER: "https://api.together.xyz/v1",
+    ModelProvider.OPENAI: "https://api.openai.com/v1",
+    ModelProvider.ANTHROPIC: "https://api.anthropic.com/v1",
 }
 
 
 def from_provider(
-    provider: str,
+    provider: str | ModelProvider,
     model_name: str,
     *,
     api_key: str | None = None,
@@ -50,10 +59,11 @@ def from_provider(
         'openai/gpt-4o'
     """
     if provider not in _URLS:
-        raise OptionError.unknown("provider", provider, _URLS)
-    key = read_key(f"{provider.upper()}_API_KEY") if api_key is None else api_key
-    label = name or f"{provider}/{model_name}"
-    return from_endpoint(base_url or _URLS[provider], model_name, api_key=key, name=label, **options)
+        raise OptionError.unknown("provider", provider, [known.value for known in ModelProvider])
+    known = ModelProvider(provider)
+    key = read_key(f"{known.value.upper()}_API_KEY") if api_key is None else api_key
+    label = name or f"{known.value}/{model_name}"
+    return from_endpoint(base_url or _URLS[known], model_name, api_key=key, name=label, **options)
 
 
 def read_key(variable: str) -> str:

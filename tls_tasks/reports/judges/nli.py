@@ -1,0 +1,114 @@
+"""A Hugging Face model of textual entailment as a judge of citation support (the extra ``hf``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tls_tasks.core.errors import InputError, MissingExtraError
+from tls_tasks.reports.judges.callable import from_probability
+from tls_tasks.reports.judges.questions import distinct
+from tls_tasks.reports.types import Query, Verdict
+
+
+class NliJudge:
+    """Says that a document supports a sentence if any part of it entails the sentence.
+
+    The document is the premise and the sentence the hypothesis. A premise that is too long for the model is cut into
+    windows of tokens that overlap by a quarter, and the highest probability of entailment counts. Questions of other
+    kinds get no verdict, ``unsupported``: combine this judge with another by
+    :class:`~tls_tasks.reports.judges.callable.ByKind`.
+
+    Args:
+        model: A sequence classification model with a label that begins with "entail": a folder, or a name on the Hub.
+        batch_size: How many windows the model reads at a time.
+        device: Such as ``cuda``; by default a GPU if there is one.
+        max_length: The longest input in tokens; by default what the model takes, at most 512.
+
+    Raises:
+        MissingExtraError: transformers or torch isn't installed.
+        InputError: A model without a label for entailment.
+
+    Example:
+        ``ByKind({"citation_support": NliJudge("MoritzLaurer/DeBERTa-v3-base-mnli-fever-anli")}, judge)``
+    """
+
+    def __init__(
+        self, model: str, *, batch_size: int = 16, device: str | None = None, max_length: int | None = None
+    ) -> None:
+        try:
+            import torch
+            from transformers import AutoModelForSequenceClassification, AutoTokenizer
+        except ImportError:
+            raise MissingExtraError(f"NliJudge({model!r})", "hf") from None
+        self._torch = torch
+        self._device = device or ("cuda" if torch.cuda.is_available() else "cpu")
+        self._tokenizer: Any = AutoTokenizer.from_pretrained(model)
+        self._model = AutoModelForSequenceClassification.from_pretrained(model).to(self._device)
+        self._entailment = _entailment_label(self._model.config.id2label, model)
+        known = [self._tokenizer.model_max_length, getattr(self._model.config, "max_position_embeddings", None) or 512]
+        self._max_length = max_length or min([512, *known])
+        self._batch_size = batch_size
+        self.name = f"nli:{model}"
+
+    def ask(self, queries: Sequence[Query]) -> list[Verdict]:
+        """One verdict per query, in order, with the probability of entailment."""
+        kept, positions = distinct(queries)
+        owners: list[int] = []
+        windows: list[dict[str, list[int]]] = []
+        for number, query in enumerate(kept):
+            if query.kind == "citation_support":
+                pieces = self._windows(query)
+                owners += [number] * len(pieces)
+                windows += pieces
+        best: dict[int, float] = {}
+        for number, probability in zip(owners, self._probabilities(windows), strict=True):
+            best[number] = max(best.get(number, probability), probability)
+        verdicts = [
+            from_probability(best[number]) if number in best else Verdict(None, "unsupported")
+            for number in range(len(kept))
+        ]
+        return [verdicts[position] for position in positions]
+
+    def _windows(self, query: Query) -> list[dict[str, list[int]]]:
+        """The inputs of the model, one per window of the premise: premise and hypothesis as tokens."""
+        premise, hypothesis = (
+            query.fields[name].encode("utf-8", "replace").decode() for name in ("document", "sentence")
+        )
+        tokens = self._tokenizer(hypothesis, add_special_tokens=False)["input_ids"]
+        if len(tokens) > self._max_length // 2:
+            tokens = tokens[: self._max_length // 2]
+            hypothesis = self._tokenizer.decode(tokens)
+        room = self._max_length - len(tokens) - self._tokenizer.num_special_tokens_to_add(pair=True)
+        inputs = self._tokenizer(
+            premise,
+            hypothesis,
+            truncation="only_first",
+            max_length=self._max_length,
+            stride=max(room // 4, 0),
+            return_overflowing_tokens=True,
+        )
+        names = [name for name in self._tokenizer.model_input_names if name in inputs]
+        return [{name: inputs[name][row] for name in names} for row in range(len(inputs["input_ids"]))]
+
+    def _probabilities(self, windows: Sequence[dict[str, list[int]]]) -> list[float]:
+        """The probability of entailment of each window; windows of similar length share a batch."""
+        order = sorted(range(len(windows)), key=lambda index: len(windows[index]["input_ids"]), reverse=True)
+        probabilities = [0.0] * len(windows)
+        for start in range(0, len(order), self._batch_size):
+            members = order[start : start + self._batch_size]
+            inputs = self._tokenizer.pad([windows[index] for index in members], return_tensors="pt").to(self._device)
+            with self._torch.inference_mode():
+                scores = self._model(**inputs).logits.float().softmax(-1)[:, self._entailment]
+            for index, probability in zip(members, scores.tolist(), strict=True):
+                probabilities[index] = probability
+        return probabilities
+
+
+def _entailment_label(labels: dict[int, str], model: str) -> int:
+    for number, label in labels.items():
+        if str(label).lower().startswith("entail"):
+            return int(number)
+    raise InputError(
+        "model", None, f"{model} with labels {sorted(labels.values())}", "a label that begins with 'entail'"
+    )

@@ -225,7 +225,7 @@ FAMILIES: Mapping[str, str] = {
 
 def tasks_of(family: str) -> Mapping[str, Any]:
     """The family's tasks by name; imports the family."""
-    tasks: Mapping[str, Any] = getattr(importlib.import_module(FAMILIES[family]), "TASKS", {})
+    tasks: Mapping[str, Any] = importlib.import_module(FAMILIES[family]).TASKS
     return tasks
 
 

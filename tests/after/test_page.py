@@ -80,10 +80,10 @@ def test_every_family_at_two_widths(report, open_page, width, dark):
 def test_the_table_of_runs_shows_what_was_reported(report, made_runs, open_page):
     opened = open_page(report)
     for scored in score_places([made_runs / "base"]):
-        article = opened.page.locator("article", has=opened.page.locator(f"h3:text-is('{scored.task.name}')"))
+        article = opened.page.locator("article", has=opened.page.locator(f"h3:text-is('{scored.name}')"))
         cells = article.locator("tbody td").all_inner_texts()
-        metric = next(metric for metric in scored.task.metrics if metric.higher_is_better)
-        assert any(cell.startswith(f"{scored.reported[metric.key]:.4f}") and "[" in cell for cell in cells)
+        key = next(key for key, result in scored.score.table.items() if result.better)
+        assert any(cell.startswith(f"{scored.reported[key]:.4f}") and "[" in cell for cell in cells)
         assert article.locator("svg rect.bar").count() == 2
         assert article.locator("code").first.inner_text().endswith("|v:1")
 
@@ -116,14 +116,14 @@ def test_sorting_filtering_and_walking(report, open_page):
 
 def test_the_picture_of_a_timeline(report, made_runs, open_page):
     """Dots, lines, their tooltips and the marked words are those of the detailed result."""
-    scored = next(one for one in score_places([made_runs / "base"]) if one.task.name == "tls_crisis")
+    scored = next(one for one in score_places([made_runs / "base"]) if one.name == "tls_crisis")
     sample = scored.log.samples[0]
     explained = scored.explain(sample)
     alignment = explained["alignment_rouge"]["items"][0]["alignment"]
     matches = explained["date_f1"]["items"][0]["matches"]
     page = open_page(report).page
     page.select_option("#control-Task", label="tls_crisis")
-    page.locator("#list tbody button", has_text=scored.score.ids[0]).click()
+    page.locator("#list tbody button", has_text=scored.ids[0]).click()
     picture = page.locator("#view svg")
     assert picture.locator("line.precision").count() == len(alignment["precision"]) > 0
     assert picture.locator("line.recall").count() == len(alignment["recall"]) > 0
@@ -142,7 +142,7 @@ def test_the_picture_of_a_timeline(report, made_runs, open_page):
 
 
 def explained_of(made_runs, task, place=0):
-    scored = next(one for one in score_places([made_runs / "base"]) if one.task.name == task)
+    scored = next(one for one in score_places([made_runs / "base"]) if one.name == task)
     sample = scored.log.samples[place]
     return scored, sample, scored.explain(sample)
 

@@ -7,10 +7,10 @@ import shutil
 import pytest
 
 from tls_tasks.after.logs import find_runs, read_samples
-from tls_tasks.after.scored_runs import problems_of, score_places
+from tls_tasks.after.scored_runs import score_places
 from tls_tasks.after.task_files import group_files, task_file, task_files
 from tls_tasks.core.errors import DataError, OptionError
-from tls_tasks.core.score import Sums
+from tls_tasks.core.score import Sums, values
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -46,37 +46,37 @@ def lines_of(path):
 @pytest.mark.slow
 @pytest.mark.parametrize("system", ["base", "noisy"])
 def test_an_untouched_log_gives_the_harness_numbers(made_runs, system):
-    found = {scored.task.name: scored for scored in score_places([made_runs / system])}
+    found = {scored.name: scored for scored in score_places([made_runs / system])}
     assert sorted(found) == TASKS
     for scored in found.values():
-        assert not problems_of(scored)
-        assert set(scored.reported) == {metric.key for metric in scored.task.metrics}
-        assert scored.score.as_dict() == pytest.approx(scored.reported, abs=1e-12)
+        assert not scored.problems
+        assert list(scored.reported) == list(scored.metrics)
+        assert scored.metrics == pytest.approx(scored.reported, abs=1e-12)
         assert any(0 < value < 1 for value in scored.reported.values())
         assert (scored.edition, len(scored.log.samples)) == (
             "embedded",
-            scored.results["n-samples"][scored.task.name]["effective"],
+            scored.results["n-samples"][scored.name]["effective"],
         )
-        assert all("|v:" in signature for signature in scored.signatures().values())
+        assert all("|v:" in signature for signature in scored.signatures.values())
 
 
 @pytest.mark.slow
 def test_sums_of_documents_are_the_corpus(made_runs):
     """What intervals and tests rest on: the numbers are a function of the units' totals, in any order."""
     for scored in score_places([made_runs / "base"]):
-        everything = range(len(scored.score.ids))
-        assert scored.score.taken(everything[::-1]).as_dict() == scored.score.as_dict()
-        sums = Sums.of(scored.score.score)
-        assert sums.values(sums.rows.sum(axis=0)) == pytest.approx(scored.score.as_dict(), abs=1e-12, nan_ok=True)
+        backwards = values(scored.score.table, scored.score.units[::-1], scored.topics[::-1])
+        assert backwards == scored.metrics
+        sums = Sums.of(scored.score)
+        assert sums.values(sums.rows.sum(axis=0)) == pytest.approx(scored.metrics, abs=1e-12, nan_ok=True)
 
 
 @pytest.mark.slow
 def test_the_order_of_the_lines_does_not_matter(run):
     path = samples_file(run, "tls_crisis")
-    before = next(iter(score_places([path]))).score
+    before = next(iter(score_places([path])))
     path.write_text("\n".join(lines_of(path)[::-1]) + "\n", encoding="utf-8")
     after = next(iter(score_places([path])))
-    assert after.score.as_dict() == before.as_dict() and after.score.ids == before.ids and not problems_of(after)
+    assert after.metrics == before.metrics and after.ids == before.ids and not after.problems
 
 
 @pytest.mark.slow
@@ -84,8 +84,8 @@ def test_a_truncated_log_names_the_line_and_the_missing_documents(run):
     path = samples_file(run, "tls_crisis")
     text = path.read_text(encoding="utf-8")
     path.write_text(text[: len(text) - 200], encoding="utf-8")
-    (scored,) = (one for one in score_places([run]) if one.task.name == "tls_crisis")
-    broken, missing, *others = problems_of(scored)
+    (scored,) = (one for one in score_places([run]) if one.name == "tls_crisis")
+    broken, missing, *others = scored.problems
     assert (broken.kind, broken.place) == ("broken_line", f"{path}:8") and "the file ends in it" in broken.detail
     assert missing.kind == "missing_documents" and "1 of 8 documents are missing: 7" in str(missing)
     assert {problem.kind for problem in others} == {"other_number"}
@@ -106,12 +106,12 @@ def test_doubled_lines_are_named_and_count_once(run):
     changed = json.loads(rows[1])
     changed["filtered_resps"] = ["Another answer."]
     path.write_text("\n".join([*rows, rows[0], json.dumps(changed)]) + "\n", encoding="utf-8")
-    (scored,) = (one for one in score_places([run]) if one.task.name == "summ_dialogsum")
-    same, other = problems_of(scored)
+    (scored,) = (one for one in score_places([run]) if one.name == "summ_dialogsum")
+    same, other = scored.problems
     assert same.kind == other.kind == "repeated_document"
     assert "comes again, with the same answer; line 1 counts" in str(same)
     assert "comes again, with another answer; line 2 counts" in str(other)
-    assert not scored.disagreements()
+    assert not scored.disagreements
 
 
 @pytest.mark.slow
@@ -120,9 +120,9 @@ def test_a_changed_answer_shows_as_another_number(run):
     rows = [json.loads(line) for line in lines_of(path)]
     rows[0]["filtered_resps"] = [rows[0]["target"]]
     path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
-    (scored,) = (one for one in score_places([run]) if one.task.name == "summ_dialogsum")
-    assert "rouge_l_f1" in scored.disagreements()
-    assert any("summ_dialogsum: rouge_l_f1 is 0." in str(problem) for problem in problems_of(scored))
+    (scored,) = (one for one in score_places([run]) if one.name == "summ_dialogsum")
+    assert "rouge_l_f1" in scored.disagreements
+    assert any("summ_dialogsum: rouge_l_f1 is 0." in str(problem) for problem in scored.problems)
 
 
 @pytest.mark.slow
@@ -152,7 +152,7 @@ def test_a_document_that_was_spoiled_is_nan_and_so_is_the_corpus(run):
     rows[0]["doc"]["references"] = "not JSON"
     path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
     (scored,) = (one for one in score_places([path]))
-    assert math.isnan(scored.score.as_dict()["rouge_l_f1"]) and "rouge_l" in scored.signatures()
+    assert math.isnan(scored.metrics["rouge_l_f1"]) and "rouge_l" in scored.signatures
 
 
 @pytest.mark.slow
@@ -164,8 +164,8 @@ def test_answers_without_scores_are_scored(tmp_path):
     make_run(tmp_path / "scored", LeadLM(), ["summ_qmsum"])
     make_run(tmp_path / "answers", LeadLM(), ["summ_qmsum"], predict_only=True)
     scored, answers = (next(iter(score_places([tmp_path / name]))) for name in ("scored", "answers"))
-    assert answers.reported == {} and not problems_of(answers)
-    assert answers.score.as_dict() == scored.score.as_dict() != {}
+    assert answers.reported == {} and not answers.problems
+    assert answers.metrics == scored.metrics != {}
 
 
 @pytest.mark.slow
@@ -180,8 +180,8 @@ def test_of_several_runs_in_a_folder_the_newest_of_each_task(tmp_path):
             path.rename(next(iter(tmp_path.iterdir())) / path.name)
     every, newest = (list(score_places([tmp_path], newest=newest)) for newest in (False, True))
     assert len(every) == 3
-    assert sorted(one.task.name for one in newest) == ["summ_dialogsum", "summ_qmsum"]
-    assert {one.task.name: one.run.date for one in newest}["summ_qmsum"] == max(one.run.date for one in every)
+    assert sorted(one.name for one in newest) == ["summ_dialogsum", "summ_qmsum"]
+    assert {one.name: one.run.date for one in newest}["summ_qmsum"] == max(one.run.date for one in every)
 
 
 def test_what_is_not_there_or_not_ours(tmp_path):
@@ -194,7 +194,7 @@ def test_what_is_not_there_or_not_ours(tmp_path):
         list(score_places([tmp_path]))
     with pytest.raises(OptionError, match="task: got 'nix'"):
         list(score_places([tmp_path], task="nix"))
-    assert [one.task.name for one in score_places([tmp_path], task="summ_qmsum")] == ["summ_qmsum"]
+    assert [one.name for one in score_places([tmp_path], task="summ_qmsum")] == ["summ_qmsum"]
     (tmp_path / "results_2026-01-01T00-00-00.json").write_text("{")
     with pytest.raises(DataError, match="not JSON"):
         list(score_places([tmp_path], task="summ_qmsum"))
@@ -207,21 +207,8 @@ class TestTaskFiles:
         for name, task in task_files().items():
             config = loaded[name].config
             assert config.metadata["version"] == task.version
-            listed = [
-                (entry["metric"], entry["higher_is_better"])
-                for entry in config.metric_list
-                if not entry["metric"].endswith("_stderr")
-            ]
-            assert listed == [(metric.key, metric.higher_is_better) for metric in task.metrics]
-
-    def test_each_task_has_every_result_that_its_file_names(self):
-        for task in task_files().values():
-            table = task.task.table
-            own = [(metric.key, table[metric.key].better) for metric in task.metrics if metric.key in table]
-            assert own == [(metric.key, metric.higher_is_better) for metric in task.metrics if metric.key in table]
-            assert {metric.key for metric in task.metrics} - set(table) <= {
-                metric.key for metric in task.metrics if metric.key.endswith("_accuracy")
-            }, "only accuracies of attributes come from the documents' schema"
+            listed = [entry["metric"] for entry in config.metric_list]
+            assert [key for key in listed if not key.endswith("_stderr")] == task.metrics
 
     def test_members_of_groups_exist(self):
         for group in group_files().values():

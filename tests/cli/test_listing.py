@@ -4,7 +4,7 @@ import json
 
 from tls_tasks.after.task_files import group_files, task_files
 from tls_tasks.cli import main
-from tls_tasks.cli.states import data_sets
+from tls_tasks.cli.listing import data_sets
 from tls_tasks.registry import METRICS
 
 

@@ -21,7 +21,7 @@ from textwrap import dedent
 import pytest
 
 import tls_tasks
-from tls_tasks.core.errors import OptionError, TlsTasksError
+from tls_tasks.core.errors import TlsTasksError
 from tls_tasks.hosts import discovery as plugin
 
 ROOT = Path(__file__).parents[2]
@@ -446,36 +446,19 @@ def test_host_in_a_zip_file(plugins: Path, tmp_path: Path) -> None:
 # tls_tasks.hosts.discovery
 
 
-def test_activate_patches_hosts_that_are_imported_already(plugins: Path) -> None:
+def test_hosts_that_are_imported_already_are_patched_once(plugins: Path) -> None:
+    """For environments whose .pth files Python doesn't read: ``import _tls_tasks_hook`` is enough."""
     (plugins / PTH.name).unlink()
-    (plugins / HOOK.name).unlink()
-    code = f"""
-    sys.path.append({str(ROOT)!r})
+    code = """
     import lm_eval.tasks, evaluate.loading
-    from tls_tasks.hosts import discovery as plugin
-    print(plugin.is_active(), plugin.activate(), plugin.activate(), plugin.is_active())
+    import _tls_tasks_hook
+    _tls_tasks_hook.install()
     print(lm_eval.tasks.TaskManager().include_path, evaluate.loading.evaluation_module_factory("score"))
+    print(hasattr(lm_eval.tasks.TaskManager.__init__, "__wrapped__"))
     print(hasattr(lm_eval.tasks.TaskManager.__init__.__wrapped__, "__wrapped__"))
     """
     good = plugins / "good"
-    assert python(code, plugins).splitlines() == [
-        "False True True True",
-        f"{[str(good / 'tasks')]} {good / 'score'}",
-        "False",
-    ]
-    off = python(code.replace(".__wrapped__, ", ", "), plugins, TLS_TASKS_NO_HOOK="1").splitlines()
-    assert off == ["False False False False", "None score", "False"]
-
-
-def test_activate_after_the_kill_switch_is_gone(plugins: Path) -> None:
-    code = f"""
-    import os
-    sys.path.append({str(ROOT)!r})
-    from tls_tasks.hosts import discovery as plugin
-    del os.environ["TLS_TASKS_NO_HOOK"]
-    print(plugin.is_active(), plugin.activate())
-    """
-    assert python(code, plugins, TLS_TASKS_NO_HOOK="1") == "False True"
+    assert python(code, plugins).splitlines() == [f"{[str(good / 'tasks')]} {good / 'score'}", "True", "False"]
 
 
 def test_enable_and_disable(plugins: Path) -> None:
@@ -504,21 +487,16 @@ def test_what_enable_left_is_harmless_after_uninstalling(plugins: Path) -> None:
 
 
 def test_enable_says_what_it_cannot_write(tmp_path: Path) -> None:
-    with pytest.raises(TlsTasksError, match=r"can't write .*_tls_tasks_hook\.py: No such file or directory"):
+    with pytest.raises(FileNotFoundError, match=r"_tls_tasks_hook\.py"):
         plugin.enable(tmp_path / "absent")
 
 
 def test_resource_folders() -> None:
     assert {path.name for path in plugin.tasks_path().iterdir() if path.is_dir()} >= {"summaries", "timelines"}
-    assert set(plugin.module_names()) >= {"alignment_rouge", "date_f1"}
-    assert (plugin.module_path("date_f1") / "date_f1.py").is_file()
+    assert (plugin.resource_folder("metrics") / "date_f1" / "date_f1.py").is_file()
 
 
 def test_resource_folder_errors(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    with pytest.raises(OptionError, match=r"name: got 'tasks', expected one of 'metrics', 'task_configs'"):
-        plugin.resource_folder("tasks")  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match=r"module: got 'bleu', expected one of .*'date_f1'"):
-        plugin.module_path("bleu")
     monkeypatch.setattr(tls_tasks, "__path__", [str(tmp_path)])
     with pytest.raises(TlsTasksError, match=f"metrics isn't in {re.escape(str(tmp_path))}; reinstall tls-tasks"):
         plugin.resource_folder("metrics")

@@ -8,8 +8,8 @@ import pytest
 from tests.data_parts import write_lines
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data.order import DATA_VARIABLE, EMBEDDED, EmbeddedEditionWarning
-from tls_tasks.reports.data import load_documents, load_reports, prompt
-from tls_tasks.reports.data_rows import DocumentRow, read_requests, read_shown
+from tls_tasks.reports.data import load_documents, prompt
+from tls_tasks.reports.data_rows import read_requests, read_shown
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
@@ -32,7 +32,7 @@ def folder(tmp_path):
 
 
 def shown_ids(loaded):
-    return [[document.id for document in prompt.documents] for prompt in loaded.documents]
+    return [[document["id"] for document in json.loads(doc["documents"])] for doc in loaded]
 
 
 # ---- rows
@@ -40,7 +40,7 @@ def shown_ids(loaded):
 
 def test_a_request_keeps_its_parts_and_finds_its_nuggets(folder):
     (request,) = read_requests(folder)
-    assert (request.request_id, request.problem_statement, request.limit) == ("r1", "Report on rain.", None)
+    assert (request.doc_id, request.problem_statement, request.limit) == ("r1", "Report on rain.", 0)
     assert json.loads(request.nuggets) == NUGGETS[0]
 
 
@@ -48,14 +48,14 @@ def test_a_request_keeps_its_parts_and_finds_its_nuggets(folder):
 def test_every_name_of_the_id_is_read_and_numbers_are_ids(tmp_path, name):
     write_folder(tmp_path, [{name: 300, "problem statement": "x"}], nuggets=[{"query_id": "300", "items": []}])
     (request,) = read_requests(tmp_path)
-    assert request.request_id == "300" and request.nuggets
+    assert request.doc_id == "300" and request.nuggets
 
 
 def test_packed_files_and_requests_without_nuggets(tmp_path):
     write_folder(tmp_path, nuggets=None, ending=".jsonl.gz")
     assert gzip.decompress((tmp_path / "requests.jsonl.gz").read_bytes())
-    loaded = load_reports(NAME, tmp_path)
-    assert loaded.documents[0].request.nuggets == "" and shown_ids(loaded) == [["d0", "d1", "d2"]]
+    loaded = load_documents(NAME, data=tmp_path)
+    assert loaded[0]["nuggets"] == "" and shown_ids(loaded) == [["d0", "d1", "d2"]]
 
 
 def test_of_two_rows_of_nuggets_the_first_counts(tmp_path):
@@ -67,7 +67,7 @@ def test_of_two_rows_of_nuggets_the_first_counts(tmp_path):
     ("options", "message"),
     [
         ({"requests": None}, "no requests.jsonl"),
-        ({"requests": []}, "no request in it"),
+        ({"requests": []}, "no request in requests.jsonl"),
         ({"requests": ["r1"]}, "requests.jsonl, line 1: expected an object, got str"),
         ({"requests": [REQUEST, {"request_id": "r2"}]}, "line 2: problem_statement/.* must be text, got None"),
         ({"requests": [{"problem_statement": "x"}]}, "line 1: request_id/.* must be text"),
@@ -87,7 +87,7 @@ def test_of_two_rows_of_nuggets_the_first_counts(tmp_path):
 )  # fmt: skip
 def test_folders_that_are_no_data_are_errors(tmp_path, options, message):
     with pytest.raises(DataError, match=message):
-        load_reports(NAME, write_folder(tmp_path, **options))
+        load_documents(NAME, data=write_folder(tmp_path, **options))
 
 
 # ---- the documents of a prompt
@@ -95,27 +95,27 @@ def test_folders_that_are_no_data_are_errors(tmp_path, options, message):
 
 def test_a_request_shows_the_documents_that_it_names_in_its_order(tmp_path):
     write_folder(tmp_path, [{**REQUEST, "doc_ids": ["d2", "d0", "d2"]}, {**REQUEST, "request_id": "r2"}])
-    assert shown_ids(load_reports(NAME, tmp_path)) == [["d2", "d0"], ["d0", "d1", "d2"]]
+    assert shown_ids(load_documents(NAME, data=tmp_path)) == [["d2", "d0"], ["d0", "d1", "d2"]]
 
 
 def test_a_request_shows_its_own_collection(tmp_path):
     names = ("ru", "zho", "rus")
     documents = [{**one, "collection": f"neuclir/1/{name}"} for one, name in zip(DOCUMENTS, names, strict=True)]
     write_folder(tmp_path, [{**REQUEST, "collection_id": "neuclir/1/rus"}], documents)
-    assert shown_ids(load_reports(NAME, tmp_path)) == [["d0", "d2"]]
+    assert shown_ids(load_documents(NAME, data=tmp_path)) == [["d0", "d2"]]
 
 
 def test_documents_beyond_the_budget_are_left_out_whole(folder):
     size = len("T0") + len("Text 0.")
     for budget, n_shown in ((size, 1), (2 * size - 1, 1), (2 * size, 2), (100, 3)):
-        (shown,) = load_reports(NAME, folder, context_budget=budget).documents
-        assert len(shown.documents) == n_shown
-        assert shown.documents[0].text == "Text 0."
+        (doc,) = load_documents(NAME, data=folder, context_budget=budget)
+        shown = json.loads(doc["documents"])
+        assert len(shown) == n_shown and shown[0]["text"] == "Text 0."
 
 
 def test_a_document_longer_than_the_budget_is_cut_when_it_is_the_first(folder):
-    (shown,) = load_reports(NAME, folder, context_budget=6).documents
-    assert shown.documents == (DocumentRow("d0", "T0", "Text"),)
+    (doc,) = load_documents(NAME, data=folder, context_budget=6)
+    assert json.loads(doc["documents"]) == [{"id": "d0", "title": "T0", "text": "Text"}]
 
 
 def test_what_is_left_out_is_counted(folder):
@@ -146,28 +146,29 @@ def test_the_embedded_edition_warns_and_says_what_it_is():
 def test_the_folder_of_the_environment_is_found(tmp_path, monkeypatch, name):
     write_folder(tmp_path / name)
     monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
-    loaded = load_reports(NAME)
-    assert (loaded.edition, loaded.origin) == ("local", str(tmp_path / name))
-    assert load_reports(NAME, tmp_path).origin == str(tmp_path / name)
+    for options in ({}, {"data": tmp_path}):
+        provenance = {}
+        load_documents(NAME, provenance=provenance, **options)
+        assert provenance == {"edition": "local", "origin": str(tmp_path / name)}
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_an_environment_without_reports_is_passed_over(tmp_path, monkeypatch):
     monkeypatch.setenv(DATA_VARIABLE, str(tmp_path))
-    assert load_reports(NAME).edition == "embedded"
+    assert load_documents(NAME)[0]["edition"] == "embedded"
 
 
 def test_what_is_named_must_work(tmp_path):
     for data in (tmp_path / "nothing", "org/name"):
         with pytest.raises(DataError, match=r"is not a folder with requests.jsonl"):
-            load_reports(NAME, data)
+            load_documents(NAME, data=data)
     with pytest.raises(DataError, match="it has no source on the hub"):
-        load_reports(NAME, edition="hub")
+        load_documents(NAME, edition="hub")
     with pytest.raises(OptionError, match="data set: got 'reports'"):
-        load_reports("reports")
+        load_documents("reports")
     for budget in (0, True, "9"):
         with pytest.raises(InputError, match="context_budget: got"):
-            load_reports(NAME, context_budget=budget)
+            load_documents(NAME, context_budget=budget)
 
 
 # ---- the prompt

@@ -17,9 +17,8 @@ from tests.conftest import ORACLES, SHARED, read_jsonl
 from tests.reports import slow_report_eval as slow
 from tls_tasks.core.errors import InputError, JudgeError, OptionError
 from tls_tasks.core.score import unscored, values
-from tls_tasks.reports.asking import as_judge
 from tls_tasks.reports.judges.recordings import Recorded
-from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
+from tls_tasks.reports.report_eval import UnscoredWarning, as_judge, report_eval
 from tls_tasks.reports.score import KEYS, RATIOS
 from tls_tasks.reports.types import Query, Report, ReportSentence, Verdict
 
@@ -386,7 +385,7 @@ def test_answers_of_a_function(answer, value, reason):
         (None, r"judge: got None, and 4 questions to ask \(negative, citation_support\), expected a judge"),
         (3, "judge: got int 3, expected a judge"),
         ([3], r"judge\[0\]: got int 3, expected a line"),
-        ([{"kind": "x"}], r"judge\[0\]\.kind: got 'x', expected one of 'citation_support'"),
+        ([{"kind": "x"}], r"judge\[0\]: kind: got 'x', expected one of 'citation_support'"),
         ({"judgments": "s"}, "judge: got str 's', expected a list of lines"),
         (lambda query: 3, r"answer of (?:judge )?custom\(<lambda>\): got int 3, expected a bool"),
         (Counting(None), r"documents: got None, and predictions\[0\] cites some"),
@@ -438,7 +437,7 @@ def test_signatures():
 REFERENCE_ERRORS = [
     ([REPORT], [{"query_id": "8", "items": []}], r"references\[0\]: got query_id '8', expected '7', the report's"),
     ([REPORT], [None], r"references\[0\]: got None, no object"),
-    ([REPORT], ["{"], r"references\[0\]: got text that is no JSON"),
+    ([REPORT], ["{"], r"references\[0\]: got text that is not JSON"),
     ([REPORT], [{"query_id": "7"}], r"references\[0\]: got no items"),
     ([REPORT], [], r"references: got 0 rows, expected 1"),
     ([{"sentences": []}], [[REQUEST, REQUEST]], r"references\[0\]: got 2 requests, and a report without request_id"),

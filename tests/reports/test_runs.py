@@ -75,7 +75,7 @@ def direct(reports):
     lines = [(folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines() for name in ("nuggets", "documents")]
     requests = {request.request_id: request for request in read_requests(lines[0], "nuggets")[0]}
     documents = {row["id"]: row for row in map(json.loads, lines[1])}
-    judge = Recorded.read(embedded_recording(), strict=True)
+    judge = Recorded.read(embedded_recording())
     asked = [requests[report.request_id] for report in reports]
     return [report_eval(reports, asked, documents, judge, aggregate=how) for how in ("macro", "micro")]
 

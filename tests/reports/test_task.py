@@ -18,13 +18,13 @@ from tls_tasks.reports.judges import choose as judges
 from tls_tasks.reports.judges.choose import check_judge, default_cache, make_judge
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import KEYS
-from tls_tasks.reports.task import TASKS, judge_answers, shown_documents
+from tls_tasks.reports.task import TASKS, shown_documents
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 TASK = TASKS["report_generation"]
 COUNTS = ("n_unscored", "n_sentences", "unknown_citations", "parse_failures")
-process_report = Process(TASK)
+process_report, judge_answers = Process(TASK), TASK.judge
 FOLDER = ROOT / "task_configs" / "reports"
 
 
@@ -96,7 +96,7 @@ def test_a_logged_run_is_a_recording():
     assert all(row["verdict"] in ("YES", "NO") and row["fields"]["sentence"] for row in rows)
     from tls_tasks.reports.judges import Recorded
 
-    judge = Recorded(rows, strict=True)
+    judge = Recorded(rows)
     assert len(judge) <= len(rows) and judge.name == "embedded"
 
 
@@ -294,8 +294,8 @@ def test_names_of_judges():
         ({"model": "m"}, InputError, "judge: got"),
         ({"recorded": "x", "harness": "hf"}, InputError, "judge: got"),
         ({"recorded": "nowhere.jsonl"}, DataError, "there is no file nowhere.jsonl"),
-        ({"recorded": 3}, InputError, "judge.recorded: got 3, expected the path of a recording"),
-        ({"base_url": "http://h/v1"}, InputError, "judge.model: got nothing, expected the name of a model"),
+        ({"recorded": 3}, InputError, "judge.recorded: got int 3, expected the path of a recording"),
+        ({"base_url": "http://h/v1"}, InputError, "judge.model: got None, expected the name of a model"),
         ({"base_url": "h", "model": "m"}, InputError, "an address such as"),
         (
             {"base_url": "http://h", "model": "m", "api_key": "sk-1"},

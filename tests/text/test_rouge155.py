@@ -4,8 +4,7 @@ import pytest
 
 from tests.conftest import ORACLES, read_jsonl
 from tls_tasks.core.prf import Counts
-from tls_tasks.text.rouge155 import is_mostly_unseen, rouge_counts, tokenize
-from tls_tasks.text.word_lists import irregular_forms, stopwords
+from tls_tasks.text.rouge155 import irregular_forms, is_mostly_unseen, rouge_counts, stopwords, tokenize
 
 ROWS = read_jsonl(ORACLES / "rouge155_counts.jsonl")
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from tls_tasks.core.errors import InputError, MissingExtraError
-from tls_tasks.timelines.context import build_context, character_budget, spread_order, token_budget
+from tls_tasks.timelines.context import Budget, build_context, spread_order, token_budget
 from tls_tasks.timelines.data import DEFAULT_CONTEXT_BUDGET, load_documents
 from tls_tasks.timelines.documents import (
     closed_book_prompt,
@@ -42,7 +42,7 @@ def articles_of(n_days, n_sentences, text="Day {day} sentence {number}."):
 
 
 def test_one_document_a_reference_timeline(crisis):
-    rows = documents(read_data_set(crisis), "local", character_budget(1000))
+    rows = documents(read_data_set(crisis), "local", Budget(1000))
     assert [row["doc_id"] for row in rows] == ["egypt/0", "egypt/1", "libya/0", "libya/1"]
     assert rows[0] == {
         "doc_id": "egypt/0",
@@ -86,7 +86,7 @@ def test_query_is_the_keywords_or_the_name():
 
 
 def test_prompts_say_what_is_wanted(crisis):
-    (doc, *_) = documents(read_data_set(crisis), "local", character_budget(1000))
+    (doc, *_) = documents(read_data_set(crisis), "local", Budget(1000))
     text = prompt(doc)
     articles, instruction = text.split("\n\n", 2)[1:]
     assert articles + "\n" == doc["context"]
@@ -103,30 +103,30 @@ def test_prompts_say_what_is_wanted(crisis):
 
 def test_everything_is_shown_when_it_fits():
     articles = articles_of(3, 2)
-    text, n_left_out = build_context(articles, ["x"], character_budget(10_000))
+    text, n_left_out = build_context(articles, ["x"], Budget(10_000))
     assert n_left_out == 0
     assert text == "".join(f"{a.date}: {sentence}\n" for a in articles for sentence in a.sentences)
-    assert build_context(articles, ["x"], character_budget(len(text))) == (text, 0)
-    assert build_context(articles, ["x"], character_budget(len(text) - 1)).n_left_out == 1
+    assert build_context(articles, ["x"], Budget(len(text))) == (text, 0)
+    assert build_context(articles, ["x"], Budget(len(text) - 1)).n_left_out == 1
 
 
 @pytest.mark.parametrize("size", [1, 40, 100, 1_000, 5_000])
 def test_budget_is_never_exceeded_and_what_is_left_out_is_counted(size):
-    text, n_left_out = build_context(articles_of(40, 5), ["7"], character_budget(size))
+    text, n_left_out = build_context(articles_of(40, 5), ["7"], Budget(size))
     assert len(text) <= size
     assert text.count("\n") + n_left_out == 200
     assert text.splitlines() == sorted(text.splitlines(), key=lambda line: line[:10])
 
 
 def test_days_take_turns_and_first_sentences_come_first():
-    text, _ = build_context(articles_of(10, 5), ["x"], character_budget(10 * len("2011-01-01: Day 0 sentence 0.\n")))
+    text, _ = build_context(articles_of(10, 5), ["x"], Budget(10 * len("2011-01-01: Day 0 sentence 0.\n")))
     assert [line[-2] for line in text.splitlines()] == ["0"] * 10
     assert len({line[:10] for line in text.splitlines()}) == 10
 
 
 def test_too_small_a_budget_for_all_days_shows_days_from_the_whole_time():
     articles = articles_of(800, 3)
-    text, _ = build_context(articles, ["x"], character_budget(1_600))
+    text, _ = build_context(articles, ["x"], Budget(1_600))
     shown = [(DAY.fromisoformat(line[:10]) - DAY(2011, 1, 1)).days for line in text.splitlines()]
     gaps = [after - before for before, after in itertools.pairwise(shown)]
     assert len(shown) > 45
@@ -140,31 +140,31 @@ def test_sentences_with_a_keyword_come_first_whatever_its_case():
         Article("a", DAY(2011, 1, 1), "", ("The weather.", "Last: EGYPT.")),
         Article("b", DAY(2011, 1, 2), "", ("The weather.",)),
     ]
-    text, n_left_out = build_context(articles, ["Egypt"], character_budget(30))
+    text, n_left_out = build_context(articles, ["Egypt"], Budget(30))
     assert (text, n_left_out) == ("2011-01-01: Last: EGYPT.\n", 2)
 
 
 def test_articles_of_a_day_take_turns():
     articles = [Article("a", DAY(2011, 1, 1), "", ("a0", "a1")), Article("b", DAY(2011, 1, 1), "", ("b0", "b1"))]
-    text, _ = build_context(articles, [], character_budget(2 * len("2011-01-01: a0\n")))
+    text, _ = build_context(articles, [], Budget(2 * len("2011-01-01: a0\n")))
     assert text == "2011-01-01: a0\n2011-01-01: b0\n"
 
 
 def test_context_does_not_depend_on_the_order_of_days_in_the_file():
     articles = articles_of(50, 3)
-    expected = build_context(articles, ["7"], character_budget(700))
+    expected = build_context(articles, ["7"], Budget(700))
     for seed in range(5):
         shuffled = random.Random(seed).sample(articles, len(articles))
-        assert build_context(shuffled, ["7"], character_budget(700)) == expected
+        assert build_context(shuffled, ["7"], Budget(700)) == expected
 
 
 def test_line_break_in_a_sentence_does_not_break_its_line():
-    text, _ = build_context([Article("a", DAY(2011, 1, 1), "", ("one\ntwo",))], [], character_budget(99))
+    text, _ = build_context([Article("a", DAY(2011, 1, 1), "", ("one\ntwo",))], [], Budget(99))
     assert text == "2011-01-01: one two\n"
 
 
 def test_no_sentences_give_no_text():
-    assert build_context([Article("a", DAY(2011, 1, 1), "", ())], ["x"], character_budget(99)) == ("", 0)
+    assert build_context([Article("a", DAY(2011, 1, 1), "", ())], ["x"], Budget(99)) == ("", 0)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 64, 100, 1000])

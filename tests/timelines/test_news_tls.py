@@ -77,8 +77,6 @@ def test_articles_are_not_opened_when_not_asked_for(tmp_path, topic_writer):
         ("2011-01T00:00:00", DAY(2011, 1, 1), ["partial_date"]),
         ("2011", DAY(2011, 1, 1), ["partial_date"]),
         ("2011-01-25 T00:00:00", DAY(2011, 1, 25), ["blank_in_date"]),
-        (DAY(2011, 1, 25), DAY(2011, 1, 25), []),
-        (datetime.datetime(2011, 1, 25, 23), DAY(2011, 1, 25), []),
     ],
 )
 def test_dates(text, day, found):

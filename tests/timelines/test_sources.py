@@ -13,7 +13,7 @@ import warnings
 import pytest
 
 from tls_tasks.core.errors import DataError, OptionError
-from tls_tasks.data import hub, loading
+from tls_tasks.data import hub, order
 from tls_tasks.data.order import EMBEDDED, EmbeddedEditionWarning
 from tls_tasks.timelines import background_summaries
 from tls_tasks.timelines.data import DATA_SETS, load_documents, load_topics, read_local
@@ -329,7 +329,7 @@ def test_edition_that_is_not_there_is_an_error(crisis, monkeypatch):
 
 
 def test_missing_embedded_edition_is_an_error_that_lists_what_was_tried(tmp_path, monkeypatch):
-    monkeypatch.setattr(loading, "EMBEDDED", tmp_path)
+    monkeypatch.setattr(order, "EMBEDDED", tmp_path)
     with pytest.raises(DataError, match=r"TLS_TASKS_DATA is not set; .*no articles; it has no embedded edition"):
         load_topics("tls_crisis")
 

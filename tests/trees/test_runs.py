@@ -13,7 +13,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.timelines.test_runs import run_here
 from tests.trees.test_task import FOLDED, KEYS, results_of
-from tls_tasks.core.answers import answer_text
+from tls_tasks.core.task import answer_text
 from tls_tasks.trees.data import DATA_SETS, load_documents, prompt
 from tls_tasks.trees.tree_eval import tree_eval
 

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from tls_tasks.after.rescoring import TaskScore
 from tls_tasks.after.scored_runs import Progress, ScoredTask, score_places
 from tls_tasks.core.errors import DataError, InputError, OptionError
-from tls_tasks.core.score import Sums
+from tls_tasks.core.score import Score, Sums
 from tls_tasks.core.significance import Difference, Settings, compare, holm, smallest_p
 
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """One system: the newest samples of each task in a folder.
+    """One system: the newest samples of each task in a folder, or a submission.
 
     Attributes:
-        name: How it is called: the model, and the folder where two have the same.
+        name: How it is called: the model, with the folder where there may be several of it.
         tasks: Task -> its scores.
     """
 
@@ -36,8 +36,6 @@ class TaskComparison:
         differences: One a metric.
         adjusted: Its p-values after Holm, over all systems that were compared with the first.
         n_documents, n_units: How many there are; ``unit`` says what a unit is: ``topic`` or ``document``.
-        n_systems: How many systems there are in all.
-        settings: How it was done.
         warnings: What the reader must know, each a sentence.
     """
 
@@ -49,8 +47,6 @@ class TaskComparison:
     n_documents: int
     n_units: int
     unit: str
-    n_systems: int
-    settings: Settings
     warnings: tuple[str, ...]
 
 
@@ -61,9 +57,9 @@ def read_system(place: Path, *, tasks: Collection[str] | None = None, progress: 
         DataError: If there are none, or none of the tasks that were asked for.
     """
     found = {
-        scored.task.name: scored
+        scored.name: scored
         for scored in score_places([place], newest=True, progress=progress)
-        if tasks is None or scored.task.name in tasks
+        if tasks is None or scored.name in tasks
     }
     if not found:
         raise DataError(f"{place}: no samples of {', '.join(tasks or ())}")
@@ -90,74 +86,70 @@ def compare_systems(
         DataError: If they have no task in common.
         OptionError: If a metric doesn't exist.
     """
-    settings = settings or Settings()
     if len(systems) < 2:
         raise InputError("systems", None, f"{len(systems)}", "two or more runs to compare")
     common = [name for name in systems[0].tasks if all(name in system.tasks for system in systems)]
     if not common:
         named = "; ".join(f"{system.name}: {', '.join(system.tasks)}" for system in systems)
         raise DataError(f"the runs have no task in common: {named}")
-    return [row for name in common for row in _compare_task(name, systems, keys, by_document, settings)]
+    settings = settings or Settings()
+    return [row for name in common for row in compare_task(name, systems, keys, by_document, settings)]
 
 
-def _compare_task(
-    name: str, systems: Sequence[System], keys: Sequence[str] | None, by_document: bool, settings: Settings
+def compare_task(
+    name: str,
+    systems: Sequence[System],
+    keys: Sequence[str] | None,
+    by_document: bool = False,
+    settings: Settings | None = None,
 ) -> list[TaskComparison]:
-    scores = [_in_order(system.tasks[name], systems[0].tasks[name], system.name) for system in systems]
-    wanted = _keys(scores[0], keys)
-    sums = [Sums.of(score.score, by_topic=not by_document) for score in scores]
-    differences = [compare(sums[0], other, wanted, settings=settings) for other in sums[1:]]
+    """Compare the first system with each of the others on one task; see :func:`compare_systems`."""
+    settings = settings or Settings()
+    first, *others = systems
+    scored = first.tasks[name]
+    for key in keys or ():
+        if key not in scored.score.table:
+            raise OptionError.unknown("--metric", key, scored.score.table)
+    keys = keys or list(scored.ranked)
+    sums, *other_sums = [
+        Sums.of(_in_order(system.tasks[name], scored, system.name), by_topic=not by_document) for system in systems
+    ]
+    differences = [compare(sums, other, keys, settings=settings) for other in other_sums]
     # Holm over the systems, metric by metric: each metric asks its own question.
-    p_values = [[row[place].p_value for row in differences] for place in range(len(wanted))]
-    adjusted = list(zip(*map(holm, p_values), strict=True))
-    n_documents, n_units = len(scores[0].ids), len(sums[0].rows)
+    p_values = [holm([row.p_value for row in of_metric]) for of_metric in zip(*differences, strict=True)]
+    adjusted = zip(*p_values, strict=True)
+    n_documents, n_units = len(scored.ids), len(sums.rows)
     unit = "topic" if n_units < n_documents else "document"
     warnings = _warnings(n_units, unit, len(systems), settings)
     return [
-        TaskComparison(
-            name,
-            systems[0].name,
-            system.name,
-            tuple(found),
-            tuple(adjusted[place]),
-            n_documents,
-            n_units,
-            unit,
-            len(systems),
-            settings,
-            warnings,
-        )
-        for place, (system, found) in enumerate(zip(systems[1:], differences, strict=True))
+        TaskComparison(name, first.name, other.name, tuple(rows), p_of, n_documents, n_units, unit, warnings)
+        for other, rows, p_of in zip(others, differences, adjusted, strict=True)
     ]
 
 
-def _in_order(scored: ScoredTask, first: ScoredTask, name: str) -> TaskScore:
+def _in_order(scored: ScoredTask, first: ScoredTask, name: str) -> Score:
     """The documents in the order of the first system's, after a check that they are the same ones."""
-    hashes = {sample.row.get("doc_hash"): position for position, sample in enumerate(scored.log.samples)}
-    wanted = [sample.row.get("doc_hash") for sample in first.log.samples]
-    if None in hashes or None in wanted or len(hashes) != len(scored.log.samples):  # logs without hashes: by name
-        hashes = {key: position for position, key in enumerate(scored.score.ids)}
-        wanted = list(first.score.ids)
-    if missing := [first.score.ids[place] for place, key in enumerate(wanted) if key not in hashes]:
+    places = {key: place for place, key in enumerate(documents_of(scored))}
+    wanted = documents_of(first)
+    if missing := [doc_id for key, doc_id in zip(wanted, first.ids, strict=True) if key not in places]:
         raise InputError(
-            f"{first.task.name} of {name}",
+            f"{first.name} of {name}",
             None,
             f"no or another document for {len(missing)} of {len(wanted)}: {', '.join(missing[:5])}",
             "the same documents as in the first run (the same data, budget and limit)",
         )
-    if len(hashes) != len(wanted):
-        got = f"{len(hashes)} documents"
-        raise InputError(f"{first.task.name} of {name}", None, got, f"{len(wanted)}, as in the first run")
-    return scored.score.taken([hashes[key] for key in wanted])
+    if len(places) != len(wanted):
+        raise InputError(
+            f"{first.name} of {name}", None, f"{len(places)} documents", f"{len(wanted)}, as in the first run"
+        )
+    order = [places[key] for key in wanted]
+    units, topics = scored.score.units, scored.topics
+    return replace(scored.score, units=[units[place] for place in order], topics=[topics[place] for place in order])
 
 
-def _keys(score: TaskScore, keys: Sequence[str] | None) -> list[str]:
-    known = [metric.key for metric in score.task.metrics]
-    for key in keys or ():
-        if key not in known:
-            raise OptionError.unknown("--metric", key, known)
-    judged = [metric.key for metric in score.task.metrics if metric.higher_is_better is not None]
-    return list(keys) if keys else judged
+def documents_of(scored: ScoredTask) -> list[tuple[str, Any]]:
+    """What says that two systems answered the same documents: each one's name, and its hash if the log has hashes."""
+    return [(key, sample.row.get("doc_hash")) for key, sample in zip(scored.ids, scored.log.samples, strict=True)]
 
 
 def _warnings(n_units: int, unit: str, n_systems: int, settings: Settings) -> tuple[str, ...]:

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
 
-_DATE = r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?"
-_SAMPLES = re.compile(rf"samples_(?P<task>.+)_(?P<date>{_DATE})\.jsonl")
-_RESULTS = re.compile(rf"results_(?P<date>{_DATE})\.json")
+_FILE = re.compile(
+    r"(?:results|samples_(?P<task>.+))_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\.json(?(task)l)"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,13 +63,11 @@ class SampleLog:
     """The samples of one task of one run, in the order of ``doc_id``.
 
     Attributes:
-        task: The task's name, from the file's name; empty if it has none.
         path: The file.
         samples: What could be read.
         problems: What could not.
     """
 
-    task: str
     path: Path
     samples: tuple[Sample, ...]
     problems: tuple[LogProblem, ...] = ()
@@ -95,9 +93,17 @@ class RunFiles:
         """The results file; empty if there is none.
 
         Raises:
-            DataError: If it isn't a JSON object.
+            DataError: If it isn't a JSON object with the object ``results``.
         """
-        return {} if self.results is None else read_results(self.results)
+        if self.results is None:
+            return {}
+        try:
+            value = json.loads(self.results.read_text(encoding="utf-8"))
+        except (ValueError, RecursionError) as error:
+            raise DataError(f"{self.results}: not JSON: {error}") from error
+        if not isinstance(value, dict) or not isinstance(value.get("results"), dict):
+            raise DataError(f"{self.results}: not a results file of the harness: it has no object `results`")
+        return value
 
 
 def find_runs(places: Iterable[str | Path], *, task: str | None = None) -> list[RunFiles]:
@@ -110,60 +116,25 @@ def find_runs(places: Iterable[str | Path], *, task: str | None = None) -> list[
     Raises:
         DataError: If a place doesn't exist, or holds no file of the harness.
     """
-    runs: dict[tuple[Path, str], RunFiles] = {}
+    files_of: dict[tuple[Path, str], dict[str, Path]] = {}  # (folder, date) -> task, empty for the results -> file
+    renamed: dict[Path, RunFiles] = {}
     for place in map(Path, places):
         if not place.exists():
             raise DataError(f"{place}: no such file or folder")
-        found = 0
-        for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
-            named = _SAMPLES.fullmatch(path.name) or _RESULTS.fullmatch(path.name)
-            if named is None:
-                if task is not None and path == place:
-                    runs[path, ""] = RunFiles(path.parent, "", None, {task: path})
-                    found += 1
-                continue
-            key = (path.parent, named["date"])
-            run = runs.get(key) or RunFiles(path.parent, named["date"], None, {})
-            runs[key] = _with_file(run, path, named.groupdict().get("task"))
-            found += 1
-        if not found:
+        files = sorted(place.rglob("*")) if place.is_dir() else [place]
+        named = [(path, match) for path in files if (match := _FILE.fullmatch(path.name))]
+        for path, match in named:
+            files_of.setdefault((path.parent, match["date"]), {})[match["task"] or ""] = path
+        if named:
+            continue
+        if task is None or place.is_dir():
             expected = (
                 "results_<date>.json or samples_<task>_<date>.jsonl, as lm_eval --output_path --log_samples writes"
             )
             raise DataError(f"{place}: no file of the harness there; expected {expected}")
-    return sorted(runs.values(), key=lambda run: (run.date, str(run.folder)))
-
-
-def _with_file(run: RunFiles, path: Path, task: str | None) -> RunFiles:
-    if task is None:
-        return RunFiles(run.folder, run.date, path, run.samples)
-    return RunFiles(run.folder, run.date, run.results, {**run.samples, task: path})
-
-
-def task_of(path: Path) -> str:
-    """The task that a samples file is named after; empty if it is named otherwise.
-
-    Example:
-        >>> task_of(Path("samples_tls_crisis_2026-11-21T04-11-39.260879.jsonl"))
-        'tls_crisis'
-    """
-    named = _SAMPLES.fullmatch(path.name)
-    return named["task"] if named else ""
-
-
-def read_results(path: Path) -> dict[str, Any]:
-    """A results file of the harness.
-
-    Raises:
-        DataError: If it isn't a JSON object with ``results`` and ``configs``.
-    """
-    try:
-        value = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: not JSON: {error}") from error
-    if not isinstance(value, dict) or not isinstance(value.get("results"), dict):
-        raise DataError(f"{path}: not a results file of the harness: it has no object `results`")
-    return value
+        renamed[place] = RunFiles(place.parent, "", None, {task: place})
+    runs = [RunFiles(*key, files.pop("", None), files) for key, files in files_of.items()]
+    return sorted([*renamed.values(), *runs], key=lambda run: (run.date, str(run.folder)))
 
 
 def read_samples(path: Path, *, n_expected: int | None = None) -> SampleLog:
@@ -178,26 +149,21 @@ def read_samples(path: Path, *, n_expected: int | None = None) -> SampleLog:
     """
     samples: dict[int, Sample] = {}
     problems: list[LogProblem] = []
-    for line, text in enumerate(_lines(path), start=1):
-        if not text.strip():
-            continue
-        read = _sample(text, line, f"{path}:{line}")
-        if isinstance(read, LogProblem):
-            problems.append(read)
-        elif read.doc_id in samples:
-            first = samples[read.doc_id]
-            same = "the same answer" if first.answer == read.answer else "another answer"
-            detail = f"document {read.doc_id} comes again, with {same}; line {first.line} counts"
-            problems.append(LogProblem("repeated_document", f"{path}:{line}", detail))
-        else:
-            samples[read.doc_id] = read
+    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
+        for line, text in enumerate(lines, start=1):
+            if not text.strip():
+                continue
+            read = _sample(text, line, f"{path}:{line}")
+            if isinstance(read, LogProblem):
+                problems.append(read)
+            elif first := samples.get(read.doc_id):
+                same = "the same answer" if first.answer == read.answer else "another answer"
+                detail = f"document {read.doc_id} comes again, with {same}; line {first.line} counts"
+                problems.append(LogProblem("repeated_document", f"{path}:{line}", detail))
+            else:
+                samples[read.doc_id] = read
     problems += _missing(path, samples, n_expected)
-    return SampleLog(task_of(path), path, tuple(samples[key] for key in sorted(samples)), tuple(problems))
-
-
-def _lines(path: Path) -> Iterator[str]:
-    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as file:
-        yield from file
+    return SampleLog(path, tuple(samples[key] for key in sorted(samples)), tuple(problems))
 
 
 def _sample(text: str, line: int, place: str) -> Sample | LogProblem:

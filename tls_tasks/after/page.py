@@ -5,20 +5,17 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-import importlib
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from importlib import resources
 from typing import Any
 
 from tls_tasks import __version__
 from tls_tasks.after.logs import Sample
-from tls_tasks.after.scored_runs import ScoredTask, problems_of
-from tls_tasks.core.answers import answer_text
+from tls_tasks.after.scored_runs import Progress, ScoredTask
 from tls_tasks.core.errors import TlsTasksError
 from tls_tasks.core.score import without_nan
-
-Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
+from tls_tasks.core.task import answer_text
 
 _LONGEST_ANSWER = 100_000  # characters; the page says how many more there were
 
@@ -48,58 +45,47 @@ def _tasks(scored: Sequence[ScoredTask], progress: Progress | None) -> list[dict
     """One entry a task, with the runs that have it."""
     tasks: dict[str, dict[str, Any]] = {}
     for run in scored:
-        if run.task.name not in tasks:
-            tasks[run.task.name] = _task_entry(run)
-        tasks[run.task.name]["runs"].append(_run_entry(run, progress))
+        entry = tasks.setdefault(
+            run.name,
+            {
+                "name": run.name,
+                "family": run.task.family,
+                "metrics": [{"key": key, "higher": result.better} for key, result in run.score.table.items()],
+                "signatures": list(run.signatures.values()),
+                "runs": [],
+            },
+        )
+        entry["runs"].append(_run_entry(run, progress))
     return list(tasks.values())
-
-
-def _task_entry(scored: ScoredTask) -> dict[str, Any]:
-    return {
-        "name": scored.task.name,
-        "family": scored.task.family,
-        "metrics": [{"key": metric.key, "higher": metric.higher_is_better} for metric in scored.task.metrics],
-        "signatures": list(scored.signatures().values()),
-        "runs": [],
-    }
 
 
 def _run_entry(scored: ScoredTask, progress: Progress | None) -> dict[str, Any]:
     samples = scored.log.samples
-    intervals = scored.score.intervals(n_resamples=500)
-    documents = progress(samples, f"{scored.task.name} documents", len(samples)) if progress else samples
+    documents = progress(samples, f"{scored.name} documents", len(samples)) if progress else samples
     return {
         "model": scored.model,
         "file": scored.log.path.name,
         "edition": scored.edition,
-        "values": without_nan(scored.score.as_dict()),
-        "intervals": intervals,
-        "problems": [str(problem) for problem in problems_of(scored)],
-        "documents": [_document(scored, place, sample) for place, sample in enumerate(documents)],
+        "values": without_nan(scored.metrics),
+        "intervals": scored.intervals(n_resamples=500),
+        "problems": list(map(str, scored.problems)),
+        "documents": [
+            {
+                "id": scored.ids[place],
+                "topic": scored.topics[place],
+                "values": without_nan(scored.of_document(place)),
+                "view": _json(_view(scored, sample)),  # as text, which the browser parses when it is opened
+            }
+            for place, sample in enumerate(documents)
+        ],
     }
-
-
-def _document(scored: ScoredTask, place: int, sample: Sample) -> dict[str, Any]:
-    """A document's row, with its view as a JSON text of its own, which the browser parses when it is opened."""
-    return {
-        "id": scored.score.ids[place],
-        "topic": scored.score.topics[place],
-        "values": without_nan(scored.score.of_document(place)),
-        "view": _json(_view(scored, sample)),
-    }
-
-
-def _picture(family: str) -> Callable[[Mapping[str, Any], str, Mapping[str, Any]], dict[str, Any]]:
-    """What the family draws of (document, answer, explained score): plain data, of a ``kind`` that the script knows."""
-    function: Callable[..., dict[str, Any]] = importlib.import_module(f"tls_tasks.{family}.picture").picture
-    return function
 
 
 def _view(scored: ScoredTask, sample: Sample) -> dict[str, Any]:
+    """What the task draws of an answer: plain data, of a ``kind`` that the script knows."""
     answer = "\n".join(map(str, sample.answer))
     try:
-        explained = scored.explain(sample)
-        view = _picture(scored.task.family)(sample.doc, answer_text(sample.answer), explained)
+        view = scored.task.picture(sample.doc, answer_text(sample.answer), scored.explain(sample))
     except (TlsTasksError, KeyError, IndexError, TypeError, ValueError) as error:
         # A log that was edited must not cost the page: its document says what is wrong.
         view = {"kind": "text", "problem": f"{type(error).__name__}: {error}"}

@@ -1,61 +1,107 @@
-"""Runs of the harness, found and scored again: what every command after the run begins with."""
+"""Runs of the harness, found and scored again: what every command after the run begins with.
+
+The installed package scores the logged answers as it does in the harness, so that rescoring an untouched log gives what
+the harness printed. No model and no harness is needed; the documents' units give intervals and tests besides.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, find_runs, read_samples
-from tls_tasks.after.rescoring import TaskScore, rescore
 from tls_tasks.after.task_files import TaskFile, task_file, task_files
-from tls_tasks.core.answers import answer_text
 from tls_tasks.core.errors import DataError, TlsTasksError
+from tls_tasks.core.score import Interval, Score, values
+from tls_tasks.core.task import Task, answer_text
+from tls_tasks.registry import find_task
 
-TOLERANCE = 1e-12
-"""How far a rescored value may be from the reported one."""
+_TOLERANCE = 1e-12  # how far a rescored value may be from the reported one
 
-Progress = Callable[[Iterable[Sample], str, int], Iterable[Sample]]
-"""Wraps the samples of a task: (samples, what they are, how many)."""
+Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
+"""Wraps items to show how far the work is: (items, what they are, how many)."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ScoredTask:
     """One task of one run.
 
     Attributes:
         run: Its files.
         log: Its samples, with what is wrong with the file.
-        score: The numbers, computed again.
-        reported: The numbers in the results file; empty if there is none, or the run made answers only.
+        task: The task.
+        version: The task's version in this release.
+        score: The numbers, computed again: one unit a document, results in the order of the task's file. A document
+            that can't be scored (the log was changed) is NaN, and so is what it is part of.
         results: The whole results file; empty if there is none.
     """
 
     run: RunFiles
     log: SampleLog
-    score: TaskScore
-    reported: Mapping[str, float] = field(default_factory=dict)
+    task: Task
+    version: float
+    score: Score
     results: Mapping[str, Any] = field(default_factory=dict)
 
     @property
-    def task(self) -> TaskFile:
-        """The task."""
-        return self.score.task
+    def name(self) -> str:
+        """The task's name."""
+        return self.task.name
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """Each document's name: its ``doc_id`` field, else its number."""
+        return [_id(sample) for sample in self.log.samples]
 
     @property
-    def config(self) -> Mapping[str, Any]:
-        """The task's configuration in the results file."""
-        value = self.results.get("configs", {}).get(self.task.name, {})
-        return value if isinstance(value, Mapping) else {}
+    def topics(self) -> list[str]:
+        """Each document's topic; its own name where the task has no topics."""
+        return list(map(str, self.score.topics or ()))
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """The results over all documents; none of no documents."""
+        return dict(self.score.results) if self.ids else {}
+
+    @property
+    def ranked(self) -> dict[str, float]:
+        """The results by which systems are compared: those for which higher or lower is better."""
+        return {key: value for key, value in self.metrics.items() if self.score.table[key].better is not None}
+
+    def of_document(self, position: int) -> dict[str, float]:
+        """One document's own results."""
+        return values(self.score.table, [self.score.units[position]])
+
+    def intervals(self, confidence: float = 0.95, n_resamples: int = 1000, seed: int = 12345) -> dict[str, Interval]:
+        """Bootstrap intervals over topics where there are topics, else over documents; none of no documents."""
+        if not self.ids:
+            return {}
+        return self.score.intervals(confidence=confidence, n_resamples=n_resamples, seed=seed)
+
+    @property
+    def reported(self) -> dict[str, float]:
+        """The numbers in the results file; empty if there is none, or the run made answers only."""
+        row = self.results.get("results", {}).get(self.name, {})
+        filter_name = self.log.samples[0].row.get("filter", "none") if self.log.samples else "none"
+        found = {key: row.get(f"{key},{filter_name}") for key in self.score.table}
+        return {key: float(value) for key, value in found.items() if isinstance(value, int | float)}
+
+    @property
+    def provenance(self) -> Mapping[str, str]:
+        """Edition and origin of the data, as the task wrote them into the results file; empty if it did not."""
+        metadata = self.results.get("configs", {}).get(self.name, {}).get("metadata") or {}
+        found: Mapping[str, str] = metadata.get("provenance") or {}
+        return found
 
     @property
     def edition(self) -> str:
         """Which data it ran on: ``local``, ``hub``, ``embedded``; ``unknown`` if the files don't say."""
-        metadata = self.config.get("metadata") or {}
         first = self.log.samples[0].doc if self.log.samples else {}
-        return str((metadata.get("provenance") or {}).get("edition") or first.get("edition") or "unknown")
+        return str(self.provenance.get("edition") or first.get("edition") or "unknown")
 
     @property
     def model(self) -> str:
@@ -66,14 +112,20 @@ class ScoredTask:
         named = self.results.get("model_name") if {"pretrained", "model", "path", "engine"} & set(names) else None
         return str(named or self.results.get("model_source") or self.run.folder.name)
 
+    @property
     def disagreements(self) -> dict[str, tuple[float, float]]:
-        """Metric -> (reported, rescored), where the two differ by more than :data:`TOLERANCE`."""
-        found = self.score.as_dict()
-        return {
-            key: (value, found[key])
-            for key, value in self.reported.items()
-            if key in found and not _same(value, found[key])
-        }
+        """Metric -> (reported, rescored), where the two differ."""
+        pairs = {key: (value, self.metrics[key]) for key, value in self.reported.items() if key in self.metrics}
+        return {key: pair for key, pair in pairs.items() if not _same(*pair)}
+
+    @property
+    def problems(self) -> list[LogProblem]:
+        """Everything that is wrong with the log: lines, documents, and numbers that aren't the reported ones."""
+        other_numbers = [
+            LogProblem("other_number", str(self.run.results), f"{self.name}: {key} is {reported!r}, rescored {found!r}")
+            for key, (reported, found) in self.disagreements.items()
+        ]
+        return [*self.log.problems, *other_numbers]
 
     def explain(self, sample: Sample) -> dict[str, dict[str, Any]]:
         """Metric -> all that it has to say of one answer.
@@ -81,8 +133,9 @@ class ScoredTask:
         Raises:
             TlsTasksError: If the document can't be scored.
         """
-        return self.task.task.explain(sample.doc, answer_text(sample.answer))
+        return self.task.explain(sample.doc, answer_text(sample.answer))
 
+    @cached_property
     def signatures(self) -> dict[str, str]:
         """Metric -> signature, of the metrics that score this task; empty if no document can be explained."""
         for sample in self.log.samples:
@@ -117,21 +170,30 @@ def score_places(
             if task is None and name not in task_files():
                 continue
             found = True
-            yield score_samples(run, path, task_file(task or name), results, progress)
+            yield _score_samples(run, path, task_file(task or name), results, progress)
     if not found:
         names = sorted({name for run in runs for name in run.samples})
         what = f"only of {', '.join(names)}, which are not ours (--task says as what to take them)" if names else "none"
         raise DataError(f"no samples to score: {what}; lm_eval writes them with --output_path OUT --log_samples")
 
 
-def score_samples(
-    run: RunFiles, path: Path, task: TaskFile, results: Mapping[str, Any], progress: Progress | None = None
+def _score_samples(
+    run: RunFiles, path: Path, file: TaskFile, results: Mapping[str, Any], progress: Progress | None
 ) -> ScoredTask:
-    """Score one samples file again."""
-    log = read_samples(path, n_expected=_n_expected(results, task.name))
-    samples = progress(log.samples, task.name, len(log.samples)) if progress else log.samples
-    score = rescore(task, samples)
-    return ScoredTask(run, log, score, _reported(results, task, log), results)
+    size = results.get("n-samples", {}).get(file.name, {}).get("effective")
+    log = read_samples(path, n_expected=size)
+    task: Task = find_task(file.name)
+    if log.samples:
+        task = task.for_document(log.samples[0].doc)
+    table = {key: task.table[key] for key in file.metrics if key in task.table}
+    samples = progress(log.samples, file.name, len(log.samples)) if progress else log.samples
+    units = [task.process(sample.doc, answer_text(sample.answer)) for sample in samples]
+    topics = [str(sample.doc.get("topic") or _id(sample)) for sample in log.samples]
+    return ScoredTask(run, log, task, file.version, Score(file.name, "", units, table, topics), results)
+
+
+def _id(sample: Sample) -> str:
+    return str(sample.doc.get("doc_id", sample.doc_id))
 
 
 def _newest(runs: Iterable[RunFiles]) -> list[RunFiles]:
@@ -146,31 +208,5 @@ def _newest(runs: Iterable[RunFiles]) -> list[RunFiles]:
     return kept[::-1]
 
 
-def _n_expected(results: Mapping[str, Any], name: str) -> int | None:
-    sizes = results.get("n-samples", {})
-    size = sizes.get(name, {}).get("effective") if isinstance(sizes, Mapping) else None
-    return size if isinstance(size, int) else None
-
-
-def _reported(results: Mapping[str, Any], task: TaskFile, log: SampleLog) -> dict[str, float]:
-    """The task's own metrics in the results file; a run that made answers only has none."""
-    row = results.get("results", {}).get(task.name, {})
-    filter_name = str(log.samples[0].row.get("filter", "none")) if log.samples else "none"
-    keys = {metric.key: f"{metric.key},{filter_name}" for metric in task.metrics}
-    return {key: float(row[name]) for key, name in keys.items() if isinstance(row.get(name), int | float)}
-
-
 def _same(left: float, right: float) -> bool:
-    return (math.isnan(left) and math.isnan(right)) or abs(left - right) <= TOLERANCE
-
-
-def problems_of(scored: ScoredTask) -> list[LogProblem]:
-    """Everything that is wrong with a task's log: lines, documents, and numbers that aren't the reported ones."""
-    place = str(scored.run.results)
-    return [
-        *scored.log.problems,
-        *(
-            LogProblem("other_number", place, f"{scored.task.name}: {key} is {reported!r}, rescored {found!r}")
-            for key, (reported, found) in scored.disagreements().items()
-        ),
-    ]
+    return (math.isnan(left) and math.isnan(right)) or abs(left - right) <= _TOLERANCE

@@ -1,4 +1,4 @@
-"""Our tasks as their YAML files say: families, members of groups, metrics, versions. Read without the harness."""
+"""Our tasks and groups as their YAML files say: versions, members, the order of results. Read without the harness."""
 
 from __future__ import annotations
 
@@ -11,57 +11,38 @@ from typing import Any
 import yaml
 
 from tls_tasks.core.errors import OptionError
-from tls_tasks.core.task import Task
 from tls_tasks.hosts.discovery import tasks_path
-from tls_tasks.registry import find_task
-
-
-@dataclass(frozen=True, slots=True)
-class TaskMetric:
-    """One entry of a task's ``metric_list``.
-
-    Attributes:
-        key: The metric's name in the harness's results.
-        higher_is_better: Direction; None: a number that is neither good nor bad.
-    """
-
-    key: str
-    higher_is_better: bool | None
 
 
 @dataclass(frozen=True, slots=True)
 class TaskFile:
-    """One task as its YAML file describes it.
+    """One task or group as its YAML file describes it.
 
     Attributes:
         name: What ``lm_eval --tasks`` takes.
         family: Its folder in ``task_configs``: ``timelines``, ``summaries`` …
-        version: ``metadata.version``.
-        metrics: What it reports, without standard errors.
         config: All that the file says, with what it includes; ``!function`` values as text.
     """
 
     name: str
     family: str
-    version: float
-    metrics: tuple[TaskMetric, ...]
     config: Mapping[str, Any]
 
     @property
-    def task(self) -> Task:
-        """The task itself, with the results that the file names."""
-        task: Task = find_task(self.name)
-        return task
+    def version(self) -> float:
+        """``metadata.version``."""
+        return float(self.config["metadata"]["version"])
 
+    @property
+    def metrics(self) -> list[str]:
+        """What a task reports, in order, without standard errors."""
+        keys = (entry["metric"] for entry in self.config["metric_list"])
+        return [key for key in keys if not key.endswith("_stderr")]
 
-@dataclass(frozen=True, slots=True)
-class GroupFile:
-    """One group: its members are tasks or groups."""
-
-    name: str
-    family: str
-    version: float
-    members: tuple[str, ...]
+    @property
+    def members(self) -> list[str]:
+        """A group's tasks and groups."""
+        return list(map(str, self.config["task"]))
 
 
 @lru_cache(maxsize=1)
@@ -69,27 +50,21 @@ def task_files() -> Mapping[str, TaskFile]:
     """All tasks by name, in the order of families and files.
 
     Example:
-        >>> task_files()["tls_crisis"].family
-        'timelines'
+        >>> task_files()["summ_qmsum"].metrics[:2]
+        ['rouge_l_f1', 'rouge_l_precision']
     """
-    return {task.name: task for path, config in _files() if (task := _task(path, config)) is not None}
+    return {file.name: file for file in _files() if "group" not in file.config}
 
 
 @lru_cache(maxsize=1)
-def group_files() -> Mapping[str, GroupFile]:
+def group_files() -> Mapping[str, TaskFile]:
     """All groups by name.
 
     Example:
         >>> "tls_crisis" in group_files()["tls"].members
         True
     """
-    return {
-        str(config["group"]): GroupFile(
-            str(config["group"]), path.parent.name, _version(config), tuple(map(str, config["task"]))
-        )
-        for path, config in _files()
-        if "group" in config
-    }
+    return {file.name: file for file in _files() if "group" in file.config}
 
 
 def task_file(name: str) -> TaskFile:
@@ -97,44 +72,22 @@ def task_file(name: str) -> TaskFile:
 
     Raises:
         OptionError: If there is no such task of ours.
-
-    Example:
-        >>> [metric.key for metric in task_file("summ_qmsum").metrics][:2]
-        ['rouge_l_f1', 'rouge_l_precision']
     """
     if name not in task_files():
         raise OptionError.unknown("task", name, task_files())
     return task_files()[name]
 
 
-def _files() -> list[tuple[Path, dict[str, Any]]]:
-    return [(path, _read(path)) for path in sorted(tasks_path().glob("*/*.yaml"))]
-
-
-def _task(path: Path, config: dict[str, Any]) -> TaskFile | None:
-    if "group" in config:
-        return None
-    metrics = tuple(
-        TaskMetric(entry["metric"], entry.get("higher_is_better"))
-        for entry in config["metric_list"]
-        if not entry["metric"].endswith("_stderr")
-    )
-    return TaskFile(str(config["task"]), path.parent.name, _version(config), metrics, config)
-
-
-def _version(config: Mapping[str, Any]) -> float:
-    return float(config["metadata"]["version"])
+def _files() -> list[TaskFile]:
+    configs = [(path.parent.name, _read(path)) for path in sorted(tasks_path().glob("*/*.yaml"))]
+    return [TaskFile(str(config.get("group") or config["task"]), family, config) for family, config in configs]
 
 
 class _Loader(yaml.SafeLoader):
     """YAML in which ``!function a.b`` is the text ``a.b``: nothing is imported."""
 
 
-def _text(loader: _Loader, node: yaml.Node) -> str:
-    return str(node.value)
-
-
-_Loader.add_constructor("!function", _text)
+_Loader.add_constructor("!function", lambda loader, node: node.value)
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tls_tasks.cli.base import add_command
-
-if TYPE_CHECKING:
-    from tls_tasks.cli.base import Subparsers
-    from tls_tasks.reports.agreement import Agreement
+from tls_tasks.cli.base import Subparsers, add_command, table, write_json
 
 _DESCRIPTION = """\
 Compare the verdicts of two judges, or of a judge and of people, on the same questions.
@@ -57,40 +51,21 @@ def run(args: argparse.Namespace) -> int:
         DataError: A file that can't be read.
         InputError: The recordings don't answer the same questions.
     """
-    from tls_tasks.reports.agreement import agreement, read_judgments
+    from tls_tasks.reports.agreement import Agreement, agreement, read_judgments
 
     a, b = read_judgments(args.a), read_judgments(args.b)
     found = agreement(a, b, common=args.common)
     if args.json:
-        print(json.dumps({kind: _plain(row) for kind, row in found.items()}, indent=2))
+        write_json(Path("-"), {kind: row._asdict() for kind, row in found.items()})
         return 0
     print(f"A: {args.a} ({len(a)} verdicts)\nB: {args.b} ({len(b)} verdicts)\n")
-    print("\n".join(table(found)))
+    names = [name.replace("_", " ") for name in Agreement._fields]
+    rows = [(kind, *map(_show, row)) for kind, row in found.items()]
+    print(table([("kind", *names), *rows], numbers=True))
     return 0
-
-
-def table(found: dict[str, Agreement]) -> list[str]:
-    r"""The lines of a table, one a kind.
-
-    Example:
-        >>> from tls_tasks.reports.agreement import agreement_of
-        >>> print("\n".join(table({"all": agreement_of([(True, True), (False, False)])})))
-        kind         n  both yes    only a    only b   both no  unscored       raw     kappa  positive
-        all          2         1         0         0         1         0     1.000     1.000     1.000
-    """
-    width = max(map(len, ("kind", *found)))
-    names = next(iter(found.values()))._fields
-    lines = [f"{'kind':<{width}}" + "".join(f"{name.replace('_', ' '):>10}" for name in names)]
-    for kind, row in found.items():
-        lines.append(f"{kind:<{width}}" + "".join(f"{_show(value):>10}" for value in row))
-    return lines
 
 
 def _show(value: float) -> str:
     if isinstance(value, int):
         return str(value)
     return "-" if math.isnan(value) else f"{value:.3f}"
-
-
-def _plain(row: Agreement) -> dict[str, float | None]:
-    return {name: None if math.isnan(value) else value for name, value in row._asdict().items()}

@@ -56,8 +56,8 @@ def note(command: str, *messages: object) -> None:
         print(f"tls-tasks {command}: {message}", file=sys.stderr)
 
 
-def table(rows: Iterable[Sequence[str]]) -> str:
-    """Rows of cells as aligned columns.
+def table(rows: Iterable[Sequence[str]], *, numbers: bool = False) -> str:
+    """Rows of cells as aligned columns; with ``numbers`` all but the first are aligned on the right.
 
     Example:
         >>> print(table([("metric", "value"), ("f1", "0.5000")]))
@@ -66,9 +66,9 @@ def table(rows: Iterable[Sequence[str]]) -> str:
     """
     rows = list(rows)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
-    )
+    sides = ["<", *(">" if numbers else "<" for _ in widths[1:])]
+    line = "  ".join(f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=True))
+    return "\n".join(line.format(*row).rstrip() for row in rows)
 
 
 def number(value: float) -> str:

@@ -12,6 +12,7 @@ from tls_tasks.cli.base import Subparsers, add_command, note, number, progress, 
 
 if TYPE_CHECKING:
     from tls_tasks.after.comparisons import TaskComparison
+    from tls_tasks.core.significance import Settings
 
 _DESCRIPTION = """\
 Compare runs on the same documents: the first run against each of the others, on the metrics as they are reported.
@@ -54,27 +55,26 @@ def run(args: argparse.Namespace) -> int:
         TlsTasksError: If there is nothing to compare, or the systems answered different documents.
     """
     from tls_tasks.after.comparisons import compare_systems, read_system
-    from tls_tasks.after.scored_runs import problems_of
     from tls_tasks.core.significance import Settings
 
     settings = Settings(args.permutations, args.resamples, args.confidence, args.seed)
     systems = [read_system(path, tasks=args.task, progress=progress) for path in args.systems]
     comparisons = compare_systems(systems, keys=args.metric, by_document=args.by_document, settings=settings)
-    problems = [problem for system in systems for task in system.tasks.values() for problem in problems_of(task)]
+    problems = [problem for system in systems for task in system.tasks.values() for problem in task.problems]
     note("compare", *problems)
     if str(args.json) != "-":
-        print("\n".join(map(_text, comparisons)))
+        print("\n".join(_text(comparison, holm=len(systems) > 2) for comparison in comparisons))
         print(
             f"two-sided paired randomisation test, {settings.n_permutations} random exchanges (all exchanges for 14 "
             f"units or fewer); {settings.confidence:.0%} paired bootstrap interval, {settings.n_resamples} resamples; "
             f"seed {settings.seed}"
         )
     if args.json is not None:
-        write_json(args.json, list(map(_as_dict, comparisons)))
+        write_json(args.json, [_as_dict(comparison, settings) for comparison in comparisons])
     return int(bool(problems))
 
 
-def _text(comparison: TaskComparison) -> str:
+def _text(comparison: TaskComparison, holm: bool) -> str:
     head = (
         f"{comparison.task}: {comparison.second} against {comparison.first}, {comparison.n_documents} documents, "
         f"{comparison.n_units} {comparison.unit}s"
@@ -85,16 +85,16 @@ def _text(comparison: TaskComparison) -> str:
         p_values = ["-" if math.isnan(p) else f"{p:.4f}" for p in (result.p_value, adjusted)]
         values = [number(result.first), number(result.second), f"{result.difference:+.4f}"]
         rows.append([result.key, *values, interval, *p_values])
-    if comparison.n_systems == 2:  # nothing to correct for
+    if not holm:  # nothing to correct for
         rows = [row[:-1] for row in rows]
     return "\n".join([head, table(rows), *comparison.warnings, ""])
 
 
-def _as_dict(comparison: TaskComparison) -> dict[str, Any]:
+def _as_dict(comparison: TaskComparison, settings: Settings) -> dict[str, Any]:
     names = ("task", "first", "second", "n_documents", "n_units", "unit")
     return {
         **{name: getattr(comparison, name) for name in names},
-        **dataclasses.asdict(comparison.settings),
+        **dataclasses.asdict(settings),
         "warnings": comparison.warnings,
         "metrics": [
             {

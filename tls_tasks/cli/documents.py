@@ -20,37 +20,32 @@ PLACE_HELP = (
 )
 
 _BUNDLE = """\
-Write the documents that reports cite, and no others, into one file that lies beside the reports.
+Write the documents that reports cite, and no others, to one file: enough to judge and score the reports, where the
+collection has millions. Cited ids that are in no collection are listed; to the judge they are unsupported citations.
+Check the licence of the collection before you pass a bundle on.
 
-Enough to judge and score them, where the collection has millions. Ids that are in no collection are listed: to the
-judge they are unsupported citations. Mind the collection's licence before you hand a bundle on.
-
-exit codes:
-  0  written
-  1  written, but some cited ids were found nowhere
-  2  not written
+exit codes: 0 written; 1 written, but some cited ids are in no collection; 2 not written
 
 examples:
   tls-tasks bundle-docs reports.jsonl --documents neuclir.sqlite -o cited.jsonl
-  tls-tasks bundle-docs reports.jsonl --documents neuclir/1/zh=zh.sqlite --documents neuclir/1/ru=ru.sqlite -o
-  cited.jsonl
+  tls-tasks bundle-docs reports.jsonl --documents neuclir/1/zh=zh.sqlite --documents neuclir/1/ru=ru.sqlite -o b.jsonl
 """
 
 _STORE = """\
-Build a store: one sqlite file with all documents of a collection, in which each is found at once and none is in memory.
+Build a store: one sqlite file with all documents of a collection, which finds each at once and keeps none in memory.
 
-SOURCE is JSON Lines (.jsonl, .jsonl.gz), Parquet, or ir_datasets:NAME. A row has an id (id, doc_id, docid, docno), a
-text (text, contents, body) and maybe a title.
+SOURCE is JSON Lines (.jsonl, .jsonl.gz) or Parquet. A row has an id (id, doc_id, docid, docno), a text (text, contents,
+body) and perhaps a title.
 
 examples:
   tls-tasks build-store collection.jsonl.gz -o collection.sqlite
-  tls-tasks build-store ir_datasets:neuclir/1/zh -o zh.sqlite
+  ir_datasets export neuclir/1/zh docs --format jsonl > zh.jsonl && tls-tasks build-store zh.jsonl -o zh.sqlite
 """
 
 _CONVERT = """\
 Turn a look-up file of report_gen_eval (neuclir-docs-lookup, a pickle of {id: {title, text}}) into a store.
 
-A pickle can run any code when it is loaded. This reads dicts and texts, and refuses a file with anything else in it.
+Loading a pickle can run any code. This command loads plain data only, and refuses a file that asks for more.
 
 example:
   tls-tasks convert-lookup neuclir-docs-lookup/doc_mapping_neuclir_1_zh.pkl -o zh.sqlite
@@ -65,12 +60,12 @@ def add_parser(subparsers: Subparsers) -> None:
     bundle.add_argument("reports", metavar="REPORTS", type=Path, help="reports, JSON Lines")
     bundle.add_argument("--documents", metavar="PLACE", action="append", required=True, help=PLACE_HELP)
     bundle.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="the bundle to write, .jsonl")
-    for name, run, summary, text, source in (
-        ("build-store", run_store, "put a collection of documents into one file", _STORE, "SOURCE"),
-        ("convert-lookup", run_convert, "turn a look-up pickle into a store", _CONVERT, "PICKLE"),
+    for name, summary, description, source in (
+        ("build-store", "put a collection of documents into one file", _STORE, "SOURCE"),
+        ("convert-lookup", "turn a look-up pickle into a store", _CONVERT, "PICKLE"),
     ):
-        parser = add_command(subparsers, name, run, summary=summary, description=text)
-        parser.add_argument("source", metavar=source, help="what is to be turned into a store")
+        parser = add_command(subparsers, name, run_store, summary=summary, description=description)
+        parser.add_argument("source", metavar=source, type=Path, help="what to turn into a store")
         parser.add_argument(
             "-o", "--output", metavar="FILE", type=Path, required=True, help="the store to write, .sqlite"
         )
@@ -80,18 +75,18 @@ def run_bundle(args: argparse.Namespace) -> int:
     """Write the bundle and say what is in it.
 
     Returns:
-        0, or 1 if cited ids were found nowhere.
+        0, or 1 if some cited ids are in no collection.
 
     Raises:
         DataError: A file that can't be read or written.
     """
+    from tls_tasks.data.files import text_lines
     from tls_tasks.reports.judges.documents import write_bundle
     from tls_tasks.reports.read import read_reports
 
-    with args.reports.open(encoding="utf-8") as lines:
-        reports, bad = read_reports(lines, str(args.reports))
-    for one in bad:
-        print(one, file=sys.stderr)
+    reports, bad = read_reports(text_lines(args.reports), str(args.reports))
+    for row in bad:
+        print(row, file=sys.stderr)
     if not reports:
         raise DataError(f"{args.reports}: no report in it")
     written = write_bundle(args.output, reports, open_documents(args.documents))
@@ -108,7 +103,7 @@ def run_store(args: argparse.Namespace) -> int:
         0.
 
     Raises:
-        DataError: A source that can't be read; MissingExtraError for ir_datasets.
+        DataError: A source that can't be read.
     """
     from tls_tasks.reports.judges.documents import read_documents
     from tls_tasks.reports.judges.store import build_store
@@ -116,20 +111,6 @@ def run_store(args: argparse.Namespace) -> int:
     n_documents = build_store(args.output, read_documents(args.source))
     print(f"{args.output}: {n_documents} documents")
     return 0
-
-
-def run_convert(args: argparse.Namespace) -> int:
-    """Turn a look-up pickle into a store.
-
-    Returns:
-        0.
-
-    Raises:
-        DataError: A file that is none, or with anything else than dicts and texts in it.
-    """
-    if not args.source.endswith(".pkl"):
-        raise DataError(f"{args.source}: expected a look-up file, .pkl; other sources: tls-tasks build-store")
-    return run_store(args)
 
 
 def open_documents(places: Sequence[str]) -> Any:

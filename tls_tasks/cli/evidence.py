@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command
+from tls_tasks.cli.base import Subparsers, add_command, note, table, write_json
 
 if TYPE_CHECKING:
-    from tls_tasks.cli.base import Subparsers
-    from tls_tasks.core.score import Score
+    from tls_tasks.core.score import Result, Score, Unit
     from tls_tasks.evidence.files import Scorable
 
 _DESCRIPTION = """\
@@ -63,14 +60,11 @@ def run(args: argparse.Namespace) -> int:
     files = read_three(args.journals, args.gold, args.predictions, schema)
     options: dict[str, Any] = {"schema": schema, "threshold": args.threshold, "matching": args.matching}
     score = evidence_extraction(files.predictions, files.gold, files.texts, **options)
-    for note in _notes(files):
-        print(f"tls-tasks evidence: {note}", file=sys.stderr)
+    note("evidence", *_notes(files))
     if args.json:
-        lines = [json.dumps(_as_json(score, files.ids, args.detailed), indent=2, ensure_ascii=False)]
+        write_json(Path("-"), _as_json(score, files.ids, args.detailed))
     else:
-        lines = [*_table(score, files.ids), *(_objects(score, files.ids) if args.detailed else ())]
-    # What a model wrote may have characters that no encoding has.
-    print("\n".join(lines).encode("utf-8", "backslashreplace").decode("utf-8"))
+        print("\n".join([*_table(score, files.ids), *(_objects(score, files.ids) if args.detailed else ())]))
     return 0
 
 
@@ -93,30 +87,23 @@ def _as_json(score: Score, ids: Sequence[str], detailed: bool) -> dict[str, Any]
 
 def _table(score: Score, ids: Sequence[str]) -> Iterator[str]:
     """A line a journal, then the total; ``-`` where nothing was there to be right or wrong."""
-    counts, ratios = ("tp", "fp", "fn"), ("precision", "recall", "f1")
-    accuracies = [key for key in score.table if key.endswith("_accuracy")]
-    lines = [("journal", *counts, *ratios, *(key.removesuffix("_accuracy") for key in accuracies), "coverage")]
-    for name, units in [*((name, [unit]) for name, unit in zip(ids, score.units, strict=True)), ("total", score.units)]:
-        cells = {key: result.value(units) for key, result in score.table.items()}
-        judged = [(key, f"{key.removesuffix('_accuracy')}/asked") for key in accuracies]
-        lines.append(
-            (
-                name,
-                *(f"{cells[key]:.0f}" for key in counts),
-                *(f"{cells[key]:.4f}" for key in ratios),
-                *(
-                    f"{cells[key]:.4f}" if any(unit[part] for unit in units) else "-"
-                    for key, part in [*judged, ("evidence_coverage", "checked")]
-                ),
-            )
-        )
-    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
-    for first, *cells_of in lines:
-        padded = (f"{cell:>{width}}" for cell, width in zip(cells_of, widths[1:], strict=True))
-        yield "  ".join([f"{first:<{widths[0]}}", *padded])
+    names = [key.removesuffix("_accuracy") for key in score.table if key.endswith("_accuracy")]
+    asked = {**{f"{name}_accuracy": f"{name}/asked" for name in names}, "evidence_coverage": "checked"}
+    keys = ["tp", "fp", "fn", "precision", "recall", "f1", *asked]
+    lines = [["journal", "tp", "fp", "fn", "precision", "recall", "f1", *names, "coverage"]]
+    units_of = [(name, [unit]) for name, unit in zip(ids, score.units, strict=True)]
+    for name, units in [*units_of, ("total", list(score.units))]:
+        lines.append([name, *(_cell(score.table[key], units, asked.get(key)) for key in keys)])
+    yield table(lines, numbers=True)
     totals = score.results
     yield f"parse failures {totals['parse_failures']:.0f}, objects that break the schema {totals['schema_invalid']:.0f}"
     yield score.signature
+
+
+def _cell(result: Result, units: Sequence[Unit], asked: str | None) -> str:
+    if asked is not None and not any(unit[asked] for unit in units):
+        return "-"
+    return f"{result.value(units):.0f}" if result.is_count else f"{result.value(units):.4f}"
 
 
 def _objects(score: Score, ids: Sequence[str]) -> Iterator[str]:

@@ -8,6 +8,7 @@ import math
 import sys
 import warnings
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ from tls_tasks.core.errors import InputError
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
     from tls_tasks.core.score import Score
-    from tls_tasks.reports.judges import Recorder
     from tls_tasks.reports.runs import ReportRun
 
 DEFAULT_PROVIDER = "together"
@@ -30,31 +30,29 @@ _log = logging.getLogger(__name__)
 _DESCRIPTION = f"""\
 Judge cited reports by a model that answers yes/no questions, and score them.
 
-REPORTS   JSON Lines, a report a line, in the form of NeuCLIR (request_id, run_id, sentences with text and citations)
+REPORTS   JSON Lines, a report per line, in the form of NeuCLIR (request_id, run_id, sentences with text and citations)
           or of the TREC tracks (metadata, responses, references); or a samples log of the task report_generation,
           which has nuggets and documents of its own
-NUGGETS   JSON Lines, a request a line: items with question_text and gold_answers, or a nugget_bank
-OUT       a folder; it gets
+NUGGETS   JSON Lines, a request per line: items with question_text and gold_answers, or a nugget_bank
+OUT       a folder for
             verdicts.jsonl   every question and its verdict: a recording, for --recorded and `tls-tasks agree`
-            results.jsonl    a line a report: its scores, and where each sentence came out and why
+            results.jsonl    for each report its scores, and how each sentence was judged
             scores.json      the scores of each run and of all, with the signature
-            verdicts.sqlite  the cache of an endpoint's verdicts: a second run, also of a run that was killed, asks only
+            verdicts.sqlite  the verdicts of an endpoint: another run, also after one that was killed, asks only for
                              what is missing
 
 The judge is one of: -p PROVIDER -m MODEL (by default {DEFAULT_PROVIDER}, {DEFAULT_MODEL}); --base-url URL
 -m MODEL (any OpenAI-compatible server); --harness NAME --model-args ARGS (a model of lm_eval, by the likelihood of YES
-and NO); --recorded FILE (asks nobody). Keys are read from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the
+and NO); --recorded FILE (asks nobody). Keys come from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the
 variable that --api-key-env names, in the environment or in a file .env.
 
 exit codes:
   0  judged and scored
-  1  scored, but more sentences stayed without a score than --allow-unscored permits, or a report's line could not be
-     read
+  1  scored, but more sentences lack a score than --allow-unscored permits, or a line of REPORTS could not be read
   2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
 
 examples:
   tls-tasks judge reports.jsonl nuggets.jsonl -o out --documents docs.jsonl --base-url http://localhost:8000/v1 -m NAME
-  tls-tasks judge reports.jsonl nuggets.jsonl results/ --documents docs.jsonl -p openai -m gpt-4o --verbose
   tls-tasks judge samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
   tls-tasks judge reports.jsonl nuggets.jsonl -o again --documents docs.jsonl --recorded out/verdicts.jsonl
 """
@@ -63,47 +61,31 @@ examples:
 def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
     parser = add_command(subparsers, "judge", run, summary="judge and score cited reports", description=_DESCRIPTION)
-    parser.add_argument("reports", metavar="REPORTS", type=Path)
-    parser.add_argument("nuggets", metavar="NUGGETS", type=Path, nargs="?")
-    parser.add_argument("outdir", metavar="OUT", type=Path, nargs="?", help="the same as -o OUT")
-    parser.add_argument("-o", "--output", metavar="OUT", type=Path, help="folder to write")
-    parser.add_argument("--documents", metavar="PLACE", action="append", help=PLACE_HELP)
-    _add_judge_options(parser)
-    parser.add_argument("-b", "--batch-size", metavar="N", type=_count, default=0, help="reports judged together (all)")
-    parser.add_argument("--limit", metavar="CHARS", type=_count, help="characters of a report that count")
-    parser.add_argument("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
-    parser.add_argument("--compat", choices=("report_gen_eval",), help="the numbers of that program")
-    parser.add_argument(
-        "--allow-unscored", metavar="SHARE", type=_share, default=0.0, help="of the sentences, from 0 (default) to 1"
-    )
-    parser.add_argument("-v", "--verbose", action="store_true", help="log what is done, with a line a report")
-
-
-def _add_judge_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("the judge")
-    group.add_argument("-p", "--provider", choices=("openai", "anthropic", "together"), help="whose model judges")
-    group.add_argument("-m", "--model", "--model-name", metavar="MODEL", help="as the provider or server calls it")
-    group.add_argument(
-        "--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://localhost:8000/v1"
-    )
-    group.add_argument("--api-key-env", metavar="VARIABLE", help="the variable that holds the server's key")
-    group.add_argument("--recorded", metavar="FILE", help="a recording instead of a model")
-    group.add_argument("--harness", metavar="NAME", help="a model of lm_eval, such as hf")
-    group.add_argument(
-        "--model-args", "--model_args", metavar="ARGS", help="its arguments, such as pretrained=ORG/MODEL"
-    )
-    group.add_argument("--nli", metavar="MODEL", help="a model of textual entailment, for support by citations only")
-    group.add_argument("--max-in-flight", metavar="N", type=_count, help="questions under way at a time (16)")
-    group.add_argument("--timeout", metavar="SECONDS", type=float, help="until one try is given up (60)")
-    group.add_argument("--max-tries", metavar="N", type=_count, help="of one question")
-    group.add_argument("--cache", metavar="FILE", type=Path, help="where verdicts are kept (OUT/verdicts.sqlite)")
-    group.add_argument(
-        "--price",
-        metavar=("READ", "WRITTEN"),
-        nargs=2,
-        type=float,
-        help="of a million tokens, for the table at the end",
-    )
+    add = parser.add_argument
+    add("reports", metavar="REPORTS", type=Path)
+    add("nuggets", metavar="NUGGETS", type=Path, nargs="?")
+    add("outdir", metavar="OUT", type=Path, nargs="?", help="the same as -o OUT")
+    add("-o", "--output", metavar="OUT", type=Path, help="folder to write")
+    add("--documents", metavar="PLACE", action="append", help=PLACE_HELP)
+    add("-b", "--batch-size", metavar="N", type=_count, default=0, help="reports judged together (all)")
+    add("--limit", metavar="CHARS", type=_count, help="characters of a report that count")
+    add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
+    add("--compat", choices=("report_gen_eval",), help="the numbers of that program")
+    add("--allow-unscored", metavar="SHARE", type=_share, default=0.0, help="of the sentences, from 0 (default) to 1")
+    add("-v", "--verbose", action="store_true", help="log progress, with a line per report")
+    add = parser.add_argument_group("the judge").add_argument
+    add("-p", "--provider", choices=("openai", "anthropic", "together"), help="whose model judges")
+    add("-m", "--model", "--model-name", metavar="MODEL", help="as the provider or server calls it")
+    add("--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://localhost:8000/v1")
+    add("--api-key-env", metavar="VARIABLE", help="the variable that holds the server's key")
+    add("--recorded", metavar="FILE", help="a recording instead of a model")
+    add("--harness", metavar="NAME", help="a model of lm_eval, such as hf")
+    add("--model-args", "--model_args", metavar="ARGS", help="its arguments, such as pretrained=ORG/MODEL")
+    add("--nli", metavar="MODEL", help="a model of textual entailment, for support by citations only")
+    add("--max-in-flight", metavar="N", type=_count, help="requests under way at a time (16)")
+    add("--timeout", metavar="SECONDS", type=float, help="until one try is given up (60)")
+    add("--max-tries", metavar="N", type=_count, help="of one question (7)")
+    add("--cache", metavar="FILE", type=Path, help="where verdicts are kept (OUT/verdicts.sqlite)")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -119,38 +101,46 @@ def run(args: argparse.Namespace) -> int:
     """
     from tls_tasks.reports.judges import Recorder
     from tls_tasks.reports.judges.choose import make_judge
+    from tls_tasks.reports.judges.endpoint import ChatJudge
+    from tls_tasks.reports.judges.files import write_rows
     from tls_tasks.reports.report_eval import UnscoredWarning
     from tls_tasks.reports.runs import read_run, score_run
+    from tls_tasks.reports.score import runs_of
 
     if args.verbose:
         logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
+        logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
     out = _out_folder(args)
-    found = read_run(args.reports, args.nuggets)
-    _tell_troubles(found)
+    reports = read_run(args.reports, args.nuggets)
+    for bad in reports.bad:
+        print(f"{bad}{' (line left out)' if bad.lost else ''}", file=sys.stderr)
+    for request_id in reports.without_nuggets:
+        print(f"request {request_id}: no nuggets; its reports have neither recall nor coverage", file=sys.stderr)
     documents = None if args.documents is None else open_documents(args.documents)
-    if (
-        documents is None
-        and found.documents is None
-        and any(one.citations for report in found.reports for one in report.sentences)
-    ):
+    cites = any(sentence.citations for report in reports.reports for sentence in report.sentences)
+    if cites and documents is None and reports.documents is None:
         raise InputError("--documents", None, "nothing", "the cited documents: a bundle (.jsonl) or a store (.sqlite)")
     judge = make_judge(judge_spec(args, out))
     assert judge is not None  # judge_spec never says none
     recorder = Recorder(judge)
-    out.mkdir(parents=True, exist_ok=True)
     options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnscoredWarning)  # the exit code and the last line tell
-            score = score_run(found, recorder, documents=documents, batch_size=args.batch_size, **options)
+            warnings.simplefilter("ignore", UnscoredWarning)  # the exit code and the last line say so
+            score = score_run(reports, recorder, documents=documents, batch_size=args.batch_size, **options)
     finally:
         if recorder.rows():  # also what was answered before a judge failed
             recorder.write(out / "verdicts.jsonl")
     for item in score.items:
         _log.info("%s", " ".join([item.run_id, item.request_id, *map(_show, item.values().values())]))
-    _write(out, score, recorder)
-    _print(out, score, recorder)
-    return _exit_code(args, found, score)
+    stats = {"judge_stats": asdict(judge.stats)} if isinstance(judge, ChatJudge) else {}
+    scores = {**score.as_dict(), **runs_of(score), "judge": recorder.name, **stats}
+    write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
+    write_rows(out / "scores.json", [plain(scores)])
+    print(f"{scores_text(score)}\n{out}")
+    for name, value in stats.get("judge_stats", {}).items():
+        print(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
+    return _exit_code(args, reports, score)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -183,8 +173,6 @@ def judge_spec(args: argparse.Namespace, out: Path) -> dict[str, Any] | str:
     for name in ("api_key_env", "max_in_flight", "timeout", "max_tries"):
         if getattr(args, name) is not None:
             spec[name] = getattr(args, name)
-    if args.price:
-        spec["prices"] = {spec["model"]: tuple(args.price)}
     return {**spec, "cache": str(args.cache or out / "verdicts.sqlite"), **support}
 
 
@@ -203,30 +191,6 @@ def _out_folder(args: argparse.Namespace) -> Path:
     return folder
 
 
-def _tell_troubles(found: ReportRun) -> None:
-    for bad in found.bad:
-        print(f"{bad}{' (line left out)' if bad.lost else ''}", file=sys.stderr)
-    for request_id in found.without_nuggets:
-        print(f"request {request_id}: no nuggets; its reports have neither recall nor coverage", file=sys.stderr)
-
-
-def _write(out: Path, score: Score, recorder: Recorder) -> None:
-    from tls_tasks.reports.judges.files import write_rows
-    from tls_tasks.reports.score import runs_of
-
-    write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
-    stats = getattr(recorder.judge, "stats", None)
-    scores = {**score.as_dict(), **runs_of(score), "judge": recorder.name}
-    scores |= {} if stats is None else {"judge_stats": stats.as_dict()}
-    write_rows(out / "scores.json", [plain(scores)])
-
-
-def _print(out: Path, score: Score, recorder: Recorder) -> None:
-    print(f"{scores_text(score)}\n{out}")
-    if (stats := getattr(recorder.judge, "stats", None)) is not None:
-        print(f"\n{stats.table()}")
-
-
 def scores_text(score: Score) -> str:
     """The scores of each run and of all, what was counted, and the signature."""
     from tls_tasks.reports.score import KEYS, runs_of
@@ -238,14 +202,14 @@ def scores_text(score: Score) -> str:
     for run_id, values in rows.items():
         lines.append(f"{run_id:<{width}}" + "".join(f"  {_show(values[key]):>{len(key)}}" for key in KEYS))
     counts = score.as_dict()["counts"]
-    told = (
+    summary = (
         f"{counts['reports']} reports, {counts['sentences']} sentences, {counts['unscored_sentences']} of them "
         f"without a score, {counts['unknown_citations']} unknown citations"
     )
-    return "\n".join([*lines, "", told, score.signature])
+    return "\n".join([*lines, "", summary, score.signature])
 
 
-def _exit_code(args: argparse.Namespace, found: ReportRun, score: Score) -> int:
+def _exit_code(args: argparse.Namespace, reports: ReportRun, score: Score) -> int:
     counts = score.as_dict()["counts"]
     share = counts["unscored_sentences"] / counts["sentences"] if counts["sentences"] else 0.0
     if share > args.allow_unscored:
@@ -255,15 +219,15 @@ def _exit_code(args: argparse.Namespace, found: ReportRun, score: Score) -> int:
             file=sys.stderr,
         )
         return 1
-    return int(any(bad.lost for bad in found.bad))
+    return int(any(bad.lost for bad in reports.bad))
 
 
 def plain(value: Any) -> Any:
-    """Values that any reader of JSON takes: what is undefined is null."""
+    """The value for JSON, which has no NaN: what is undefined is null."""
     if isinstance(value, dict):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): plain(member) for key, member in value.items()}
     if isinstance(value, list | tuple):
-        return [plain(one) for one in value]
+        return [plain(member) for member in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

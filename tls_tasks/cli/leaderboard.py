@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tls_tasks.cli.base import Subparsers, add_command, note
 
 if TYPE_CHECKING:
-    from tls_tasks.after.submission.leaderboard import Submission
+    from tls_tasks.after.comparisons import System
 
 _DESCRIPTION = """\
 Rank submissions (folders or zips that tls-tasks submit wrote) on a static page, one table a task. Each is verified
@@ -43,14 +43,14 @@ def run(args: argparse.Namespace) -> int:
     from tls_tasks.after.submission.leaderboard import rankings, site
     from tls_tasks.core.errors import DataError, TlsTasksError
 
-    kept: dict[str, Submission] = {}
+    kept: dict[str, System] = {}
     n_left_out = 0
     for place in args.submissions:
         try:
-            submission = _verified(place)
-            if submission.model in kept:
-                raise DataError(f"a second submission of {submission.model}; the first counts")
-            kept[submission.model] = submission
+            system = _verified(place)
+            if system.name in kept:
+                raise DataError(f"a second submission of {system.name}; the first counts")
+            kept[system.name] = system
         except (TlsTasksError, OSError) as error:  # noqa: PERF203 - one bad submission must not cost the page
             note("leaderboard", *(f"{place} left out: {reason}" for reason in str(error).splitlines()))
             n_left_out += 1
@@ -62,13 +62,13 @@ def run(args: argparse.Namespace) -> int:
     return int(n_left_out > 0)
 
 
-def _verified(place: Path) -> Submission:
+def _verified(place: Path) -> System:
+    from tls_tasks.after.comparisons import System
     from tls_tasks.after.submission.archive import opened, verify
-    from tls_tasks.after.submission.leaderboard import Submission
     from tls_tasks.core.errors import DataError
 
     with opened(place) as folder:
         found, manifest, scored = verify(folder)
     if found:
         raise DataError("\n".join(map(str, found)))
-    return Submission(manifest["model"], {task.task.name: task for task in scored})
+    return System(manifest["model"], {task.name: task for task in scored})

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import json
 import os
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import Subparsers, add_command, table
+from tls_tasks.cli.base import Subparsers, add_command, table, write_json
+from tls_tasks.registry import FAMILIES, METRICS
 
 if TYPE_CHECKING:
     from tls_tasks.after.task_files import TaskFile
-    from tls_tasks.data.order import Wanted
+    from tls_tasks.data.catalogue import DataSet
 
 _DESCRIPTION = """\
 List tasks, groups and metrics with their versions, and the data that each task would use on this machine:
@@ -29,6 +28,8 @@ examples:
   tls-tasks list --json
 """
 
+_CLOSED_BOOK = "_closed_book"  # the task of the same data set that gives no articles
+
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
@@ -41,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
     """Print the list. Returns 0."""
     listed = _listing()
     if args.json:
-        print(json.dumps(listed, indent=2, ensure_ascii=False))
+        write_json(Path("-"), listed)
         return 0
     for title, keys in (
         ("task", ("version", "data", "hub")),
@@ -55,10 +56,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def data_sets() -> dict[str, DataSet]:
+    """Every data set of every family by name."""
+    modules = [importlib.import_module(f"tls_tasks.{family}.data") for family in FAMILIES]
+    return {name: data_set for module in modules for name, data_set in module.DATA_SETS.items()}
+
+
 def _listing() -> dict[str, list[dict[str, Any]]]:
     from tls_tasks.after.task_files import group_files, task_files
-    from tls_tasks.cli.states import data_sets
-    from tls_tasks.registry import METRICS
 
     known = data_sets()
     return {
@@ -67,8 +72,8 @@ def _listing() -> dict[str, list[dict[str, Any]]]:
                 "name": task.name,
                 "family": task.family,
                 "version": task.version,
-                **_data(task, known),
-                "metrics": [metric.key for metric in task.metrics],
+                **_data(task, known[task.name.removesuffix(_CLOSED_BOOK)]),
+                "metrics": task.metrics,
             }
             for task in task_files().values()
         ],
@@ -89,29 +94,21 @@ def _listing() -> dict[str, list[dict[str, Any]]]:
     }
 
 
-def _data(task: TaskFile, data_sets: Mapping[str, Wanted]) -> dict[str, str]:
+def _data(task: TaskFile, data_set: DataSet) -> dict[str, str]:
     """Where a task's data is, in the order in which the task looks, without loading any of it."""
     from tls_tasks.data.hub import is_cached
     from tls_tasks.data.order import DATA_VARIABLE, own_folder
 
-    options = task.config.get("dataset_kwargs", {})
-    wanted = data_sets[next((value for value in options.values() if value in data_sets), task.name)]
     # The hub's timelines come without articles, so that only closed-book tasks can use them.
-    lacks_articles = task.family == "timelines" and not options.get("closed_book", False)
-    source = None if lacks_articles else getattr(wanted, "hub", None)
-    cached = source is not None and all(is_cached(*file) for file in _files(source))
-    root = os.environ.get(DATA_VARIABLE)
-    folder = own_folder(wanted, Path(root).expanduser()) if root else None
-    hub = "no hub source"
-    if source is not None:
+    lacks_articles = task.family == "timelines" and not task.name.endswith(_CLOSED_BOOK)
+    hub, cached = "no hub source", False
+    if (source := data_set.hub) is not None and not lacks_articles:
+        cached = all(is_cached(source.repo_id, source.revision, file) for file in source.files)
         hub = f"{source.repo_id}@{source.revision}" + ("" if cached else " (not in the cache)")
+    root = os.environ.get(DATA_VARIABLE)
+    folder = own_folder(data_set, Path(root).expanduser()) if root else None
     data = f"local {folder}" if folder else "hub" if cached else "embedded"
-    return {"data": data, "hub": hub, "obtain": wanted.obtain}
-
-
-def _files(source: Any) -> Iterator[tuple[str, str, str]]:
-    for file in getattr(source, "files", None) or (source.file,):
-        yield source.repo_id, source.revision, file
+    return {"data": data, "hub": hub, "obtain": data_set.obtain}
 
 
 def _cell(value: Any) -> str:

@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         TlsTasksError: If there is nothing to show.
     """
     from tls_tasks.after.page import page
-    from tls_tasks.after.scored_runs import problems_of, score_places
+    from tls_tasks.after.scored_runs import score_places
     from tls_tasks.core.errors import DataError
 
     if args.command == "report":
@@ -54,14 +54,14 @@ def run(args: argparse.Namespace) -> int:
     scored = [
         task
         for task in score_places(args.files, newest=args.newest, progress=progress)
-        if args.task is None or task.task.name in args.task
+        if args.task is None or task.name in args.task
     ]
     if not scored:
         raise DataError(f"no samples of {', '.join(args.task)} in {', '.join(map(str, args.files))}")
     args.out.parent.mkdir(parents=True, exist_ok=True)
     args.out.write_text(page(scored, title=args.title, progress=progress), encoding="utf-8")
-    problems = [problem for task in scored for problem in problems_of(task)]
+    problems = [problem for task in scored for problem in task.problems]
     note(args.command, *problems)
-    n_tasks, n_documents = len({task.task.name for task in scored}), sum(len(task.score.ids) for task in scored)
+    n_tasks, n_documents = len({task.name for task in scored}), sum(len(task.ids) for task in scored)
     print(f"{args.out}: {len(scored)} runs of {n_tasks} tasks, {n_documents} documents")
     return int(bool(problems))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -82,30 +83,25 @@ def run(args: argparse.Namespace) -> int:
     for name in ("csv", "parquet", "confidence"):
         if getattr(args, name) is not None:
             raise InputError(f"--{name}", None, mode, "it with samples of the harness only; use --json")
-    if args.metric is not None:
-        return _run_rows(args)
-    from tls_tasks.cli.score_reports import run_reports
-
-    return run_reports(args)
+    return _run_reports(args) if args.metric is None else _run_rows(args)
 
 
 # Logs of the harness
 
 
 def _run_logs(args: argparse.Namespace) -> int:
-    from tls_tasks.after.scored_runs import problems_of, score_places
+    from tls_tasks.after.scored_runs import score_places
 
     scored = []
     n_problems = 0
     for task in score_places(args.files, task=args.task, newest=args.newest, progress=progress):
         wanted = args.confidence is not None
-        intervals = task.score.intervals(args.confidence, args.resamples, args.seed) if wanted else {}
+        intervals = task.intervals(args.confidence, args.resamples, args.seed) if wanted else {}
         scored.append((task, intervals))
         if str(args.json) != "-":
             print(_text(task, intervals))
-        problems = problems_of(task)
-        note("score", *problems)
-        n_problems += len(problems)
+        note("score", *task.problems)
+        n_problems += len(task.problems)
     if args.json is not None:
         write_json(args.json, [_as_dict(task, intervals) for task, intervals in scored])
     if args.csv is not None or args.parquet is not None:
@@ -115,19 +111,19 @@ def _run_logs(args: argparse.Namespace) -> int:
 
 def _text(scored: ScoredTask, intervals: Intervals) -> str:
     head = (
-        f"{scored.task.name} (version {scored.task.version:g}, {scored.edition} edition), "
-        f"{len(scored.score.ids)} documents, {scored.model}: {scored.log.path.name}"
+        f"{scored.name} (version {scored.version:g}, {scored.edition} edition), "
+        f"{len(scored.ids)} documents, {scored.model}: {scored.log.path.name}"
     )
-    values = scored.score.as_dict()
+    values = scored.metrics
     lines = [head, *(_timelines(scored) if scored.task.family == "timelines" else ())]
     if values:
         lines.append(_value_table(values, intervals))
-    return "\n".join([*lines, *scored.signatures().values(), ""])
+    return "\n".join([*lines, *scored.signatures.values(), ""])
 
 
 def _timelines(scored: ScoredTask) -> Iterator[str]:
     """The layout that the scripts of timeline papers print: each topic, then the mean over topics."""
-    values, topics = scored.score.as_dict(), scored.score.by_topic()
+    values, topics = scored.metrics, scored.score.by_topic()
     yield from ("=== Evaluation Results ===", "")
     for topic, results in topics.items():
         yield from (f"Topic: {topic}", *_block(results, _MEAN_F), "")
@@ -146,22 +142,20 @@ def _value_table(values: Mapping[str, float], intervals: Intervals) -> str:
 
 
 def _as_dict(scored: ScoredTask, intervals: Intervals) -> dict[str, Any]:
-    from tls_tasks.after.scored_runs import problems_of
-
     topics = scored.score.by_topic()
     result = {
-        "task": scored.task.name,
-        "version": scored.task.version,
+        "task": scored.name,
+        "version": scored.version,
         "edition": scored.edition,
         "model": scored.model,
         "samples": str(scored.log.path),
-        "n_documents": len(scored.score.ids),
-        "metrics": scored.score.as_dict(),
+        "n_documents": len(scored.ids),
+        "metrics": scored.metrics,
         "intervals": intervals,
-        "signatures": scored.signatures(),
-        "problems": list(map(str, problems_of(scored))),
+        "signatures": scored.signatures,
+        "problems": list(map(str, scored.problems)),
     }
-    if len(topics) < len(scored.score.ids):
+    if len(topics) < len(scored.ids):
         result["topics"] = topics
     return result
 
@@ -191,20 +185,19 @@ def _encodable(text: object) -> str:
 
 def _rows(scored: ScoredTask) -> Iterator[tuple[Any, ...]]:
     """The corpus first, then each document by itself."""
-    head = (scored.log.path, scored.model, scored.task.name, scored.task.version, scored.edition)
-    for key, value in scored.score.as_dict().items():
+    head = (scored.log.path, scored.model, scored.name, scored.version, scored.edition)
+    for key, value in scored.metrics.items():
         yield (*head, "", "", key, value)
-    for place, (doc_id, topic) in enumerate(zip(scored.score.ids, scored.score.topics, strict=True)):
-        values = scored.score.of_document(place)
-        for metric in scored.task.metrics:
-            yield (*head, doc_id, topic, metric.key, values[metric.key])
+    for place, (doc_id, topic) in enumerate(zip(scored.ids, scored.topics, strict=True)):
+        for key, value in scored.of_document(place).items():
+            yield (*head, doc_id, topic, key, value)
 
 
 # Rows from other tools
 
 
 def _run_rows(args: argparse.Namespace) -> int:
-    from tls_tasks.data.lines import json_lines
+    from tls_tasks.data.files import json_lines
 
     if args.metric not in METRICS:
         raise OptionError.unknown("--metric", args.metric, METRICS)
@@ -255,3 +248,34 @@ def _option(text: str) -> tuple[str, Any]:
         return name, json.loads(value)
     except ValueError:
         return name, value
+
+
+# Cited reports by recorded verdicts
+
+
+def _run_reports(args: argparse.Namespace) -> int:
+    """No judge is asked: a question without a verdict leaves its sentence unscored."""
+    from tls_tasks.cli.documents import open_documents
+    from tls_tasks.cli.judge import scores_text
+    from tls_tasks.reports.judges import Recorded
+    from tls_tasks.reports.report_eval import UnscoredWarning
+    from tls_tasks.reports.runs import read_run, score_run
+    from tls_tasks.reports.score import runs_of
+
+    if len(args.files) > 2:
+        raise InputError("files", None, f"{len(args.files)} files", "REPORTS NUGGETS, or one samples log")
+    reports, nuggets = [*args.files, None][:2]
+    found = read_run(reports, nuggets)
+    documents = None if args.documents is None else open_documents(args.documents)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnscoredWarning)  # said below
+        score = score_run(found, Recorded.read(args.verdicts), documents=documents)
+    note("score", *found.bad)
+    n_unscored = score.as_dict()["n_unscored"]
+    if n_unscored:
+        note("score", f"{n_unscored} sentences have no score, since verdicts are missing")
+    if str(args.json) != "-":
+        print(scores_text(score))
+    if args.json is not None:
+        write_json(args.json, {**score.as_dict(), **runs_of(score)})
+    return int(bool(n_unscored or found.bad))

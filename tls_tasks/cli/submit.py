@@ -73,7 +73,7 @@ def _run_submit(args: argparse.Namespace) -> int:
     )
     if args.zip is not None:
         pack(args.out, args.zip)
-    n_documents = sum(len(task.score.ids) for task in scored)
+    n_documents = sum(len(task.ids) for task in scored)
     print(f"{args.out}: {model}, {len(scored)} tasks, {n_documents} documents; check it: tls-tasks verify {args.out}")
     return 0
 

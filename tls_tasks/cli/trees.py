@@ -53,7 +53,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print the comparison.
+    """Print the _comparison.
 
     Returns:
         0, or 1 if nothing could be read in the prediction.
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
             parse_mode=mode,
         )
     parsed = read_prediction(text, 0, node, mode)
-    _print(comparison(score, parsed, reference, _columns(args.columns), args.color and wants_color(os.environ)))
+    _print(_comparison(score, parsed, reference, _columns(args.columns), args.color and wants_color(os.environ)))
     return int(parsed.failed)
 
 
@@ -113,7 +113,7 @@ def metrics_of_arguments(arguments: list[str], node: Any) -> dict[Any, list[str]
     return chosen or None
 
 
-def comparison(score: Score, parsed: ParsedTree, reference: Any, columns: int, color: bool) -> str:
+def _comparison(score: Score, parsed: ParsedTree, reference: Any, columns: int, color: bool) -> str:
     """The whole report on one prediction: the table, its legend, what was wrong with the text, and the scores."""
     from tls_tasks.text.terminal import visible
     from tls_tasks.trees.compliance import complies

@@ -53,7 +53,7 @@ class FoundJson:
     problems: tuple[Problem, ...] = ()
 
 
-class Answer(NamedTuple):
+class _Answer(NamedTuple):
     """A text without its thinking.
 
     Attributes:
@@ -80,7 +80,7 @@ _JSON_BEGINS = tuple('[{"-0123456789tfnNI')
 _REPAIRABLE = re.compile(r"\{|\[\s*[\[{\"']")
 
 
-def strip_thinking(text: str) -> Answer:
+def strip_thinking(text: str) -> _Answer:
     """Drop ``<think>`` and ``<thinking>`` blocks.
 
     A closing tag without an opening one (the opening one was in the prompt) ends a block that began with the text; a
@@ -88,11 +88,11 @@ def strip_thinking(text: str) -> Answer:
 
     Example:
         >>> strip_thinking("<think>maybe []</think> [1]")
-        Answer(text=' [1]', unfinished=False)
+        _Answer(text=' [1]', unfinished=False)
         >>> strip_thinking("so it is []</think>[1]<think>or").text
         '[1]'
         >>> strip_thinking("<think>let me see")
-        Answer(text='', unfinished=True)
+        _Answer(text='', unfinished=True)
     """
     kept: list[str] = []
     position, inside = 0, False
@@ -105,7 +105,7 @@ def strip_thinking(text: str) -> Answer:
         position = tag.end()
     if not inside:
         kept.append(text[position:])
-    return Answer("".join(kept), inside)
+    return _Answer("".join(kept), inside)
 
 
 def fenced_blocks(text: str) -> Iterator[str]:

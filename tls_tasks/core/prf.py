@@ -120,16 +120,16 @@ class Item:
         if self.topic is not None:
             result["topic"] = self.topic
         for prefix, counts in self.counts.items():
-            result |= named_prf(prefix, counts.prf(self.beta))
+            result |= _named_prf(prefix, counts.prf(self.beta))
         result["counts"] = {prefix: counts.as_dict() for prefix, counts in self.counts.items()}
         return {**result, "flags": list(self.flags), **self.details()}
 
 
-def named_prf(prefix: str, prf: PRF) -> dict[str, float]:
+def _named_prf(prefix: str, prf: PRF) -> dict[str, float]:
     """The three result keys of a prefix.
 
     Example:
-        >>> named_prf("date", PRF(1.0, 0.5, 2 / 3))
+        >>> _named_prf("date", PRF(1.0, 0.5, 2 / 3))
         {'date_precision': 1.0, 'date_recall': 0.5, 'date_f1': 0.6666666666666666}
     """
     return {f"{prefix}_{part}": float(value) for part, value in zip(PRF._fields, prf, strict=True)}
@@ -144,7 +144,7 @@ def prf_unit(counts: Mapping[str, Counts], beta: float = 1.0) -> dict[str, float
     """
     unit = {"n": 1.0}
     for prefix, own in counts.items():
-        unit |= named_prf(prefix, own.prf(beta))
+        unit |= _named_prf(prefix, own.prf(beta))
     return unit
 
 

@@ -9,7 +9,7 @@ _OPEN = re.compile(r"^<document>\n", re.MULTILINE)
 _CLOSE = "\n</document>"
 
 
-class Asked(NamedTuple):
+class _Asked(NamedTuple):
     """What a prompt asks about.
 
     Attributes:
@@ -21,7 +21,7 @@ class Asked(NamedTuple):
     instruction: str
 
 
-def read_prompt(prompt: str) -> Asked:
+def read_prompt(prompt: str) -> _Asked:
     r"""Take a prompt apart.
 
     Args:
@@ -30,10 +30,10 @@ def read_prompt(prompt: str) -> Asked:
 
     Example:
         >>> read_prompt("<document>\nIt rained.\n</document>\n\nSummary:")
-        Asked(document='It rained.', instruction='\n\nSummary:')
+        _Asked(document='It rained.', instruction='\n\nSummary:')
     """
     closing = prompt.rfind(_CLOSE)
     openings = [match.end() for match in _OPEN.finditer(prompt) if match.end() <= closing + 1]
     if not openings:
-        return Asked("", prompt)
-    return Asked(prompt[openings[-1] : closing], prompt[closing + len(_CLOSE) :])
+        return _Asked("", prompt)
+    return _Asked(prompt[openings[-1] : closing], prompt[closing + len(_CLOSE) :])

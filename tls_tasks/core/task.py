@@ -32,6 +32,8 @@ class Task:
         target: A document -> an answer as a model should write it.
         unit: (document, answer) -> its sums. May raise for documents, never for answers.
         explain: (document, answer) -> metric -> all that it has to say of the answer.
+        picture: (document, answer, what ``explain`` gave) -> what the page draws: plain data, of a ``kind`` that
+            its script knows.
         topic: The document's field that says what is drawn together; a document without it stands for itself.
         judge: For tasks whose answers are judged: (answers, documents) -> the judged answers, which ``unit`` and
             ``explain`` take. All at once, so that many questions are in flight.
@@ -54,6 +56,7 @@ class Task:
     target: Callable[[Doc], str]
     unit: Callable[[Doc, str], Unit]
     explain: Callable[[Doc, str], dict[str, dict[str, Any]]]
+    picture: Callable[[Doc, str, Mapping[str, Any]], dict[str, Any]]
     topic: str = ""
     judge: Callable[[Sequence[str], Sequence[Doc]], list[str]] | None = None
     table_of: Callable[[Doc], Results] | None = None
@@ -93,3 +96,16 @@ class Task:
     def results(self, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> dict[str, float]:
         """The numbers of these units."""
         return values(self.table, units, topics)
+
+
+def answer_text(results: Sequence[Any]) -> str:
+    """The answer as text, empty if there is none. Filters of the user's own may have made a list or None of it.
+
+    Example:
+        >>> answer_text([["a summary"]]), answer_text([None])
+        ('a summary', '')
+    """
+    answer: Any = results[0] if len(results) else ""
+    while isinstance(answer, list | tuple):
+        answer = answer[0] if answer else ""
+    return answer if isinstance(answer, str) else ""

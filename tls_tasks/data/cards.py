@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
+
+import yaml
 
 from tls_tasks.core.errors import DataError
 
@@ -36,27 +38,12 @@ def front_matter(title: str, categories: Sequence[str], tag: str, n_rows: int, l
         n_rows: How many rows there are.
         licence: A licence identifier of the hub (``cc-by-4.0``), any other text, or None for unknown.
     """
-    if licence is None:
-        licence_lines = ["license: unknown"]
-    elif _LICENCE_ID.fullmatch(licence):
-        licence_lines = [f"license: {licence}"]
-    else:
-        licence_lines = ["license: other", f"license_name: {json.dumps(licence)}"]
-    size = next((label for limit, label in _SIZES if n_rows < limit), "n>10K")
-    return [
-        "---",
-        f"pretty_name: {json.dumps(title)}",
-        *licence_lines,
-        "task_categories:",
-        *(f"- {category}" for category in categories),
-        "tags:",
-        f"- {tag}",
-        "size_categories:",
-        f"- {size}",
-        "configs:",
-        "- config_name: default",
-        "  data_files:",
-        "  - split: test",
-        "    path: data/test-*.parquet",
-        "---",
-    ]
+    card: dict[str, Any] = {"pretty_name": title, "license": licence or "unknown"}
+    if licence and not _LICENCE_ID.fullmatch(licence):
+        card |= {"license": "other", "license_name": licence}
+    card["task_categories"] = list(categories)
+    card["tags"] = [tag]
+    card["size_categories"] = [next((label for limit, label in _SIZES if n_rows < limit), "n>10K")]
+    files = [{"split": "test", "path": "data/test-*.parquet"}]
+    card["configs"] = [{"config_name": "default", "data_files": files}]
+    return ["---", *yaml.safe_dump(card, sort_keys=False, allow_unicode=True).splitlines(), "---"]

@@ -1,4 +1,4 @@
-"""Rows of the files that summarisation data sets come in: JSON Lines, JSON, CSV, Parquet, zip, pairs of text files.
+"""Rows of the files that data sets come in: JSON Lines, JSON, CSV, Parquet, zip, pairs of text files; plain or gzip.
 
 Each row comes with its place for messages. The JSON builder of ``datasets`` is not used: it guesses types.
 """
@@ -6,17 +6,17 @@ Each row comes with its place for messages. The JSON builder of ``datasets`` is 
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import zipfile
-from collections.abc import Iterator, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.data.lines import json_lines, json_values, text_lines
-from tls_tasks.data.parquet import parquet_rows
 
 ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".csv", ".parquet")
 """How the names of files with rows end."""
@@ -79,7 +79,7 @@ def file_rows(file: Path, member: str | None = None) -> Rows:
     raise DataError(f"{file}: expected a file that ends in {', '.join(ENDINGS)}")
 
 
-def paired_rows(documents: Path, summaries: Path) -> Rows:
+def _paired_rows(documents: Path, summaries: Path) -> Rows:
     """The rows of two text files, a document and its summary a line, as Multi-News is published.
 
     Newlines within a document are written out as ``NEWLINE_CHAR`` there.
@@ -97,7 +97,71 @@ def paired_rows(documents: Path, summaries: Path) -> Rows:
 
 def hub_rows(files: Sequence[Path], member: str | None) -> Rows:
     """The rows of a hub source's files: one file of rows, or a pair of text files."""
-    return paired_rows(*files) if len(files) == 2 else file_rows(files[0], member)
+    return _paired_rows(*files) if len(files) == 2 else file_rows(files[0], member)
+
+
+def json_lines(path: Path) -> Rows:
+    """The values of a JSON Lines file, each with its place for messages; empty lines are passed over.
+
+    Raises:
+        DataError: If the file can't be read or a line isn't JSON.
+    """
+    return _json_values(text_lines(path), str(path))
+
+
+def _json_values(lines: Iterable[str], where: str) -> Rows:
+    """The values of JSON lines, each with its place for messages; empty lines are passed over.
+
+    Example:
+        >>> list(_json_values(['{"a": 1}', ""], "x.jsonl"))
+        [('x.jsonl, line 1', {'a': 1})]
+    """
+    for number, line in enumerate(lines, start=1):
+        if line.strip():
+            place = f"{where}, line {number}"
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise DataError(f"{place}: not JSON: {error}") from error
+            yield place, value
+
+
+def text_lines(path: Path) -> Iterator[str]:
+    """The lines of a UTF-8 text file, unpacked if its name ends in ``.gz``.
+
+    Raises:
+        DataError: If the file can't be read; says after which line.
+    """
+    n_read = 0
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+            for line in lines:
+                n_read += 1
+                yield line
+    except FileNotFoundError as error:
+        raise DataError(f"{path}: no such file") from error
+    except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
+        raise DataError(f"{path}, after line {n_read}: can't be read: {error}") from error
+
+
+def parquet_rows(file: Path, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
+    """The rows of any Parquet file.
+
+    Args:
+        file: The file.
+        columns: The columns to read; None reads all.
+
+    Raises:
+        DataError: If it isn't Parquet.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        rows: list[dict[str, Any]] = pq.ParquetFile(file).read(columns=columns).to_pylist()
+    except (OSError, pa.ArrowException) as error:
+        raise DataError(f"{file}: not readable as Parquet: {error}") from error
+    return rows
 
 
 def _csv_rows(file: Path) -> Rows:
@@ -115,7 +179,7 @@ def _json_rows(file: Path) -> Rows:
     """A list of objects, or JSON Lines under another name (MeetingBank)."""
     text = "".join(text_lines(file))
     if not text.lstrip().startswith("["):
-        yield from json_values(text.split("\n"), str(file))
+        yield from _json_values(text.split("\n"), str(file))
         return
     try:
         rows = json.loads(text)
@@ -127,6 +191,6 @@ def _json_rows(file: Path) -> Rows:
 def _zip_rows(file: Path, member: str) -> Rows:
     try:
         with zipfile.ZipFile(file) as archive, archive.open(member) as content:
-            yield from json_values(io.TextIOWrapper(content, encoding="utf-8"), f"{file}/{member}")
+            yield from _json_values(io.TextIOWrapper(content, encoding="utf-8"), f"{file}/{member}")
     except (KeyError, OSError, UnicodeDecodeError, zipfile.BadZipFile) as error:
         raise DataError(f"{file}: can't read {member}: {error}") from error

@@ -28,7 +28,7 @@ def fetch(repo_id: str, revision: str, file: str) -> Path:
     place = {"repo_id": repo_id, "filename": file, "repo_type": "dataset", "revision": revision}
     with contextlib.suppress(LocalEntryNotFoundError):
         return Path(hf_hub_download(**place, local_files_only=True))
-    if offline():
+    if _offline():
         raise DataError(f"{repo_id}: {file} is not in the cache, and the hub is switched off (HF_HUB_OFFLINE)")
     try:
         # One look first: with the network down this fails at once, where the download would try again for 20 seconds.
@@ -63,7 +63,7 @@ def split_rows(repo_id: str, revision: str | None) -> Iterable[Mapping[str, Any]
     return rows
 
 
-def offline() -> bool:
+def _offline() -> bool:
     """Whether the user has switched the hub off."""
     values = [os.environ.get(variable, "") for variable in ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")]
     return any(value.upper() in {"1", "ON", "YES", "TRUE"} for value in values)

@@ -1,157 +1,200 @@
-"""The order in which a task's data is looked for, whatever the data is.
+"""The order in which any family's documents are looked for, and how they are read from the first source that has them.
 
 1. ``--metadata '{"data": …}'``: what a user names must work.
 2. ``TLS_TASKS_DATA``: a folder with a folder a data set.
 3. The hub.
 4. The embedded edition: small, written by us, and not comparable with anything published. It says so.
+
+A family says how its documents are read (:class:`Reading`); where they are looked for is the same for all.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, MutableMapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.core.errors import DataError, OptionError
+from tls_tasks.data import hub
 
-EDITIONS = ("local", "hub", "embedded")
-"""Where data can come from: a folder or file of the user's, the hub, this package."""
+if TYPE_CHECKING:
+    from tls_tasks.data.catalogue import DataSet
 
 DATA_VARIABLE = "TLS_TASKS_DATA"
 EMBEDDED = Path(__file__).parent / "embedded"
-HUB_ID = re.compile(r"([\w.-]+/[\w.-]+?)(?:@([\w./-]+))?")
-"""``org/name`` or ``org/name@revision``."""
+
+_EDITIONS = ("local", "hub", "embedded")  # a folder or file of the user's, the hub, this package
+_HUB_ID = re.compile(r"([\w.-]+/[\w.-]+?)(?:@([\w./-]+))?")  # org/name or org/name@revision
 
 _log = logging.getLogger(__name__)
 _warned: set[str] = set()
+
+DocumentT = TypeVar("DocumentT")
 
 
 class EmbeddedEditionWarning(UserWarning):
     """The numbers of this run can't be compared with published ones: the data is our small embedded edition."""
 
 
-class Wanted(Protocol):
-    """What must be known of a data set to look for it."""
+@dataclass(frozen=True, slots=True)
+class Loaded(Generic[DocumentT]):
+    """Documents and where they come from.
 
-    @property
-    def name(self) -> str:
-        """Name of the task and of the embedded edition."""
+    Attributes:
+        documents: In the order of the data; of timelines the topics, of reports the requests.
+        edition: ``local``, ``hub`` or ``embedded``.
+        origin: Folder, file, or hub repository with revision.
+    """
 
-    @property
-    def title(self) -> str:
-        """The field's name of it."""
+    documents: tuple[DocumentT, ...]
+    edition: str
+    origin: str
 
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """Names that its folder has where people keep it."""
-
-    @property
-    def obtain(self) -> str:
-        """How to get the original, a sentence without capital and full stop."""
-
-
-class Found(Protocol):
-    """What was found of a data set."""
-
-    @property
-    def edition(self) -> str:
-        """One of :data:`EDITIONS`."""
-
-    @property
-    def origin(self) -> str:
-        """Folder, file, or hub repository with revision."""
+    def note(self, provenance: MutableMapping[str, str] | None) -> None:
+        """Write edition and origin into a task's metadata, so that they stand in the results file."""
+        if provenance is not None:
+            provenance.update(edition=self.edition, origin=self.origin)
 
 
-FoundT = TypeVar("FoundT", bound=Found)
+Published = tuple[tuple[DocumentT, ...], str]
+"""The documents of a data set's own source on the hub, and its repository with revision."""
 
 
-def take_first(
-    wanted: Wanted,
-    named: Callable[[], FoundT] | None,
-    steps: Mapping[str, Callable[[], FoundT | str]],
-    edition: str | None,
-) -> FoundT:
-    """Take a data set from the first source that has it.
+@dataclass(frozen=True, slots=True)
+class Reading(Generic[DocumentT]):
+    """How a data set is read.
+
+    Attributes:
+        wanted: The data set.
+        known: All data sets of its family: a folder that is named like another one is refused.
+        at: Reads a folder or a file.
+        from_rows: Reads rows, each with its place for messages, of a data set on the hub that the user names; None if
+            such a data set has no rows that could be read.
+        published: Reads the data set's own source on the hub, or says in words why there is none. What it raises as
+            DataError is a reason to look elsewhere.
+        lacking: What is wanting in documents that were read, in words; empty if nothing is.
+        place: What a user can name, for the message.
+    """
+
+    wanted: DataSet
+    known: Iterable[DataSet]
+    at: Callable[[Path], tuple[DocumentT, ...]]
+    published: Callable[[], Published[DocumentT] | str]
+    from_rows: Callable[[Iterable[tuple[str, Any]]], tuple[DocumentT, ...]] | None = None
+    lacking: Callable[[Sequence[DocumentT]], str] = lambda documents: ""
+    place: str = "neither a folder nor a file nor a hub data set org/name"
+
+
+def load(reading: Reading[DocumentT], data: str | Path | None, edition: str | None) -> Loaded[DocumentT]:
+    """Load a data set from the first source that has it.
 
     Args:
-        wanted: The data set.
-        named: Reads what the user named; no other source is tried. None if the user named nothing.
-        steps: Edition -> reads it, or says in words why it isn't there.
+        reading: How.
+        data: What the user named; no other source is tried. None: nothing.
         edition: Take the data from this edition only; None takes the first that has it.
 
     Raises:
-        DataError: If no source has it, or the edition that was asked for isn't there; says how to get the data.
+        DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
         OptionError: If there is no such edition.
     """
-    if edition is not None and edition not in EDITIONS:
-        raise OptionError.unknown("edition", edition, EDITIONS)
-    if named is not None:
-        return _accept(wanted, named(), edition)
-    passed_over = []
-    for step in EDITIONS if edition is None else (edition,):
-        found = steps[step]()
-        if not isinstance(found, str):
-            return _accept(wanted, found, edition)
-        passed_over.append(found)
-    raise DataError(f"{wanted.name}: no data: {'; '.join(passed_over)}. {_advice(wanted)}")
+    if edition is not None and edition not in _EDITIONS:
+        raise OptionError.unknown("edition", edition, _EDITIONS)
+    found = _first(reading, edition) if data is None else _from_user(reading, data)
+    if edition is not None and found.edition != edition:
+        raise DataError(f"{found.origin}: is the {found.edition} edition, but {edition} was asked for")
+    if found.edition == "embedded":
+        _warn_embedded(reading.wanted)
+    return found
 
 
-def folder_names(wanted: Wanted) -> Sequence[str]:
-    """The names that the data set's folder may have."""
-    return (wanted.name, *wanted.folders)
-
-
-def own_folder(wanted: Wanted, parent: Path) -> Path | None:
-    """The data set's folder in ``parent``."""
-    return next((parent / name for name in folder_names(wanted) if (parent / name).is_dir()), None)
-
-
-def edition_of(folder: Path) -> str:
-    """``embedded`` for what lies in this package, so that nothing passes it off as the real data; else ``local``."""
-    return "embedded" if EMBEDDED in folder.resolve().parents else "local"
-
-
-def refuse_other(wanted: Wanted, folder: Path, known: Iterable[Wanted]) -> None:
-    """Refuse a folder that is named like another data set, so that no task scores another one's data by mistake.
+def read_place(reading: Reading[DocumentT], place: Path) -> Loaded[DocumentT]:
+    """Read a data set from a folder with its folder in it, from its folder, or from a file.
 
     Raises:
-        DataError: If it is.
+        DataError: If there is nothing of this data set, a file is broken, or the folder is named like another data set:
+            no task may score another one's data by mistake.
     """
+    wanted = reading.wanted
+    folder = own_folder(wanted, place) or place
     name = folder.resolve().name
-    owner = next((entry.name for entry in known if name in folder_names(entry)), None)
-    if owner is not None and owner != wanted.name:
+    owner = next((entry.name for entry in reading.known if name in (entry.name, *entry.folders)), wanted.name)
+    if owner != wanted.name:
         raise DataError(f"{folder}: this folder is named like {owner}, not {wanted.name}")
+    # What lies in this package is embedded however it is named, so that nothing passes it off as the real data.
+    edition = "embedded" if EMBEDDED in folder.resolve().parents else "local"
+    return Loaded(reading.at(folder), edition, str(folder))
 
 
-def whole_number(option: str, value: object) -> int:
-    """An option's value, if it is a whole number above 0.
-
-    Raises:
-        InputError: If it isn't.
-    """
-    if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise InputError(option, None, repr(value), "a whole number above 0")
-    return value
+def own_folder(wanted: DataSet, parent: Path) -> Path | None:
+    """The data set's folder in ``parent``."""
+    folders = (parent / name for name in (wanted.name, *wanted.folders))
+    return next((folder for folder in folders if folder.is_dir()), None)
 
 
-def pass_over(wanted: Wanted, reason: str) -> str:
-    """Log why a source that might have had the data is passed over, and return the reason."""
+def _from_user(reading: Reading[DocumentT], data: str | Path) -> Loaded[DocumentT]:
+    place, hub_id = Path(data).expanduser(), _HUB_ID.fullmatch(str(data))
+    if place.exists():
+        found = read_place(reading, place)
+    elif hub_id is not None and reading.from_rows is not None:
+        rows = enumerate(hub.split_rows(hub_id[1], hub_id[2]), start=1)
+        found = Loaded(reading.from_rows((f"{data}, row {number}", row) for number, row in rows), "hub", str(data))
+    else:
+        raise DataError(f"data: {data} is {reading.place}")
+    if lacking := reading.lacking(found.documents):
+        raise DataError(f"data: {found.origin} has {lacking}")
+    return found
+
+
+def _first(reading: Reading[DocumentT], edition: str | None) -> Loaded[DocumentT]:
+    steps = {"local": _from_environment, "hub": _from_hub, "embedded": _from_embedded}
+    reasons = []
+    for name in _EDITIONS if edition is None else (edition,):
+        found = steps[name](reading)
+        if isinstance(found, Loaded):
+            return found
+        reasons.append(found)
+    raise DataError(f"{reading.wanted.name}: no data: {'; '.join(reasons)}. {_advice(reading.wanted)}")
+
+
+def _from_environment(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
+    root = os.environ.get(DATA_VARIABLE)
+    if not root:
+        return f"{DATA_VARIABLE} is not set"
+    wanted = reading.wanted
+    folder = own_folder(wanted, Path(root).expanduser())
+    if folder is None:
+        names = " or ".join((wanted.name, *wanted.folders))
+        return _passed_over(wanted, f"{DATA_VARIABLE}={root} has no folder {names}")
+    found = read_place(reading, folder)
+    lacking = reading.lacking(found.documents)
+    return _passed_over(wanted, f"{folder} has {lacking}") if lacking else found
+
+
+def _from_hub(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
+    try:
+        published = reading.published()
+    except DataError as error:
+        return _passed_over(reading.wanted, str(error))
+    return published if isinstance(published, str) else Loaded(published[0], "hub", published[1])
+
+
+def _from_embedded(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
+    folder = EMBEDDED / reading.wanted.name
+    return read_place(reading, folder) if folder.is_dir() else "it has no embedded edition"
+
+
+def _passed_over(wanted: DataSet, reason: str) -> str:
+    """The reason why a source that might have had the data is passed over, which is logged too."""
     _log.warning("%s: going on to the next source: %s", wanted.name, reason)
     return reason
 
 
-def _accept(wanted: Wanted, found: FoundT, edition: str | None) -> FoundT:
-    if edition is not None and found.edition != edition:
-        raise DataError(f"{found.origin}: is the {found.edition} edition, but {edition} was asked for")
-    if found.edition == "embedded":
-        _warn_embedded(wanted)
-    return found
-
-
-def _warn_embedded(wanted: Wanted) -> None:
+def _warn_embedded(wanted: DataSet) -> None:
     """Once a process and data set: a group loads the same one twice, with articles and closed-book."""
     if wanted.name in _warned:
         return
@@ -164,7 +207,7 @@ def _warn_embedded(wanted: Wanted) -> None:
     )
 
 
-def _advice(wanted: Wanted) -> str:
+def _advice(wanted: DataSet) -> str:
     return (
         f"For the real {wanted.title}: {wanted.obtain}, then set {DATA_VARIABLE}=<folder with {wanted.folders[0]} in "
         f'it> or pass --metadata \'{{"data": "<folder>"}}\'.'

@@ -8,28 +8,48 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import NamedTuple
 
 from tls_tasks.core.prompts import read_prompt
-from tls_tasks.evidence.baseline_lists import CUES, KEYWORDS, OUTER_WORDS, SENTENCE_CUES
 from tls_tasks.text.sentences import sentences
 
-BEFORE, AFTER = 3, 3
-"""How many words before the first and after the last keyword belong to the quote, within its clause."""
+_COMPLAINTS = "ache* pain* hurt* sore* cramp* headache* nause* vomit* dizz* fever* cough* itch* rash* swell* tired*"
 
-PLAIN = ("present", "today", "unknown")
-"""What an attribute has without a cue, if it may have it; else the first of its values."""
+KEYWORDS: Mapping[str, str] = {
+    "symptom": _COMPLAINTS,
+    "food": "ate eat* drank breakfast lunch dinner coffee tea water wine bread toast* rice soup salad* cake* egg*",
+    "emotion": "happy sad angry anxious worr* afraid scared panic* calm* relieved lonely proud hopeful tearful mood",
+    "mind": "focus* concentrat* memory remember* forget* thought* think* mind brain head foggy dream* nightmare*",
+    "SIGN_SYMPTOM": f"{_COMPLAINTS} stiff* tight* tender* breath loss murmur mass lesion*",
+    "DISEASE_DISORDER": "*itis *oma *osis *emia disease* disorder* syndrome* diabetes infection* cancer stenosis",
+    "DIAGNOSTIC_PROCEDURE": "*graphy *scopy *metry biopsy examination culture* haemoglobin protein temperature mri ct",
+    "LAB_VALUE": "normal negative positive elevated mg/* g/* ng/* mmol/* cells/* °c",
+    "MEDICATION": "*cillin *mycin *olol *pril *statin *formin *sone aspirin insulin antibiotic* steroid*",
+    "THERAPEUTIC_PROCEDURE": "*ectomy surgery resection transplant* ventilation dialysis stent* placement drainage",
+}
+"""Domain -> its keywords; a star stands for any letters. The first four are those of journals, then MACCROBAT's."""
+
+_CUES: Mapping[str, str] = {
+    "absent": "no|not|none|never|nothing|without|skipped|isn't|wasn't|don't|didn't|haven't|hasn't",
+    "uncertain": "maybe|perhaps|possibly|probably|might|could be|i think|i guess|not sure|seemed",
+    "low": "slight|slightly|mild|a little|a bit|faint|small|half|light|calm",
+    "medium": "moderate|somewhat|rather|ordinary|two",
+    "high": "very|severe|terrible|huge|large|big|pounding|sharp|full|so|bad|too much|completely|three|racing|panic",
+    "last_night": "last night|in the night",
+    "past_week": "this week|all week|past week|last week|whole week",
+}
+_UNMARKED = ("present", "today", "unknown")  # what an attribute has without a cue; else the first of its values
+_BEFORE, _AFTER = 3, 2  # words around the keywords that belong to the quote, within its clause
 
 _KEY = re.compile(r'^- "([^"\n]+)"(?: \(of ([^)\n]+) only\))?: (.+)$', re.MULTILINE)
 _VALUE = re.compile(r'"([^"\n]+)"')
 _CLAUSE_END = re.compile(r"[,;:()“”]|\s[-–—]\s|\b(?:and|but|because|since|so|then|though|although|which)\b")
 _EDGES = "\"'“”‘’.,;:!?()… "
-_NEVER = re.compile(r"(?!)")
 
 
-class Request(NamedTuple):
+class _Request(NamedTuple):
     """What a prompt asks for.
 
     Attributes:
@@ -56,42 +76,39 @@ def answer(prompt: str) -> str:
     Example:
         >>> keys = '- "domain": one of "symptom"\n- "quote": the words\n- "polarity": one of "present", "absent"'
         >>> text = answer(f"<document>\nMild headache, no fever.\n</document>\n\nThe keys:\n{keys}\nJSON:")
-        >>> [(one["quote"], one["polarity"]) for one in json.loads(text)]
+        >>> [(found["quote"], found["polarity"]) for found in json.loads(text)]
         [('Mild headache', 'present'), ('no fever', 'absent')]
     """
     document, instruction = read_prompt(prompt)
     request = read_request(instruction)
     if request is None:
         return "[]"
-    return json.dumps(list(_objects(document, request)), ensure_ascii=False)
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    for entry in _objects(document, request):
+        found.setdefault((entry[request.domain_key], entry[request.span_key]), entry)
+    return json.dumps(list(found.values()), ensure_ascii=False)
 
 
-def read_request(instruction: str) -> Request | None:
+def read_request(instruction: str) -> _Request | None:
     """The keys that an instruction lists, each with its values; None if it lists no domain and no quote."""
-    keys = [(key, _names(only), tuple(_VALUE.findall(rest))) for key, only, rest in _KEY.findall(instruction)]
+    keys = [
+        (key, tuple(only.split(", ")) if only else (), tuple(_VALUE.findall(rest)))
+        for key, only, rest in _KEY.findall(instruction)
+    ]
     if len(keys) < 2:
         return None
     (domain_key, _, domains), (span_key, _, _), *attributes = keys
-    return Request(domains, domain_key, span_key, tuple((key, only or domains, of) for key, only, of in attributes))
+    return _Request(domains, domain_key, span_key, tuple((key, only or domains, of) for key, only, of in attributes))
 
 
-def _names(only: str) -> tuple[str, ...]:
-    return tuple(only.split(", ")) if only else ()
-
-
-def _objects(document: str, request: Request) -> Iterator[dict[str, str]]:
-    found = set()
+def _objects(document: str, request: _Request) -> Iterator[dict[str, str]]:
     for sentence in sentences(document):
         for clause in _CLAUSE_END.split(sentence):
             for domain in request.domains:
                 quote = _quote(clause, domain)
-                if quote and (domain, quote) not in found:
-                    found.add((domain, quote))
-                    yield {
-                        request.domain_key: domain,
-                        request.span_key: quote,
-                        **_attributes(clause, sentence, domain, request),
-                    }
+                if quote:
+                    attributes = _attributes(_plain(clause), domain, request)
+                    yield {request.domain_key: domain, request.span_key: quote, **attributes}
 
 
 def _quote(clause: str, domain: str) -> str:
@@ -101,11 +118,7 @@ def _quote(clause: str, domain: str) -> str:
     hits = [index for index, word in enumerate(words) if keyword.fullmatch(_plain(word[0]))]
     if not hits:
         return ""
-    around = words[max(0, hits[0] - BEFORE) : hits[-1] + AFTER + 1]
-    while len(around) > 1 and _plain(around[0][0]) in OUTER_WORDS:
-        around = around[1:]
-    while len(around) > 1 and _plain(around[-1][0]) in OUTER_WORDS:
-        around = around[:-1]
+    around = words[max(0, hits[0] - _BEFORE) : hits[-1] + _AFTER + 1]
     return clause[around[0].start() : around[-1].end()].strip(_EDGES)
 
 
@@ -113,34 +126,17 @@ def _quote(clause: str, domain: str) -> str:
 def _keyword(domain: str) -> re.Pattern[str]:
     """Any keyword of the domain; nothing for a domain without a list."""
     words = KEYWORDS.get(domain, "").casefold().split()
-    return re.compile("|".join(re.escape(word).replace(r"\*", r"\w*") for word in words)) if words else _NEVER
+    return re.compile("|".join(re.escape(word).replace(r"\*", r"\w*") for word in words) or "(?!)")
 
 
-@lru_cache
-def _cue(value: str) -> re.Pattern[str]:
-    """What speaks for a value in a clause."""
-    return _phrases(CUES.get(value, ()))
+def _plain(text: str) -> str:
+    return text.strip(_EDGES).replace("’", "'").casefold()
 
 
-@lru_cache
-def _sentence_cue(value: str) -> re.Pattern[str]:
-    return _phrases(SENTENCE_CUES.get(value, ()))
-
-
-def _phrases(cues: Iterable[str]) -> re.Pattern[str]:
-    either = "|".join(map(re.escape, cues))
-    return re.compile(rf"\b(?:{either})\b") if either else _NEVER
-
-
-def _plain(word: str) -> str:
-    return word.strip(_EDGES).replace("’", "'").casefold()
-
-
-def _attributes(clause: str, sentence: str, domain: str, request: Request) -> Mapping[str, str]:
-    clause, sentence = clause.replace("’", "'").casefold(), sentence.replace("’", "'").casefold()
+def _attributes(clause: str, domain: str, request: _Request) -> dict[str, str]:
     chosen = {}
     for key, domains, values in request.attributes:
         if domain in domains:
-            cued = [value for value in values if _cue(value).search(clause) or _sentence_cue(value).search(sentence)]
-            chosen[key] = next(iter([*cued, *(value for value in PLAIN if value in values), *values]))
+            cued = [value for value in values if value in _CUES and re.search(rf"\b(?:{_CUES[value]})\b", clause)]
+            chosen[key] = [*cued, *(value for value in _UNMARKED if value in values), *values][0]
     return chosen

@@ -15,7 +15,7 @@ from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
-from tls_tasks.data.loading import Loaded, Published, Reading, load, read_place
+from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
 from tls_tasks.evidence.data_rows import EvidenceDocument, read_rows
 from tls_tasks.evidence.files import rows_at, schema_at
 from tls_tasks.evidence.schema import read_schema

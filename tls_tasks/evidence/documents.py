@@ -113,10 +113,11 @@ class Document:
     def _add_comparisons(self, unit: dict[str, float], match: Match) -> None:
         buckets = []
         for attribute, wanted, predicted in self.comparisons(match):
+            is_right = wanted == predicted
             unit[f"{attribute.name}/asked"] += 1
-            unit[f"{attribute.name}/right"] += wanted == predicted
+            unit[f"{attribute.name}/right"] += is_right
             if attribute.bucket:
-                buckets.append(wanted == predicted)
+                buckets.append(is_right)
         if buckets:
             unit["bucket/asked"] += 1
             unit["bucket/right"] += all(buckets)
@@ -184,4 +185,6 @@ class Document:
 def _value(entry: EvidenceObject, attribute: Attribute, key: str) -> str | None:
     """The value of an attribute as text: its default where the key is missing or null; None where there is none."""
     value = entry.fields.get(key)
+    if type(value) is str:  # nearly always, and there may be millions
+        return value
     return attribute.default if value is None else scalar_text(value)

@@ -14,10 +14,9 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign
+from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign, signature
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
-from tls_tasks.core.signature import signature
 from tls_tasks.evidence.documents import Document
 from tls_tasks.evidence.matching import MATCHINGS, Matcher
 from tls_tasks.evidence.overlap import OVERLAPS, resolve_words
@@ -34,7 +33,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class EvidenceConfig:
+class _EvidenceConfig:
     """The settings of :func:`evidence_extraction`, as they stand in its signature."""
 
     schema: str
@@ -121,7 +120,7 @@ def evidence_extraction(
         _document(index, row, matcher, require_grounding, postprocess)
         for index, row in enumerate(read_rows(predictions, references, sources, read))
     ]
-    config = EvidenceConfig(
+    config = _EvidenceConfig(
         *(read.label, overlap, tokenizer, limit, matching, require_grounding, postprocess),
         interval=interval_sign(interval),
     )

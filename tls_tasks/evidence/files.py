@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.data.files import file_rows, split_files
-from tls_tasks.data.lines import json_lines, text_lines
+from tls_tasks.data.files import file_rows, json_lines, split_files, text_lines
 from tls_tasks.evidence.data_rows import ID_FIELDS, OBJECT_FIELDS, TEXT_FIELDS, field_of
 from tls_tasks.evidence.schema import read_schema
 from tls_tasks.evidence.types import EvidenceSchema
@@ -31,19 +30,19 @@ def rows_at(place: Path) -> Rows:
         DataError: If there is no such file, or it can't be read.
     """
     if (place / JOURNALS).is_file():
-        yield from paired_rows(place / JOURNALS, place / GOLD)
+        yield from _paired_rows(place / JOURNALS, place / GOLD)
         return
     for file in split_files(place, "test"):
         yield from _data_rows(file) if file.suffix == ".json" else file_rows(file)
 
 
-def paired_rows(journals: Path, gold: Path) -> Rows:
+def _paired_rows(journals: Path, gold: Path) -> Rows:
     """The rows of journals, each with its gold objects; the place is that of the gold.
 
     Raises:
         DataError: If a file can't be read, an id stands twice in one, or is in one of the two only.
     """
-    texts, items = rows_by_id(journals), rows_by_id(gold)
+    texts, items = _rows_by_id(journals), _rows_by_id(gold)
     _refuse_unknown(items, texts, journals)
     for name, (where, row) in texts.items():
         if name not in items:
@@ -86,9 +85,9 @@ def read_three(journals: Path, gold: Path, predictions: Path, schema: EvidenceSc
         DataError: If a file can't be read, there is no journal, a line lacks a field, an id stands twice or is of no
             journal, a journal has no gold, or a gold object no domain or no span; names file and line.
     """
-    told = rows_by_id(predictions)
+    told = _rows_by_id(predictions)
     found = Scorable([], [], [], [], 0, [])
-    for where, row in paired_rows(journals, gold):
+    for where, row in _paired_rows(journals, gold):
         if not isinstance(row["text"], str):
             raise DataError(f"{where}: the journal must be text, got {type(row['text']).__name__}")
         found.ids.append(row["id"])
@@ -127,7 +126,7 @@ def _gold_objects(value: Any, where: str, schema: EvidenceSchema) -> Iterator[An
         yield entry
 
 
-def rows_by_id(file: Path) -> Mapping[str, tuple[str, Any]]:
+def _rows_by_id(file: Path) -> Mapping[str, tuple[str, Any]]:
     """The rows of a JSON Lines file by id, each with its place.
 
     Raises:

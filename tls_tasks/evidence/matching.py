@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -122,10 +123,13 @@ class Matcher:
         value = self.overlap.value
         found: dict[float, dict[int, list[int]]] = {}
         for reference, wanted, wanted_lacks in left:
+            row: dict[float, list[int]] = {}
             for prediction, predicted, lacks in right:
                 overlap = value(wanted, predicted)
                 if overlap >= threshold and lacks <= wanted_lacks:
-                    found.setdefault(overlap, {}).setdefault(reference, []).append(prediction)
+                    row.setdefault(overlap, []).append(prediction)
+            for overlap, predictions in row.items():
+                found.setdefault(overlap, {})[reference] = predictions
         return found
 
 
@@ -144,31 +148,31 @@ def _greedy(candidates: _Candidates) -> Iterator[Match]:
 
 def _optimal(candidates: _Candidates) -> Iterator[Match]:
     """What is in nobody's way is matched at once, the rest by scipy."""
-    import numpy as np
-
-    edges = [
-        (reference, prediction, overlap)
+    pairs = [
+        Match(reference, prediction, overlap)
         for overlap, rows in candidates.items()
         for reference, predictions in rows.items()
         for prediction in predictions
     ]
-    if not edges:
-        return
-    references, predictions = np.array([edge[:2] for edge in edges]).T
-    alone = (np.bincount(references)[references] == 1) & (np.bincount(predictions)[predictions] == 1)
-    chosen = alone.copy()
-    if not alone.all():
-        overlaps = np.array([edge[2] for edge in edges])
-        chosen[~alone] = _assigned(references[~alone], predictions[~alone], overlaps[~alone])
-    yield from (Match(*edge) for edge, is_chosen in zip(edges, chosen, strict=True) if is_chosen)
+    n_predictions = Counter([pair.reference for pair in pairs])
+    n_references = Counter([pair.prediction for pair in pairs])
+    contested = []
+    for pair in pairs:
+        if n_predictions[pair.reference] == n_references[pair.prediction] == 1:
+            yield pair
+        else:
+            contested.append(pair)
+    if contested:
+        yield from _assigned(contested)
 
 
-def _assigned(references: Any, predictions: Any, overlaps: Any) -> Any:
-    """Which edges the best one-to-one choice takes: a sparse assignment in which a reference object may stay alone."""
+def _assigned(pairs: Sequence[Match]) -> Iterator[Match]:
+    """The best one-to-one choice of pairs: a sparse assignment in which a reference object may stay alone."""
     import numpy as np
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
+    references, predictions, overlaps = map(np.array, zip(*pairs, strict=True))
     rows, row = np.unique(references, return_inverse=True)
     columns, column = np.unique(predictions, return_inverse=True)
     n_rows, n_columns = len(rows), len(columns)
@@ -182,4 +186,4 @@ def _assigned(references: Any, predictions: Any, overlaps: Any) -> Any:
     partner = np.empty(n_rows, dtype=np.int64)
     matched_rows, matched_columns = min_weight_full_bipartite_matching(table)
     partner[matched_rows] = matched_columns
-    return partner[row] == column
+    yield from (pair for pair, is_chosen in zip(pairs, partner[row] == column, strict=True) if is_chosen)

@@ -13,7 +13,7 @@ _MAX_DEPTH = 6  # levels of wrappers and lists that are looked into
 
 
 class ObjectReader:
-    """Reads objects of one schema; made once a corpus, so that reading an object costs little.
+    """Reads objects of one schema.
 
     Example:
         >>> from tls_tasks.evidence.types import JOURNAL_SCHEMA
@@ -24,7 +24,6 @@ class ObjectReader:
 
     def __init__(self, schema: EvidenceSchema) -> None:
         self.schema = schema
-        self._fields = {domain: schema.fields_of(domain) for domain in schema.domains}
 
     def read(self, fields: Mapping[str, Any]) -> EvidenceObject:
         """The object of these fields, with what breaks the schema in it.
@@ -39,7 +38,7 @@ class ObjectReader:
         if not isinstance(domain, str):
             issues.append("missing_domain" if domain is None else "invalid_domain")
             domain = None
-        elif domain not in self._fields:
+        elif domain not in self.schema.domains:
             issues.append("unknown_domain")
         if not isinstance(span, str):
             issues.append("missing_span" if span is None else "invalid_span")
@@ -47,12 +46,12 @@ class ObjectReader:
         elif not span or span.isspace():
             issues.append("empty_span")
         if domain is not None:
-            for attribute, key in self._fields.get(domain) or self.schema.fields_of(domain):
+            for attribute, key in self.schema.fields_of(domain):
                 value = fields.get(key)
                 if value is None:
                     misplaced = any(fields.get(other) is not None for other in attribute.fields.values())
                     issues.append(f"{'misplaced' if misplaced else 'missing'}_{attribute.name}")
-                elif scalar_text(value) not in attribute.values:
+                elif value not in attribute.values and scalar_text(value) not in attribute.values:
                     issues.append(f"unknown_{attribute.name}")
         return EvidenceObject(domain, span, fields, tuple(issues))
 
@@ -122,7 +121,7 @@ class ObjectReader:
         elif inners:
             own = value.get(self.schema.domain_field)
             for key, inner in inners.items():
-                under = key if key in self._fields else own if isinstance(own, str) else domain
+                under = key if key in self.schema.domains else own if isinstance(own, str) else domain
                 yield from self._raw(inner, under, depth + 1, False)
         elif listed:
             yield dict(value)

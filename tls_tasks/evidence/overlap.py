@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -47,11 +47,11 @@ def resolve_words(tokenizer: str | Tokenizer) -> Tokenizer:
     raise InputError("tokenizer", None, repr(tokenizer), "a name of a tokeniser or a function: text -> words")
 
 
-def bare_words(text: str) -> list[str]:
+def _bare_words(text: str) -> list[str]:
     """Lower-case words between blanks without punctuation at their ends; what is only punctuation is no word.
 
     Example:
-        >>> bare_words("“Seemed” half-asleep … today.")
+        >>> _bare_words("“Seemed” half-asleep … today.")
         ['seemed', 'half-asleep', 'today']
     """
     return [bare for word in whitespace_words(text) if (bare := _bare(word))]
@@ -59,7 +59,7 @@ def bare_words(text: str) -> list[str]:
 
 TOKENIZERS: Mapping[str, Tokenizer] = {
     "whitespace": whitespace_words,
-    "strip_punct": bare_words,
+    "strip_punct": _bare_words,
     "unicode": unicode_words,
 }
 """The tokenisers by name: words between blanks, the same without punctuation at their ends, words of any script."""
@@ -79,16 +79,16 @@ def _is_mark(character: str) -> bool:
     return character in string.punctuation or unicodedata.category(character)[0] == "P"
 
 
-def _numbered(words: Sequence[str]) -> frozenset[tuple[str, int]]:
-    """Each word with the number of its repetition, so that a set keeps them all."""
-
-    def pairs() -> Iterator[tuple[str, int]]:
+def _numbered(words: Sequence[str]) -> frozenset[Any]:
+    """The words, and each repetition of one with its number, so that a set keeps them all."""
+    numbered: set[Any] = set(words)
+    if len(numbered) < len(words):
         seen: Counter[str] = Counter()
         for word in words:
+            if seen[word]:
+                numbered.add((word, seen[word]))
             seen[word] += 1
-            yield word, seen[word]
-
-    return frozenset(pairs())
+    return frozenset(numbered)
 
 
 def _jaccard(left: frozenset[Any], right: frozenset[Any]) -> float:

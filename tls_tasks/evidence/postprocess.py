@@ -38,7 +38,7 @@ class Change(NamedTuple):
     after: Any = None
 
 
-class Postprocessed(NamedTuple):
+class _Postprocessed(NamedTuple):
     """The objects that are left, in their order, and what was done, in the order in which it was done."""
 
     objects: tuple[EvidenceObject, ...]
@@ -47,7 +47,7 @@ class Postprocessed(NamedTuple):
 
 def postprocess(
     objects: Iterable[EvidenceObject], source: str, schema: EvidenceSchema = JOURNAL_SCHEMA, ungrounded: str = "keep"
-) -> Postprocessed:
+) -> _Postprocessed:
     """Make objects fit their schema and check their quotes.
 
     An attribute is taken from the key of another domain if its own is empty, and what stands under other domains' keys
@@ -91,7 +91,7 @@ def postprocess(
             changes.append(Change(position, "dropped_invalid", ", ".join(fitted.issues)))
         else:
             kept.append(fitted)
-    return Postprocessed(tuple(kept), tuple(changes))
+    return _Postprocessed(tuple(kept), tuple(changes))
 
 
 def check_uncertain(option: str, value: str | None, schema: EvidenceSchema) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.cards import PARQUET_FILE, front_matter, refuse_used
-from tls_tasks.data.loading import Loaded
+from tls_tasks.data.order import Loaded
 from tls_tasks.evidence.data import read_local
 from tls_tasks.evidence.data_rows import EvidenceDocument
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceSchema

@@ -105,7 +105,7 @@ def _without_classes(row: Any, column: str, index: int, schema: EvidenceSchema) 
     if isinstance(row, bytes) or not isinstance(row, Sequence):
         raise InputError(column, index, describe(row), _FORMS)
     for position, entry in enumerate(row):
-        if not isinstance(entry, Mapping | EvidenceObject | list | tuple):
+        if not isinstance(entry, dict | list | tuple | Mapping):
             expected = f"an object, {{{schema.domain_field!r}: …}}"
             raise InputError(f"{column}[{index}]", position, describe(entry), expected)
     return [_fields(entry, schema) if isinstance(entry, EvidenceObject) else entry for entry in row]

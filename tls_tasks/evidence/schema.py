@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.options import check_choice
 from tls_tasks.core.rows import describe
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema, scalar_text
 
-SCHEMAS: Mapping[str, EvidenceSchema] = {JOURNAL_SCHEMA.name: JOURNAL_SCHEMA}
-"""Schemas that have a name."""
+_SCHEMAS = {JOURNAL_SCHEMA.name: JOURNAL_SCHEMA}
 
 _TEXT_KEYS = ("name", "domain_field", "span_field")
 _KEYS = ("domains", "attributes", *_TEXT_KEYS)
@@ -23,7 +23,7 @@ def read_schema(value: Any) -> EvidenceSchema:
     """The schema that a value stands for.
 
     Args:
-        value: A schema; a name of :data:`SCHEMAS`; or a mapping with ``domains`` (list), ``attributes`` (list of
+        value: A schema; ``journal``; or a mapping with ``domains`` (list), ``attributes`` (list of
             mappings with ``name``, ``values`` and, if they differ from the name, ``field`` or ``fields``: domain ->
             key, with ``""`` for every other domain; besides ``default`` and ``bucket``), ``name``, ``domain_field`` and
             ``span_field``. See :class:`~tls_tasks.evidence.types.EvidenceSchema` for their meaning.
@@ -43,16 +43,15 @@ def read_schema(value: Any) -> EvidenceSchema:
     if isinstance(value, EvidenceSchema):
         return value
     if isinstance(value, str):
-        if value not in SCHEMAS:
-            raise OptionError.unknown("schema", value, SCHEMAS)
-        return SCHEMAS[value]
+        check_choice("schema", value, _SCHEMAS)
+        return _SCHEMAS[value]
     if not isinstance(value, Mapping):
         raise InputError("schema", None, describe(value), _FORM)
     _check_keys(value, "schema", _KEYS)
     parts = {key: _text(value[key], f"schema[{key!r}]") for key in _TEXT_KEYS if key in value}
-    domains = tuple(_text(one, "schema['domains']") for one in _list(value.get("domains"), "schema['domains']"))
+    domains = tuple(_text(name, "schema['domains']") for name in _list(value.get("domains"), "schema['domains']"))
     given = _list(value.get("attributes", ()), "schema['attributes']")
-    attributes = tuple(_attribute(one, f"schema['attributes'][{index}]") for index, one in enumerate(given))
+    attributes = tuple(_attribute(entry, f"schema['attributes'][{index}]") for index, entry in enumerate(given))
     try:
         return EvidenceSchema(**{"name": "custom", **parts}, domains=domains, attributes=attributes)
     except ValueError as error:
@@ -68,7 +67,7 @@ def _attribute(value: Any, place: str) -> Attribute:
     if not isinstance(fields, Mapping) or ("field" in value and "fields" in value):
         raise InputError(f"{place}['fields']", None, describe(fields), _ATTRIBUTE_FORM)
     keys = {_text(domain, f"{place}['fields']"): _text(key, f"{place}['fields']") for domain, key in fields.items()}
-    values = tuple(_scalar(one, f"{place}['values']") for one in _list(value.get("values"), f"{place}['values']"))
+    values = tuple(_scalar(entry, f"{place}['values']") for entry in _list(value.get("values"), f"{place}['values']"))
     default = None if value.get("default") is None else _scalar(value["default"], f"{place}['default']")
     bucket = value.get("bucket", False)
     if not isinstance(bucket, bool):

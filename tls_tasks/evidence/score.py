@@ -43,7 +43,7 @@ def prf_results(prefix: str = "") -> dict[str, Result]:
     }
 
 
-def count_results(prefix: str = "") -> dict[str, Result]:
+def _count_results(prefix: str = "") -> dict[str, Result]:
     """How many objects were found, made up and missed."""
     return {part: total(f"{prefix}{part}", better=part == "tp") for part in ("tp", "fp", "fn")}
 
@@ -67,7 +67,7 @@ def further_results(schema: EvidenceSchema) -> dict[str, Result]:
 def results(schema: EvidenceSchema, macro: bool = False) -> dict[str, Result]:
     """The table of ``evidence_extraction``; the parts are those of :meth:`.Document.unit`."""
     return {
-        **count_results(),
+        **_count_results(),
         **prf_results(),
         **further_results(schema),
         **({f"macro_{name}": mean(f"macro/{name}") for name in PRF._fields} if macro else {}),
@@ -81,7 +81,7 @@ def domains(schema: EvidenceSchema, score: Score) -> dict[str, Any]:
     found: dict[str, dict[str, float]] = {}
     for domain in (*schema.domains, OTHER):
         prefix = f"domain/{domain}/"
-        counts = {part: int(value) for part, value in values(count_results(prefix), score.units).items()}
+        counts = {part: int(value) for part, value in values(_count_results(prefix), score.units).items()}
         if domain != OTHER or any(counts.values()):
             found[domain] = {**values(prf_results(prefix), score.units), **counts}
     return {"domains": found}

@@ -14,6 +14,7 @@ from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.schema import read_schema
 from tls_tasks.evidence.score import accuracy_result, further_results, prf_results
 from tls_tasks.evidence.types import EvidenceSchema
+from tls_tasks.text.marks import mark_spans
 
 
 def _results(schema: EvidenceSchema) -> dict[str, Result]:
@@ -40,13 +41,8 @@ def _schema(text: str) -> EvidenceSchema:
     return read_schema(json.loads(text))
 
 
-@lru_cache
-def _results_of(schema: str) -> dict[str, Result]:
-    return _results(_schema(schema))
-
-
 def _table_of(doc: Mapping[str, Any]) -> dict[str, Result]:
-    return _results_of(doc["schema"])
+    return _results(_schema(doc["schema"]))
 
 
 def _score(doc: Mapping[str, Any], answer: str) -> Score:
@@ -67,6 +63,23 @@ def _target(doc: Mapping[str, Any]) -> str:
     return str(doc["references"])
 
 
+def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
+    """The source with hits, misses and spurious spans marked, and the objects with what is wrong with them."""
+    item = explained["evidence_extraction"]["items"][0]
+    spans = []
+    for mark, objects in (
+        ("miss", item["misses"]),
+        ("spurious", item["spurious"]),
+        ("hit", [match[side] for match in item["matches"] for side in ("reference", "prediction")]),
+    ):
+        spans += [(start, end, mark) for found in objects for start, end in found["places"] or ()]
+    return {
+        "kind": "evidence",
+        "source": mark_spans(doc["text"], spans),
+        **{key: item[key] for key in ("matches", "misses", "spurious")},
+    }
+
+
 TASKS = {
     name: Task(
         name,
@@ -77,6 +90,7 @@ TASKS = {
         _target,
         _unit,
         _explain,
+        _picture,
         table_of=_table_of,
     )
     for name, data_set in DATA_SETS.items()

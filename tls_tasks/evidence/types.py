@@ -7,6 +7,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -73,7 +74,7 @@ class Attribute:
         return self.fields.get(domain, self.fields.get(""))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class EvidenceSchema:
     """What the objects of a task look like: a value, so that users score fields of their own.
 
@@ -122,8 +123,17 @@ class EvidenceSchema:
 
     def fields_of(self, domain: str) -> list[tuple[Attribute, str]]:
         """The attributes of objects of this domain, each with its key."""
-        pairs = [(attribute, attribute.field_of(domain)) for attribute in self.attributes]
-        return [(attribute, key) for attribute, key in pairs if key is not None]
+        return self._fields.get(domain, self._fields[""])
+
+    @cached_property
+    def _fields(self) -> dict[str, list[tuple[Attribute, str]]]:
+        """By domain; ``""`` stands for those that the schema does not have."""
+        return {
+            domain: [
+                (attribute, key) for attribute in self.attributes if (key := attribute.field_of(domain)) is not None
+            ]
+            for domain in (*self.domains, "")
+        }
 
     @property
     def accuracy_names(self) -> list[str]:

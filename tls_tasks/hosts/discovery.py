@@ -8,39 +8,31 @@ imports either of them.
 from __future__ import annotations
 
 import importlib.metadata
-import importlib.util
 import os
 import site
 import sys
 import sysconfig
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, get_args
 
 import tls_tasks
-from tls_tasks.core.errors import OptionError, TlsTasksError
-
-Resource = Literal["metrics", "task_configs"]
-"""The folders that travel with the package without being part of it."""
+from tls_tasks.core.errors import TlsTasksError
 
 HOOK = "_tls_tasks_hook"
 PTH = "tls_tasks_hook.pth"
 KILL_SWITCH = "TLS_TASKS_NO_HOOK"
 
 
-def resource_folder(name: Resource) -> Path:
-    """Find one of the folders that travel with the package: inside it in a wheel, beside it in a checkout.
+def resource_folder(name: str) -> Path:
+    """Find ``metrics`` or ``task_configs``: inside the package in a wheel, beside it in a checkout.
 
     Raises:
-        OptionError: If ``name`` isn't one of the two.
         TlsTasksError: If the folder isn't there: the installation is damaged.
 
     Example:
         >>> resource_folder("metrics").name
         'metrics'
     """
-    if name not in get_args(Resource):
-        raise OptionError.unknown("name", name, get_args(Resource))
     for place in tls_tasks.__path__:
         if (folder := Path(place) / name).is_dir():
             return folder.resolve()
@@ -55,57 +47,6 @@ def tasks_path() -> Path:
         'task_configs'
     """
     return resource_folder("task_configs")
-
-
-def module_names() -> tuple[str, ...]:
-    """Return the names that ``evaluate.load`` takes, sorted: each is a folder of ``metrics`` with a file of its name.
-
-    Example:
-        >>> isinstance(module_names(), tuple)
-        True
-    """
-    files = resource_folder("metrics").glob("*/*.py")
-    return tuple(sorted(file.stem for file in files if file.stem == file.parent.name))
-
-
-def module_path(name: str) -> Path:
-    """Return the folder of one evaluate module: ``evaluate.load`` takes it where the hook is off.
-
-    Raises:
-        OptionError: If there is no such module.
-
-    Example:
-        >>> module_path("date_f2")  # doctest: +ELLIPSIS
-        Traceback (most recent call last):
-        ...
-        tls_tasks.core.errors.OptionError: module: got 'date_f2', expected one of ...
-    """
-    if name not in module_names():
-        raise OptionError.unknown("module", name, module_names())
-    return resource_folder("metrics") / name
-
-
-def activate() -> bool:
-    """Switch the hook on in this process, for environments whose ``.pth`` files Python doesn't read.
-
-    Hosts that are imported already are patched at once; a second call changes nothing.
-
-    Returns:
-        Whether the hook is active now: False if ``TLS_TASKS_NO_HOOK`` is set.
-
-    Example:
-        >>> activate()  # doctest: +SKIP
-        True
-    """
-    if is_switched_off():
-        return False
-    if HOOK not in sys.modules:
-        spec = importlib.util.spec_from_file_location(HOOK, hook_source())
-        assert spec is not None and spec.loader is not None  # a .py file always has a loader
-        sys.modules[HOOK] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[HOOK])
-    sys.modules[HOOK].install()
-    return is_active()
 
 
 def is_active() -> bool:
@@ -138,12 +79,15 @@ def enable(folder: Path | None = None) -> tuple[Path, ...]:
         The files that were written: none if all was in place.
 
     Raises:
-        TlsTasksError: If the folder can't be written.
+        OSError: If the folder can't be written.
     """
     folder = folder or hook_folder()
     # The module first: a .pth file without it would make every start of Python print an error.
     contents = {folder / f"{HOOK}.py": hook_source().read_bytes(), folder / PTH: f"import {HOOK}\n".encode()}
-    return tuple(path for path, content in contents.items() if _write(path, content))
+    changed = {path: text for path, text in contents.items() if not path.is_file() or path.read_bytes() != text}
+    for path, text in changed.items():
+        path.write_bytes(text)
+    return tuple(changed)
 
 
 def disable(folder: Path | None = None) -> tuple[Path, ...]:
@@ -153,18 +97,19 @@ def disable(folder: Path | None = None) -> tuple[Path, ...]:
         folder: Where to remove it; by default where ``enable`` would write it.
 
     Returns:
-        The files that were removed. The module stays if the installer put it there: without the ``.pth`` it's inert.
+        The files that were removed. The module stays where it is the one that :func:`enable` copies: without the
+        ``.pth`` it's inert.
 
     Raises:
-        TlsTasksError: If a file can't be removed.
+        OSError: If a file can't be removed.
     """
     folder = folder or hook_folder()
-    module = folder / f"{HOOK}.py"
-    paths = [folder / PTH] if module.resolve() in _installed_files() else [folder / PTH, module]
-    removed = tuple(path for path in paths if path.is_file())
-    for path in removed:
-        _remove(path)
-    return removed
+    paths = [
+        path for path in (folder / PTH, folder / f"{HOOK}.py") if path.is_file() and path.resolve() != hook_source()
+    ]
+    for path in paths:
+        path.unlink()
+    return tuple(paths)
 
 
 def hook_source() -> Path:
@@ -221,27 +166,3 @@ def distribution() -> importlib.metadata.Distribution | None:
         return importlib.metadata.distribution("tls-tasks")
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-def _installed_files() -> set[Path]:
-    installed = distribution()
-    files = installed.files if installed else None
-    return {Path(str(file.locate())).resolve() for file in files or ()}
-
-
-def _remove(path: Path) -> None:
-    try:
-        path.unlink()
-    except OSError as error:
-        raise TlsTasksError(f"can't remove {path}: {error.strerror}") from error
-
-
-def _write(path: Path, content: bytes) -> bool:
-    """Write ``content`` unless it is there already; tell whether it was written."""
-    if path.is_file() and path.read_bytes() == content:
-        return False
-    try:
-        path.write_bytes(content)
-    except OSError as error:
-        raise TlsTasksError(f"can't write {path}: {error.strerror}") from error
-    return True

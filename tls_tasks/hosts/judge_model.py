@@ -1,38 +1,63 @@
-"""A model of the harness as a judge: which of YES and NO it finds more likely. No answer that can't be read."""
+"""A model of the harness as a judge: which of YES and NO it finds more likely. Every answer can be read."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lm_eval.api.instance import Instance
+from lm_eval.api.registry import get_model
 
+from tls_tasks.core.options import check_whole_number
 from tls_tasks.reports.judges.callable import from_probability
-from tls_tasks.reports.judges.keys import distinct
-from tls_tasks.reports.judges.long_documents import WINDOW, ask_in_windows, check_window
 from tls_tasks.reports.judges.prompts import prompts_hash, render
+from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, distinct
 from tls_tasks.reports.types import Query, Verdict
 
 WORDS = (" YES", " NO")
 """The continuations that are compared."""
 
-_ANSWER = "\n\nAnswer:"
-_PROMPT, _LEAST = 400, 200  # tokens of a prompt and a sentence; characters of the smallest window
+_PROMPT_TOKENS = 400  # room for the prompt and the sentence beside a window
+_SMALLEST_WINDOW = 200  # characters
+
+
+def from_options(
+    model: str,
+    *,
+    name: str,
+    model_args: Mapping[str, Any] | str = "",
+    chat: bool = False,
+    window: int | None = None,
+    **options: Any,
+) -> HarnessJudge:
+    """The judge that :mod:`tls_tasks.reports.judges.choose` specifies by ``harness``.
+
+    Args:
+        model: The harness's name for the kind of model, such as ``hf``.
+        name: For the signature.
+        model_args: Its arguments.
+        chat: See :class:`HarnessJudge`.
+        window: See :class:`HarnessJudge`.
+        **options: ``batch_size`` and ``device``, as the harness takes them.
+    """
+    model_class = get_model(model)
+    create = model_class.create_from_arg_obj if isinstance(model_args, Mapping) else model_class.create_from_arg_string
+    return HarnessJudge(create(model_args or "", options), chat=chat, name=name, window=window)
 
 
 class HarnessJudge:
     """Asks a model of the harness by the likelihoods of YES and NO after the prompt.
 
-    The verdict is yes if YES is at least as likely as NO; its probability is that of YES among the two. Where the model
-    gives no numbers the question is left unscored, ``unreadable``.
+    The verdict is yes if YES is at least as likely as NO; its probability is that of YES among the two. A question for
+    which the model gives no numbers is left without a verdict, ``unreadable``.
 
     Args:
         lm: Any model of the harness that has ``loglikelihood``.
         chat: Whether the prompt goes through the model's chat template.
-        name: Stands in the signature; by default the model's class and, where it says so, its checkpoint.
-        window: How many characters of a document it is shown at a time; longer ones are judged window by window. By
-            default what fits the model's context, at two characters a token.
+        name: For the signature; by default the model's class and checkpoint.
+        window: How many characters of a document the model is shown at a time; longer documents are judged window by
+            window. By default what fits its context, at two characters per token.
 
     Example:
         ``HarnessJudge(lm_eval.models.huggingface.HFLM(pretrained="ORG/MODEL"))``
@@ -41,18 +66,13 @@ class HarnessJudge:
     def __init__(self, lm: Any, *, chat: bool = False, name: str | None = None, window: int | None = None) -> None:
         self._lm, self._chat = lm, chat
         self._window = _fitting(getattr(lm, "max_length", None)) if window is None else window
-        check_window(self._window)
+        check_whole_number("window", self._window, 100)
         checkpoint = getattr(getattr(getattr(lm, "model", None), "config", None), "_name_or_path", "")
         label = name or ":".join(filter(None, [type(lm).__name__, checkpoint]))
-        self._name = f"{label},loglikelihood{',chat' if chat else ''},prompts:{prompts_hash()}"
-
-    @property
-    def name(self) -> str:
-        """Stands in the signature."""
-        return self._name
+        self.name = f"{label},loglikelihood{',chat' if chat else ''},prompts:{prompts_hash()}"
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        """One verdict a query, in order; equal questions are asked once, all of them in one call of the model.
+        """One verdict per query, in order; all different questions in one call of the model.
 
         Raises:
             NotImplementedError: The model gives no likelihoods; says which.
@@ -68,29 +88,29 @@ class HarnessJudge:
         ]
         likelihoods = [float(answer[0]) for answer in self._lm.loglikelihood(requests)] if requests else []
         pairs = zip(likelihoods[::2], likelihoods[1::2], strict=True)
-        verdicts = [from_probability(probability_of_first(yes, no)) for yes, no in pairs]
+        verdicts = [from_probability(_probability_of_first(yes, no)) for yes, no in pairs]
         return [verdicts[position] for position in positions]
 
     def _context(self, query: Query) -> str:
         messages = render(query)
         if self._chat:
-            # The template opens the model's turn, so that YES follows at once.
+            # The template opens the model's turn: YES follows immediately.
             return str(self._lm.apply_chat_template(messages)).rstrip()
-        return f"{messages[0]['content']}{_ANSWER}"
+        return f"{messages[0]['content']}\n\nAnswer:"
 
 
 def _fitting(max_length: Any) -> int:
     """A window that leaves room for the prompt around it."""
     if not isinstance(max_length, int):
         return WINDOW
-    return min(WINDOW, max(_LEAST, 2 * (max_length - _PROMPT)))
+    return min(WINDOW, max(_SMALLEST_WINDOW, 2 * (max_length - _PROMPT_TOKENS)))
 
 
-def probability_of_first(first: float, second: float) -> float:
+def _probability_of_first(first: float, second: float) -> float:
     """The probability of the first of two outcomes, from their log-likelihoods; NaN where they say nothing.
 
     Example:
-        >>> probability_of_first(-1.0, -1.0), probability_of_first(-800.0, 0.0), probability_of_first(0.0, -math.inf)
+        >>> _probability_of_first(-1.0, -1.0), _probability_of_first(-800.0, 0.0), _probability_of_first(0.0, -math.inf)
         (0.5, 0.0, 1.0)
     """
     difference = second - first

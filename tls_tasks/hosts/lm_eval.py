@@ -11,9 +11,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tls_tasks.core.answers import answer_text
 from tls_tasks.core.score import Result, jackknife
-from tls_tasks.core.task import Task
+from tls_tasks.core.task import Task, answer_text
 
 
 class Number(float):
@@ -82,7 +81,7 @@ class Aggregation(_Hook):
         return jackknife(self.result, units, topics) if self.is_error else self.result.value(units, topics)
 
 
-class Load(_Hook):
+class _Load(_Hook):
     """``custom_dataset``: the documents as the harness wants them."""
 
     def __init__(self, task: Task) -> None:
@@ -100,7 +99,7 @@ class Load(_Hook):
         return {"test": Dataset.from_list(rows, features=Features(kinds))}
 
 
-class Judge(_Hook):
+class _Judge(_Hook):
     """A filter: the judged answers, all at once."""
 
     def __init__(self, task: Task) -> None:
@@ -127,7 +126,7 @@ def hooks(module: str) -> Callable[[str], Any]:
         tasks: Mapping[str, Task] = family.TASKS
         task = next(iter(tasks.values()))
         if name in ("load", "process", "judge"):
-            return {"load": Load, "process": Process, "judge": Judge}[name](task)
+            return {"load": _Load, "process": Process, "judge": _Judge}[name](task)
         if name in ("prompt", "target"):
             return getattr(task, name)
         if name.endswith("_prompt") and (own := next((t for n, t in tasks.items() if n.endswith(name[:-7])), None)):

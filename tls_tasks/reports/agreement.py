@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError, InputError, OptionError
-from tls_tasks.data.lines import json_lines
+from tls_tasks.data.files import json_lines
 from tls_tasks.reports.judges.recordings import KIND_NAMES
 from tls_tasks.reports.judges.verdicts import read_verdict
 
@@ -32,7 +32,7 @@ class Judgment(NamedTuple):
         kind: One of :data:`tls_tasks.reports.types.QUERY_KINDS`.
         parts: Those of :data:`PARTS` that are known.
         key: A hash of the question, where the recording has one.
-        value: Yes or no; None: no verdict.
+        value: Yes or no; None if there is no verdict.
     """
 
     kind: str

@@ -1,7 +1,7 @@
 """The lead baseline for reports: the first sentence of each of the first documents, cited by its number.
 
-What it writes is supported word for word, so that it shows what a report gets that is all support and no search. It
-reads the prompt and nothing else, as a model would, and the same prompt always gives the same answer.
+Every sentence is supported word for word, so its scores are those of a report that is all support and no search. Like a
+model, it reads nothing but the prompt.
 """
 
 from __future__ import annotations
@@ -21,12 +21,11 @@ def answer(prompt: str, k: int = 10) -> str:
 
     Args:
         prompt: What :func:`tls_tasks.reports.data.prompt` makes: numbered documents between the lines
-            ``<documents>`` and ``</documents>``. If there are more than one such list (few-shot), the last is the one
-            that is asked about.
+            ``<documents>`` and ``</documents>``. If there are several such lists (few-shot), the last one counts.
         k: How many documents.
 
     Returns:
-        A sentence a document with its mark; empty if there is no document in the prompt.
+        A sentence per document with its mark; empty if there is no document in the prompt.
 
     Example:
         >>> documents = "[1] Rain\nIt rained. It stopped.\n\n[2] Snow\nIt snowed."

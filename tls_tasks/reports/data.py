@@ -1,39 +1,29 @@
 """Data of the report task: where it comes from, the documents that a task asks about, and the prompt.
 
-A task looks for its data as :mod:`tls_tasks.data.order` says. One document of the task is one request, with the
-documents that its prompt shows and its nuggets. There is no hub source: the requests of the TREC tracks (RAGTIME,
-NeuCLIR, RAG) are got from their organisers, with collections of millions of documents whose licences differ.
+A task looks for its data as :mod:`tls_tasks.data.order` says. A document of the task is a request, with its nuggets and
+the documents that its prompt shows. There is no hub source: the requests of the TREC tracks (RAGTIME, NeuCLIR, RAG)
+come from their organisers, with collections of millions of documents under various licences.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping, MutableMapping
-from dataclasses import dataclass
 from functools import partial
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data.catalogue import find_data_set, read_catalogue
-from tls_tasks.data.loading import Loaded, Reading, load
-from tls_tasks.data.order import EMBEDDED
+from tls_tasks.data.order import EMBEDDED, Reading, load
 from tls_tasks.reports.data_rows import DocumentRow, RequestRow, read_requests, read_shown
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of documents in a prompt, some 6,000 tokens of English: a context of 8k has room for the report."""
 
 DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
-
-
-@dataclass(frozen=True, slots=True)
-class ReportPrompt:
-    """A request with the documents that its prompt shows, in the order of their numbers."""
-
-    request: RequestRow
-    documents: tuple[DocumentRow, ...]
-    left_out: int
 
 
 def load_documents(
@@ -53,7 +43,8 @@ def load_documents(
 
     Args:
         name: Data set: ``report_generation``.
-        data: Where the data is, instead of the usual order; see :func:`load_reports`.
+        data: A folder with ``requests.jsonl``, ``nuggets.jsonl`` and ``documents.jsonl``
+            (:mod:`tls_tasks.reports.data_rows`), or a folder with such a folder in it. No other source is tried.
         edition: ``local`` or ``embedded``: take the data from there or fail. None takes the first that has it.
         context_budget: Characters of documents that a prompt shows; documents beyond them are left out whole.
         judge: Who judges, written into every document: a filter of the harness sees nothing else.
@@ -67,8 +58,8 @@ def load_documents(
         the budget kept out of the prompt.
 
     Raises:
-        DataError: If the data that was asked for can't be used.
-        InputError: If an option has an impossible value; OptionError for an unknown name or edition.
+        DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
+        InputError: If the budget is no whole number above 0; OptionError if there is no such data set or edition.
 
     Example:
         >>> import warnings
@@ -78,30 +69,6 @@ def load_documents(
         >>> documents[0]["doc_id"], len(json.loads(documents[0]["documents"]))
         ('e01', 22)
     """
-    loaded = load_reports(name, data, edition, context_budget)
-    loaded.note(provenance)
-    return [_row(shown, loaded.edition, judge) for shown in loaded.documents]
-
-
-def load_reports(
-    name: str,
-    data: str | Path | None = None,
-    edition: str | None = None,
-    context_budget: int = DEFAULT_CONTEXT_BUDGET,
-) -> Loaded[ReportPrompt]:
-    """Load requests and their documents from the first source that has them.
-
-    Args:
-        name: ``report_generation``.
-        data: A folder with ``requests.jsonl``, ``nuggets.jsonl`` and ``documents.jsonl``
-            (:mod:`tls_tasks.reports.data_rows`), or a folder with such a folder in it. No other source is tried.
-        edition: Take the data from this edition only; None takes the first that has it.
-        context_budget: Characters of documents in a prompt.
-
-    Raises:
-        DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
-        InputError: If the budget is no whole number above 0; OptionError if there is no such data set or edition.
-    """
     budget = check_whole_number("context_budget", context_budget)
     reading = Reading(
         find_data_set(DATA_SETS, name),
@@ -110,7 +77,10 @@ def load_reports(
         published=lambda: "it has no source on the hub",
         place=_NO_FOLDER,
     )
-    return load(reading, data, edition)
+    loaded = load(reading, data, edition)
+    loaded.note(provenance)
+    added = {"judge": json.dumps(judge, sort_keys=True), "edition": loaded.edition}
+    return [{**doc, **added} for doc in loaded.documents]
 
 
 def prompt(doc: Mapping[str, Any]) -> str:
@@ -148,56 +118,33 @@ def prompt(doc: Mapping[str, Any]) -> str:
     return f"<documents>\n{shown}\n</documents>\n\n{request}\n\nReport:"
 
 
-def shown_documents(request: RequestRow, rows: Mapping[str, DocumentRow], budget: int) -> ReportPrompt:
-    """Choose the documents of a prompt: whole ones, in order, as many as the budget holds; the first is cut to it.
-
-    Raises:
-        DataError: If there is none, or the request names one that isn't there.
-    """
-    missing = [doc_id for doc_id in request.doc_ids or () if doc_id not in rows]
-    if missing or not rows:
-        what = f"no document {missing[0]!r}" if missing else f"no document of the collection {request.collection_id!r}"
-        raise DataError(f"request {request.request_id}: {what} in documents.jsonl")
-    ordered = [rows[doc_id] for doc_id in request.doc_ids or rows]
-    shown: list[DocumentRow] = []
-    spent = 0
-    for document in ordered:
-        spent += len(document.title) + len(document.text)
-        if spent > budget:
-            break
-        shown.append(document)
-    if not shown:
-        first = ordered[0]
-        shown = [DocumentRow(first.id, first.title[:budget], first.text[: max(0, budget - len(first.title))])]
-    return ReportPrompt(request, tuple(shown), len(ordered) - len(shown))
-
-
-def _row(shown: ReportPrompt, edition: str, judge: Any) -> dict[str, str | int]:
-    request = shown.request
-    return {
-        "doc_id": request.request_id,
-        "collection_id": request.collection_id,
-        "title": request.title,
-        "background": request.background,
-        "problem_statement": request.problem_statement,
-        "documents": json.dumps([document._asdict() for document in shown.documents], ensure_ascii=False),
-        "nuggets": request.nuggets,
-        "judge": json.dumps(judge, sort_keys=True),
-        "edition": edition,
-        "limit": request.limit or 0,
-        "documents_left_out": shown.left_out,
-    }
-
-
 _NO_FOLDER = "not a folder with requests.jsonl, nuggets.jsonl and documents.jsonl"
 
 
-def _read_at(folder: Path, budget: int) -> tuple[ReportPrompt, ...]:
+def _read_at(folder: Path, budget: int) -> tuple[dict[str, Any], ...]:
     if not folder.is_dir():
         raise DataError(f"data: {folder} is {_NO_FOLDER}")
     requests = read_requests(folder)
-    rows = read_shown(folder, requests, budget)
-    return tuple(shown_documents(request, rows[request.request_id], budget) for request in requests)
+    documents = read_shown(folder, requests, budget)
+    return tuple(_document(request, documents[request.doc_id], budget) for request in requests)
+
+
+def _document(request: RequestRow, rows: Mapping[str, DocumentRow], budget: int) -> dict[str, Any]:
+    """The task's document of a request: its prompt shows whole documents, in order, as many as the budget holds."""
+    missing = [doc_id for doc_id in request.shown or () if doc_id not in rows]
+    if missing or not rows:
+        what = f"no document {missing[0]!r}" if missing else f"no document of the collection {request.collection_id!r}"
+        raise DataError(f"request {request.doc_id}: {what} in documents.jsonl")
+    ordered = [rows[doc_id] for doc_id in request.shown or rows]
+    lengths = accumulate(len(row.title) + len(row.text) for row in ordered)
+    shown = [row for row, length in zip(ordered, lengths, strict=True) if length <= budget]
+    if not shown:  # the first document is cut
+        first = ordered[0]
+        shown = [DocumentRow(first.id, first.title[:budget], first.text[: max(0, budget - len(first.title))])]
+    fields = request._asdict()
+    del fields["shown"]
+    documents = json.dumps([row._asdict() for row in shown], ensure_ascii=False)
+    return {**fields, "documents": documents, "documents_left_out": len(ordered) - len(shown)}
 
 
 def embedded_recording(name: str = "report_generation") -> Path:

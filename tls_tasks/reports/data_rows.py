@@ -5,68 +5,60 @@
     {"request_id": "e01", "collection_id": "embedded/coast", "title": …, "background": …, "problem_statement": …,
      "limit": 1000, "doc_ids": ["coast-01", …]}
 
-``limit`` (characters of the report) and ``doc_ids`` (the documents that the prompt shows, such as what a search found)
-may be absent; without ``doc_ids`` the prompt shows the collection. ``nuggets.jsonl`` has a request a line in any form
-that :mod:`tls_tasks.reports.nuggets` reads, ``documents.jsonl`` a document a line: ``id``, ``text``, maybe ``title``
-and ``collection``. Each file may be ``.jsonl.gz``.
+``limit`` (characters of the report) and ``doc_ids`` (the documents that the prompt shows, such as the results of a
+search) are optional; without ``doc_ids`` the prompt shows the collection. ``nuggets.jsonl`` has a request a line in any
+form that :mod:`tls_tasks.reports.nuggets` reads, ``documents.jsonl`` a document a line: ``id``, ``text``, optionally
+``title`` and ``collection``. Each file may be ``.jsonl.gz``.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.data.lines import json_lines
+from tls_tasks.data.files import json_lines
 from tls_tasks.reports.documents import canonical_collection
 
-REQUEST_IDS = ("request_id", "topic_id", "query_id", "id")
-NUGGET_IDS = ("query_id", "request_id", "topic_id")
-DOCUMENT_IDS = ("id", "doc_id", "docno")
-COLLECTIONS = ("collection_id", "collection", "collection_ids")
+_REQUEST_IDS = ("request_id", "topic_id", "query_id", "id")
+_NUGGET_IDS = ("query_id", "request_id", "topic_id")
+_DOCUMENT_IDS = ("id", "doc_id", "docno")
+_COLLECTIONS = ("collection_id", "collection", "collection_ids")
 
 
-@dataclass(frozen=True, slots=True)
-class RequestRow:
-    """One request as it is asked.
+class RequestRow(NamedTuple):
+    """A request as it is asked.
 
     Attributes:
-        request_id: Its id.
-        collection_id: Where its documents are; empty where there is one collection.
+        doc_id: Its id.
+        collection_id: Where its documents are; empty if there is only one collection.
         title: A few words.
         background: Who asks, and why.
         problem_statement: What the report must tell.
-        limit: Characters that a report may have; None where there is no limit.
-        doc_ids: The documents that the prompt shows, in order; None: those of the collection.
-        nuggets: The row of the nugget file as JSON; empty where there is none.
+        limit: Characters that a report may have; 0: no limit.
+        nuggets: The row of the nugget file as JSON; empty if there is none.
+        shown: Ids of the documents that the prompt shows, in order; None: those of the collection.
     """
 
-    request_id: str
+    doc_id: str
     collection_id: str
     title: str
     background: str
     problem_statement: str
-    limit: int | None
-    doc_ids: Mapping[str, None] | None
+    limit: int
     nuggets: str
+    shown: Mapping[str, None] | None
 
 
 class DocumentRow(NamedTuple):
-    """One document of a collection."""
+    """A document of a collection."""
 
     id: str
     title: str
     text: str
-
-
-def row_file(folder: Path, name: str) -> Path | None:
-    """The file of rows called ``name``, plain or gzip; None where there is none."""
-    files = (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz")
-    return next((file for file in files if file.is_file()), None)
 
 
 def read_requests(folder: Path) -> tuple[RequestRow, ...]:
@@ -75,18 +67,16 @@ def read_requests(folder: Path) -> tuple[RequestRow, ...]:
     Raises:
         DataError: No requests, a row that lacks a field, an id that occurs twice; names file, line and field.
     """
-    file = row_file(folder, "requests")
-    if file is None:
-        raise DataError(
-            f"{folder}: no requests.jsonl; a folder of requests has requests, nuggets and documents (.jsonl)"
-        )
-    nuggets = _nugget_rows(folder)
-    requests = tuple(_request(where, row, nuggets) for where, row in json_lines(file))
+    nuggets: dict[str, str] = {}
+    for where, row in _rows(folder, "nuggets", needed=False):
+        # Of two rows of a request the first counts, as in report_gen_eval.
+        nuggets.setdefault(_text(row, _NUGGET_IDS, where, needed=True), json.dumps(row, ensure_ascii=False))
+    requests = tuple(_request(where, row, nuggets) for where, row in _rows(folder, "requests"))
     if not requests:
-        raise DataError(f"{file}: no request in it")
-    request_id, n_rows = Counter(request.request_id for request in requests).most_common(1)[0]
+        raise DataError(f"{folder}: no request in requests.jsonl")
+    doc_id, n_rows = Counter(request.doc_id for request in requests).most_common(1)[0]
     if n_rows > 1:
-        raise DataError(f"{file}: {n_rows} requests have the id {request_id!r}, expected one")
+        raise DataError(f"{folder}: {n_rows} requests have the id {doc_id!r}, expected one")
     return requests
 
 
@@ -99,76 +89,61 @@ def read_shown(folder: Path, requests: Sequence[RequestRow], budget: int) -> dic
         budget: Characters of documents in a prompt.
 
     Returns:
-        Request id -> document id -> document: those in ``doc_ids``, or of the collection the first that fill the
+        Id of a request -> document id -> document: those that it names, or of its collection the first that fill the
         budget.
 
     Raises:
         DataError: No documents, or an invalid row.
     """
-    file = row_file(folder, "documents")
-    if file is None:
-        raise DataError(f"{folder}: no documents.jsonl")
-    shown: dict[str, dict[str, DocumentRow]] = {request.request_id: {} for request in requests}
-    spent = dict.fromkeys(shown, 0)
-    for where, row in json_lines(file):
-        collection, document = _document(where, row)
+    kept: dict[str, dict[str, DocumentRow]] = {request.doc_id: {} for request in requests}
+    spent = dict.fromkeys(kept, 0)
+    for where, row in _rows(folder, "documents"):
+        document = DocumentRow(
+            _text(row, _DOCUMENT_IDS, where, needed=True),
+            _text(row, ("title",), where),
+            _text(row, ("text",), where, needed=True),
+        )
+        collection = _collection(row, where)
         for request in requests:
-            key = request.request_id
             if collection and request.collection_id not in ("", collection):
                 continue
-            if document.id in shown[key]:
+            if document.id in kept[request.doc_id]:
                 raise DataError(f"{where}: a second document with the id {document.id!r}")
-            if spent[key] <= budget if request.doc_ids is None else document.id in request.doc_ids:
-                shown[key][document.id] = document
-                spent[key] += len(document.title) + len(document.text)
-    return shown
+            if spent[request.doc_id] <= budget if request.shown is None else document.id in request.shown:
+                kept[request.doc_id][document.id] = document
+                spent[request.doc_id] += len(document.title) + len(document.text)
+    return kept
 
 
-def _request(where: str, row: Any, nuggets: Mapping[str, str]) -> RequestRow:
-    fields = _mapping(row, where)
-    request_id = _text(fields, REQUEST_IDS, where, needed=True)
-    limit = fields.get("limit")
+def _rows(folder: Path, name: str, *, needed: bool = True) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The objects of a file, plain or gzip, each with its place for messages."""
+    files = (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz")
+    file = next((file for file in files if file.is_file()), None)
+    if file is None and needed:
+        raise DataError(f"{folder}: no {name}.jsonl; a folder has requests, documents and maybe nuggets (.jsonl)")
+    for where, row in json_lines(file) if file else ():
+        if not isinstance(row, Mapping):
+            raise DataError(f"{where}: expected an object, got {type(row).__name__}")
+        yield where, row
+
+
+def _request(where: str, row: Mapping[str, Any], nuggets: Mapping[str, str]) -> RequestRow:
+    doc_id = _text(row, _REQUEST_IDS, where, needed=True)
+    limit, shown = row.get("limit"), row.get("doc_ids")
     if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
         raise DataError(f"{where}: limit must be a whole number above 0, got {limit!r}")
-    doc_ids = fields.get("doc_ids")
-    if doc_ids is not None and not (isinstance(doc_ids, list) and all(isinstance(one, str) for one in doc_ids)):
-        raise DataError(f"{where}: doc_ids must be a list of ids, got {doc_ids!r:.60}")
+    if shown is not None and not (isinstance(shown, list) and all(isinstance(member, str) for member in shown)):
+        raise DataError(f"{where}: doc_ids must be a list of ids, got {shown!r:.60}")
     return RequestRow(
-        request_id=request_id,
-        collection_id=_collection(fields, where),
-        title=_text(fields, ("title", "query_text"), where),
-        background=_text(fields, ("background",), where),
-        problem_statement=_text(fields, ("problem_statement", "problem statement"), where, needed=True),
-        limit=limit,
-        doc_ids=None if doc_ids is None else dict.fromkeys(doc_ids),
-        nuggets=nuggets.get(request_id, ""),
+        doc_id,
+        _collection(row, where),
+        _text(row, ("title", "query_text"), where),
+        _text(row, ("background",), where),
+        _text(row, ("problem_statement", "problem statement"), where, needed=True),
+        limit or 0,
+        nuggets.get(doc_id, ""),
+        None if shown is None else dict.fromkeys(shown),
     )
-
-
-def _document(where: str, row: Any) -> tuple[str, DocumentRow]:
-    fields = _mapping(row, where)
-    document = DocumentRow(
-        _text(fields, DOCUMENT_IDS, where, needed=True),
-        _text(fields, ("title",), where),
-        _text(fields, ("text",), where, needed=True),
-    )
-    return _collection(fields, where), document
-
-
-def _nugget_rows(folder: Path) -> dict[str, str]:
-    """Request id -> its row of the nugget file; of two rows the first counts, as in report_gen_eval."""
-    rows: dict[str, str] = {}
-    file = row_file(folder, "nuggets")
-    for where, row in json_lines(file) if file else ():
-        request_id = _text(_mapping(row, where), NUGGET_IDS, where, needed=True)
-        rows.setdefault(request_id, json.dumps(row, ensure_ascii=False))
-    return rows
-
-
-def _mapping(row: Any, where: str) -> Mapping[str, Any]:
-    if not isinstance(row, Mapping):
-        raise DataError(f"{where}: expected an object, got {type(row).__name__}")
-    return row
 
 
 def _text(row: Mapping[str, Any], names: Iterable[str], where: str, *, needed: bool = False) -> str:
@@ -183,7 +158,7 @@ def _text(row: Mapping[str, Any], names: Iterable[str], where: str, *, needed: b
 
 
 def _collection(row: Mapping[str, Any], where: str) -> str:
-    value = next((row[name] for name in COLLECTIONS if row.get(name)), "")
+    value = next((row[name] for name in _COLLECTIONS if row.get(name)), "")
     value = value[0] if isinstance(value, list) and len(value) == 1 else value
     if not isinstance(value, str):
         raise DataError(f"{where}: collection_id must be one id, got {value!r:.60}")

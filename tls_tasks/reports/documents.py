@@ -1,8 +1,7 @@
 """Where the text of a cited document comes from: mappings, stores and functions behind one look-up.
 
-A document is a text, or a mapping with ``text`` and maybe ``title``, as the collections of the TREC tracks have them.
-Collections are known by ids such as ``neuclir/1/zh``, of which some have a second spelling: :data:`SAME_COLLECTION`
-lists those that are the same, and no other ids are.
+A document is a text, or a mapping with ``text`` and optionally ``title``, as in the collections of the TREC tracks.
+Collections have ids such as ``neuclir/1/zh``; a few have a second spelling.
 """
 
 from __future__ import annotations
@@ -12,17 +11,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.text_rows import describe
+from tls_tasks.core.rows import describe
 
-SAME_COLLECTION: Mapping[str, str] = {
+_SAME_COLLECTION: Mapping[str, str] = {
     "neuclir/1/zho": "neuclir/1/zh",
     "neuclir/1/fas": "neuclir/1/fa",
     "neuclir/1/rus": "neuclir/1/ru",
 }
-"""A second spelling of a collection's id -> the first one."""
+"""Second spelling of a collection's id -> the first one. No other ids are considered equal."""
 
 _ACCEPTED = "a mapping of document ids, a mapping of collections to such mappings, a store, or a function"
-_DOCUMENT = "a str, or a mapping with a str 'text' and maybe a str 'title'"
+_DOCUMENT = "a str, or a mapping with a str 'text' and optionally a str 'title'"
 
 
 def canonical_collection(collection_id: str) -> str:
@@ -32,7 +31,7 @@ def canonical_collection(collection_id: str) -> str:
         >>> canonical_collection("neuclir/1/zho"), canonical_collection("trusted/fasset")
         ('neuclir/1/zh', 'trusted/fasset')
     """
-    return SAME_COLLECTION.get(collection_id, collection_id)
+    return _SAME_COLLECTION.get(collection_id, collection_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,9 +39,9 @@ class LookUp:
     """Finds the text of a document.
 
     Attributes:
-        find: (ids of a report's collections, document id) -> the document as it is kept, or None.
-        collections: The collections that there are, by their first spelling, in order; None where they aren't told
-            apart.
+        find: (ids of a report's collections, document id) -> the document as it is stored, or None.
+        collections: The existing collections by their first spelling, in order; None if documents are not kept by
+            collection.
     """
 
     find: Callable[[Sequence[str], str], Any]
@@ -52,13 +51,13 @@ class LookUp:
         """The text of a document; None if there is no such document.
 
         Raises:
-            InputError: If what is kept is no document.
+            InputError: If what is stored is not a document.
         """
         found = self.find(collection_ids, doc_id)
-        return None if found is None else document_text(found, doc_id)
+        return None if found is None else _document_text(found, doc_id)
 
     def within(self, collection_ids: Sequence[str]) -> tuple[str, ...]:
-        """The collections in which a report's documents are looked for, in order: those it names, else all."""
+        """The collections to search for a report's documents, in order: those that it names, otherwise all."""
         return _within(self.collections or (), collection_ids)
 
 
@@ -67,9 +66,9 @@ def look_up(documents: Any) -> LookUp:
 
     Args:
         documents: Document id -> document; or collection id -> such a mapping, searched in the order in which a report
-            names its collections, all of them where it names none; or a function of both that returns a document or
-            None. Any object with ``keys`` and ``get`` is a mapping; a store of millions is asked for single documents
-            only.
+            names its collections (all of them if it names none); or a function of both ids that returns a document or
+            None. Any object with ``keys`` and ``get`` is a mapping; a store of millions is only asked for single
+            documents.
 
     Raises:
         InputError: Anything else.
@@ -92,14 +91,14 @@ def look_up(documents: Any) -> LookUp:
     raise InputError("documents", None, describe(documents), _ACCEPTED)
 
 
-def document_text(document: Any, doc_id: str) -> str:
+def _document_text(document: Any, doc_id: str) -> str:
     """A document as a judge reads it: its title, if it has one, and its text.
 
     Raises:
-        InputError: Not a document; names its id.
+        InputError: Not a document; the message has its id.
 
     Example:
-        >>> document_text({"title": "", "text": "They ended."}, "d1")
+        >>> _document_text({"title": "", "text": "They ended."}, "d1")
         'They ended.'
     """
     if isinstance(document, str):
@@ -129,7 +128,7 @@ def _nested(collections: Any) -> LookUp:
         if not _is_mapping(documents):
             raise InputError(f"documents[{spelling!r}]", None, describe(documents), "a mapping of document ids")
         if name in by_name:
-            raise InputError(f"documents[{spelling!r}]", None, "a collection that is there already", f"one {name!r}")
+            raise InputError(f"documents[{spelling!r}]", None, "a collection that was given before", f"{name!r} once")
         by_name[name] = documents
 
     def find(collection_ids: Sequence[str], doc_id: str) -> Any:

@@ -1,4 +1,4 @@
-"""Rows of nuggets, in the forms that programs write them -> :class:`~tls_tasks.reports.types.ReportRequest`.
+"""Rows of nuggets, in the forms that programs write -> :class:`~tls_tasks.reports.types.ReportRequest`.
 
 The form of NeuCLIR 2024 and report_gen_eval: ``query_id``, ``query_text``, ``test_collection`` and ``items`` with
 ``question_id``, ``question_text``, ``gold_answers`` and ``info.importance``. The form of Auto-ARGUE: ``query_id``,
@@ -13,21 +13,21 @@ from typing import Any
 
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.reports.files import BadRow, read_rows
 from tls_tasks.reports.read import ID_FIELDS, id_text, shown
+from tls_tasks.reports.read_files import BadRow, read_rows
 from tls_tasks.reports.types import Nugget, NuggetAnswer, ReportRequest
 
 NUGGET_PROBLEMS = (
-    "no_request",  # nothing that could be a request with nuggets; what follows says what is missing
-    "bad_item",  # an item that is no nugget, or without a question; left out
+    "no_request",  # not a request with nuggets; the detail says what is missing
+    "bad_item",  # an item that is not a nugget, or has no question; left out
     "no_answers",  # an item without a list of answers (an empty list says that nobody knows); left out
-    "bad_answer",  # an answer that is no text; left out
-    "bad_aggregator",  # neither OR nor AND; OR is taken
+    "bad_answer",  # an answer that is not text; left out
+    "bad_aggregator",  # neither OR nor AND; read as OR
 )
 """What may be wrong with a row."""
 
-AGGREGATORS = ("OR", "AND")
-LIST_FIELDS = ("items", "nugget_bank", "nuggets")
+_AGGREGATORS = ("OR", "AND")
+_LIST_FIELDS = ("items", "nugget_bank", "nuggets")
 _TEXT_FIELDS = ("query_text", "problem_statement", "title_query", "title", "text")
 _COLLECTION_FIELDS = ("test_collection", "collection_id", "collection")
 _ANSWER_FIELDS = ("gold_answers", "answers")
@@ -42,8 +42,8 @@ def read_requests(lines: Iterable[str], name: str) -> tuple[tuple[ReportRequest,
         name: The file's name, for messages.
 
     Returns:
-        The requests in the order of the lines, and the bad rows. Of two rows of one request the first counts, whatever
-        their collections, as in report_gen_eval. Items that had to be left out are listed with ``lost=False``.
+        The requests in the order of the lines, and the bad rows. If a request has several rows, the first counts,
+        whatever their collections, as in report_gen_eval. Items that are left out are listed with ``lost=False``.
 
     Example:
         >>> line = '{"query_id": 7, "items": [{"question_text": "q", "gold_answers": ["a"]}, {"question_text": "r"}]}'
@@ -64,11 +64,11 @@ def parse_request(row: Any, *, needs_id: bool = False) -> Parsed[ReportRequest]:
     """One request with its nuggets.
 
     Args:
-        row: The row, as JSON gives it. Never raises, whatever it is.
+        row: The row, as JSON gives it; any value is accepted.
         needs_id: Whether a row must name its request.
 
     Returns:
-        The request, None if the row is none, and the problems, whose kinds are :data:`NUGGET_PROBLEMS`.
+        The request, None if the row is not a request, and the problems, whose kinds are :data:`NUGGET_PROBLEMS`.
 
     Example:
         >>> bank = {"q": {"question": "q", "aggregator_type": "AND", "importance": "vital",
@@ -81,9 +81,9 @@ def parse_request(row: Any, *, needs_id: bool = False) -> Parsed[ReportRequest]:
     request_id = next((text for field in ("query_id", *ID_FIELDS) if (text := id_text(row.get(field)))), "")
     if needs_id and not request_id:
         return Parsed(None, (problem("no_request", "no query_id"),))
-    field = next((field for field in LIST_FIELDS if field in row), None)
+    field = next((field for field in _LIST_FIELDS if field in row), None)
     if field is None or not isinstance(row[field], list | tuple | Mapping | type(None)):
-        got = f"no {LIST_FIELDS[0]}" if field is None else f"{field}: {shown(row[field])}, no list or map"
+        got = f"no {_LIST_FIELDS[0]}" if field is None else f"{field}: {shown(row[field])}, no list or map"
         return Parsed(None, (problem("no_request", got),))
     problems: list[Problem] = []
     entries = row[field].items() if isinstance(row[field], Mapping) else enumerate(row[field] or ())
@@ -116,8 +116,8 @@ def request_row(request: ReportRequest) -> dict[str, Any]:
                 "question_text": nugget.question,
                 "info": {"importance": nugget.importance, "aggregator_type": nugget.aggregator},
                 "gold_answers": [
-                    {"answer": one.text, "references": list(one.references)} if one.references else one.text
-                    for one in nugget.answers
+                    {"answer": answer.text, "references": list(answer.references)} if answer.references else answer.text
+                    for answer in nugget.answers
                 ],
             }
             for nugget in request.nuggets
@@ -130,7 +130,7 @@ def _first_text(row: Mapping[str, Any], fields: Iterable[str]) -> str:
 
 
 def _nugget(key: Any, entry: Any, place: str, problems: list[Problem]) -> Nugget | None:
-    """The nugget of an entry; None, and a problem, if it is none."""
+    """The nugget of an entry; None, and a problem, if the entry is not a nugget."""
     if not isinstance(entry, Mapping):
         problems.append(problem("bad_item", place))
         return None
@@ -143,10 +143,10 @@ def _nugget(key: Any, entry: Any, place: str, problems: list[Problem]) -> Nugget
     if given is None:
         problems.append(problem("no_answers", place))
         return None
-    aggregator = str({**entry, **info}.get("aggregator_type") or AGGREGATORS[0]).rpartition(".")[2].upper()
-    if aggregator not in AGGREGATORS:
+    aggregator = str({**entry, **info}.get("aggregator_type") or _AGGREGATORS[0]).rpartition(".")[2].upper()
+    if aggregator not in _AGGREGATORS:
         problems.append(problem("bad_aggregator", place))
-        aggregator = AGGREGATORS[0]
+        aggregator = _AGGREGATORS[0]
     importance = {**entry, **info}.get("importance")
     return Nugget(
         question_id=id_text(entry.get("question_id")) or question,
@@ -162,23 +162,23 @@ def _answers(given: Any, place: str, problems: list[Problem]) -> Iterable[Nugget
         listed = [{"answer": text, **(more if isinstance(more, Mapping) else {})} for text, more in given.items()]
     else:
         listed = list(given) if isinstance(given, list | tuple) else [given]
-    for one in listed:
-        more: Mapping[str, Any] = one if isinstance(one, Mapping) else {"answer": one}
+    for answer in listed:
+        more: Mapping[str, Any] = answer if isinstance(answer, Mapping) else {"answer": answer}
         text = next((text for field in ("answer", "text") if (text := _plain(more.get(field)))), "")
         if text:
             yield NuggetAnswer(text, tuple(_documents(more.get("references") or more.get("citations"))))
         else:
-            problems.append(problem("bad_answer", f"{place}: {shown(one)}"))
+            problems.append(problem("bad_answer", f"{place}: {shown(answer)}"))
 
 
 def _plain(value: Any) -> str:
-    """Text of an answer; a number is one as well (7, 3.7), a blank text is none."""
+    """The text of an answer, which may be a number (7, 3.7); empty if it is blank or of another type."""
     if isinstance(value, float):
         return repr(value)
     return value if isinstance(value, str) and value.strip() else id_text(value)
 
 
 def _documents(given: Any) -> Iterable[str]:
-    for one in given if isinstance(given, list | tuple) else [given]:
-        if text := id_text(one.get("doc_id") if isinstance(one, Mapping) else one):
+    for document in given if isinstance(given, list | tuple) else [given]:
+        if text := id_text(document.get("doc_id") if isinstance(document, Mapping) else document):
             yield text

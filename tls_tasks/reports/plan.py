@@ -1,16 +1,16 @@
 """What must be asked about a report, and where each sentence comes out of the decision tree.
 
 The tree is that of Mayfield et al., On the Evaluation of Machine-Generated Reports, SIGIR 2024, as the documentation of
-report_gen_eval tells it. :func:`walk` goes through it with the verdicts that are known, and notes the questions that it
-met on the way and that nobody has answered yet. Asking those and walking again is a wave; three waves reach every end,
-since no question about one sentence depends on a verdict about another:
+report_gen_eval describes it. :func:`_walk` follows it with the known verdicts and collects the questions on its way
+that nobody has answered yet. Asking them and walking again is a wave. Since no question about one sentence depends on a
+verdict about another, three waves suffice:
 
-1. does each cited document support the sentence (cited); is it negative (uncited);
-2. does it give each answer of a nugget; does it need a citation;
+1. does each cited document support the sentence (if it cites), is it negative (if it does not);
+2. does it give each answer of a nugget, does it need a citation;
 3. is it the first to make its claim.
 
-Where a verdict of the first wave is missing, the nuggets are asked all the same: without them it would not be known
-what the report leaves out.
+If a verdict of the first wave is missing, the nuggets are asked nevertheless: otherwise it would not be known what the
+report leaves out.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from tls_tasks.core.errors import InputError, JudgeError
 from tls_tasks.reports.documents import LookUp
 from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, Verdict
 
-NO_ANSWER = "It is not known."
+_NO_ANSWER = "It is not known."
 """What a negative sentence must say to be confirmed by a nugget without answers."""
 
 SCOPES = ("cited", "any")
 """Which earlier sentences let a repeated claim pass without a citation."""
 
 Identity = tuple[str, tuple[tuple[str, str], ...]]
-Verdicts = Mapping[Identity, Verdict]
+_Verdicts = Mapping[Identity, Verdict]
 
 
 class Pair(NamedTuple):
@@ -40,13 +40,13 @@ class Pair(NamedTuple):
     answer: str
 
 
-class Cited(NamedTuple):
+class _Cited(NamedTuple):
     """A citation.
 
     Attributes:
         doc_id: The cited document.
         query: Whether it supports the sentence; None where there is no such document, which then supports nothing.
-        lost: Why the document could not be had, though it may exist; nothing can be asked about it then.
+        lost: Why the document could not be fetched, though it may exist; then nothing can be asked about it.
     """
 
     doc_id: str
@@ -55,11 +55,11 @@ class Cited(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class SentencePlan:
-    """One sentence that has text, and what it takes to judge it.
+class _SentencePlan:
+    """A sentence with text, and what it takes to judge it.
 
     Attributes:
-        index: Its place in the report, from 0.
+        index: Its index in the report, from 0.
         text: The sentence.
         cited: Its citations.
         earlier: All sentences before it that have text.
@@ -69,7 +69,7 @@ class SentencePlan:
 
     index: int
     text: str
-    cited: tuple[Cited, ...]
+    cited: tuple[_Cited, ...]
     earlier: tuple[str, ...]
     earlier_cited: tuple[str, ...]
     about: Mapping[str, str | int]
@@ -88,7 +88,7 @@ class ReportPlan:
 
     pairs: Mapping[Pair, str]
     unanswerable: Mapping[Pair, str]
-    sentences: tuple[SentencePlan, ...]
+    sentences: tuple[_SentencePlan, ...]
     scope: str
 
 
@@ -97,14 +97,13 @@ class Outcome:
     """Where a sentence came out.
 
     Attributes:
-        index: Its place in the report.
+        index: Its index in the report.
         text: The sentence.
-        score: Its reward: above 0 rewarded, -1 penalised, 0 ignored; None: unscored, since a verdict is missing that
-            could change it.
+        score: Above 0 rewarded, -1 penalised, 0 ignored; None: unscored, since a missing verdict could change it.
         path: The branches that were taken.
-        citations: Document id -> whether it supports the sentence; None where that is not known.
-        unknown: Ids of no document.
-        support: Whether it is supported, of sentences that cite or need a citation; None: neither, or not known.
+        citations: Document id -> whether it supports the sentence; None if unknown.
+        unknown: Cited ids of no document.
+        support: Whether a sentence that cites or needs a citation is supported; None: it does neither, or unknown.
         matched: Pairs that it gives.
         earns_recall: Whether its matches count for recall: every citation holds, or it is a negative statement.
         earns_coverage: Whether they count for coverage: at least one citation holds, or it is a negative statement.
@@ -130,11 +129,11 @@ def plan_report(report: Report, request: ReportRequest, find: LookUp | None, sco
     Args:
         report: The report.
         request: What it was asked for, with nuggets.
-        find: The look-up of documents; None: judges know them by their ids, and all exist.
+        find: Looks documents up; None: judges know documents by their ids, and all exist.
         scope: See :class:`ReportPlan`.
 
     Raises:
-        InputError: If the look-up finds something that is no document.
+        InputError: If the look-up returns something that is not a document.
     """
     pairs: dict[Pair, str] = {}
     unanswerable: dict[Pair, str] = {}
@@ -142,11 +141,11 @@ def plan_report(report: Report, request: ReportRequest, find: LookUp | None, sco
         for answer in nugget.answers:
             pairs.setdefault(Pair(nugget.question, answer.text), nugget.question_id)
         if not nugget.answers:
-            unanswerable.setdefault(Pair(nugget.question, NO_ANSWER), nugget.question_id)
+            unanswerable.setdefault(Pair(nugget.question, _NO_ANSWER), nugget.question_id)
     request_id = report.request_id or request.request_id
     earlier: list[str] = []
     earlier_cited: list[str] = []
-    plans: list[SentencePlan] = []
+    plans: list[_SentencePlan] = []
     for index, sentence in enumerate(report.sentences):
         if not sentence.text.strip():
             continue
@@ -155,7 +154,7 @@ def plan_report(report: Report, request: ReportRequest, find: LookUp | None, sco
             _cited(doc_id, sentence.text, about, find, report.collection_ids)
             for doc_id in dict.fromkeys(sentence.citations)
         )
-        plans.append(SentencePlan(index, sentence.text, cited, tuple(earlier), tuple(earlier_cited), about))
+        plans.append(_SentencePlan(index, sentence.text, cited, tuple(earlier), tuple(earlier_cited), about))
         earlier.append(sentence.text)
         if cited:
             earlier_cited.append(sentence.text)
@@ -163,11 +162,11 @@ def plan_report(report: Report, request: ReportRequest, find: LookUp | None, sco
 
 
 def judge_reports(plans: Sequence[ReportPlan], judge: Judge) -> list[tuple[Outcome, ...]]:
-    """Ask what must be asked about reports, each question once, and bring every sentence to its end.
+    """Ask what must be asked about reports, each question once, and follow the tree to every sentence's end.
 
     Args:
         plans: The reports.
-        judge: Who is asked; once a wave.
+        judge: The judge, asked once per wave.
 
     Returns:
         The outcomes of each report's sentences.
@@ -178,36 +177,36 @@ def judge_reports(plans: Sequence[ReportPlan], judge: Judge) -> list[tuple[Outco
     verdicts: dict[Identity, Verdict] = {}
     while True:
         wanted: dict[Identity, Query] = {}
-        outcomes = [tuple(walk(plan, one, verdicts, wanted) for one in plan.sentences) for plan in plans]
+        outcomes = [tuple(_walk(plan, sentence, verdicts, wanted) for sentence in plan.sentences) for plan in plans]
         if not wanted:
             return outcomes
         verdicts |= ask_all(judge, wanted)
 
 
 def ask_all(judge: Judge, wanted: Mapping[Identity, Query]) -> dict[Identity, Verdict]:
-    """What a judge says to questions.
+    """A judge's verdicts on questions.
 
     Raises:
-        JudgeError: If the judge can't be used at all, or does not give one verdict a question.
+        JudgeError: If the judge can't be used at all, or does not give one verdict per question.
     """
     verdicts = judge.ask(list(wanted.values()))
     if len(verdicts) != len(wanted):
         raise JudgeError(f"judge {judge.name}: gave {len(verdicts)} verdicts to {len(wanted)} questions")
-    if strange := [type(one).__name__ for one in verdicts if not isinstance(one, Verdict)]:
-        raise JudgeError(f"judge {judge.name}: gave a {strange[0]}, expected a Verdict for each question")
+    if wrong := [type(verdict).__name__ for verdict in verdicts if not isinstance(verdict, Verdict)]:
+        raise JudgeError(f"judge {judge.name}: gave a {wrong[0]}, expected a Verdict for each question")
     return dict(zip(wanted, verdicts, strict=True))
 
 
 class _Asker:
-    """Answers from the known verdicts, and notes what was asked."""
+    """Answers from the known verdicts, and records what was asked."""
 
-    def __init__(self, sentence: SentencePlan, verdicts: Verdicts, wanted: dict[Identity, Query]) -> None:
+    def __init__(self, sentence: _SentencePlan, verdicts: _Verdicts, wanted: dict[Identity, Query]) -> None:
         self._sentence, self._verdicts, self._wanted = sentence, verdicts, wanted
         self.asked: list[tuple[Query, Verdict]] = []
         self.waits = False
 
     def __call__(self, kind: str, about: Mapping[str, str] | None = None, **fields: str) -> bool | None:
-        """Yes, no, or None: there is no verdict, or not yet (then it ``waits``)."""
+        """Yes, no, or None: there is no verdict, or none yet (then ``waits`` is set)."""
         return self.ask(
             Query(kind, {"sentence": self._sentence.text, **fields}, {**self._sentence.about, **(about or {})})
         )
@@ -223,7 +222,7 @@ class _Asker:
         self.asked.append((query, verdict))
         return verdict.value
 
-    def citation(self, cited: Cited) -> bool | None:
+    def citation(self, cited: _Cited) -> bool | None:
         """Whether a citation holds."""
         if cited.query is None:
             return False
@@ -241,12 +240,12 @@ class _Asker:
 
 
 class _End(NamedTuple):
-    """The end of a path, and what counts there."""
+    """Where a path ends, and what counts there; see :class:`Outcome`."""
 
     score: int | None
     path: tuple[str, ...]
     support: bool | None = None
-    given: Mapping[Pair, bool | None] = {}
+    matched: tuple[Pair, ...] = ()
     earns_recall: bool = False
     earns_coverage: bool = False
 
@@ -254,14 +253,14 @@ class _End(NamedTuple):
 _WAITS = _End(None, ("waits",))
 
 
-def walk(plan: ReportPlan, sentence: SentencePlan, verdicts: Verdicts, wanted: dict[Identity, Query]) -> Outcome:
+def _walk(plan: ReportPlan, sentence: _SentencePlan, verdicts: _Verdicts, wanted: dict[Identity, Query]) -> Outcome:
     """Follow the tree as far as the verdicts go.
 
     Args:
         plan: The report.
         sentence: One of its sentences.
         verdicts: What judges have said.
-        wanted: Receives the questions that nobody has answered; if there are none, the outcome is final.
+        wanted: Receives the unanswered questions; if there are none, the outcome is final.
     """
     ask = _Asker(sentence, verdicts, wanted)
     citations = {one.doc_id: ask.citation(one) for one in sentence.cited}
@@ -269,49 +268,43 @@ def walk(plan: ReportPlan, sentence: SentencePlan, verdicts: Verdicts, wanted: d
     return Outcome(
         index=sentence.index,
         text=sentence.text,
-        score=end.score,
-        path=end.path,
         citations=citations,
-        unknown=tuple(one.doc_id for one in sentence.cited if one.query is None),
-        support=end.support,
-        matched=tuple(pair for pair, value in end.given.items() if value and pair in plan.pairs),
-        earns_recall=end.earns_recall,
-        earns_coverage=end.earns_coverage,
+        unknown=tuple(cited.doc_id for cited in sentence.cited if cited.query is None),
         verdicts=tuple(ask.asked),
+        **end._asdict(),
     )
 
 
 def _cited_end(plan: ReportPlan, citations: Mapping[str, bool | None], ask: _Asker) -> _End:
     if ask.waits:
         return _WAITS
-    holds = all_of(citations.values())
+    holds = _all_of(citations.values())
     if not any(value is not False for value in citations.values()):
         return _End(-1, ("cited", "citation_fails"), False)
     given = ask.pairs(plan.pairs)
-    some = any(citations.values())
+    matched, some = _matched(plan, given), any(citations.values())
     if holds is False:
-        return _End(-1, ("cited", "citation_fails"), False, given, earns_coverage=some)
+        return _End(-1, ("cited", "citation_fails"), False, matched, earns_coverage=some)
     if holds is None:
-        return _End(None, ("cited", "unscored"), None, given, earns_coverage=some)
+        return _End(None, ("cited", "unscored"), None, matched, earns_coverage=some)
     path = ("cited", "citations_hold")
     if None in given.values():
-        return _End(None, (*path, "unscored"), True, given, True, True)
-    n_matched = sum(map(bool, given.values()))
-    return _End(n_matched, (*path, "nuggets_matched" if n_matched else "no_nugget"), True, given, True, True)
+        return _End(None, (*path, "unscored"), True, matched, True, True)
+    return _End(len(matched), (*path, "nuggets_matched" if matched else "no_nugget"), True, matched, True, True)
 
 
-def _uncited_end(plan: ReportPlan, sentence: SentencePlan, ask: _Asker) -> _End:
+def _uncited_end(plan: ReportPlan, sentence: _SentencePlan, ask: _Asker) -> _End:
     negative = ask("negative")
     if ask.waits:
         return _WAITS
     if negative is None:
-        return _End(None, ("uncited", "unscored"), given=ask.pairs(plan.pairs))
+        return _End(None, ("uncited", "unscored"), matched=_matched(plan, ask.pairs(plan.pairs)))
     if negative:
         given = ask.pairs({**plan.pairs, **plan.unanswerable})
-        confirmed = any_of(given.values())
+        confirmed = _any_of(given.values())
         branch = {True: "nugget_confirms", False: "no_nugget", None: "unscored"}[confirmed]
         score = None if confirmed is None else 1 if confirmed else -1
-        return _End(score, ("uncited", "negative", branch), None, given, True, True)
+        return _End(score, ("uncited", "negative", branch), None, _matched(plan, given), True, True)
     path = ("uncited", "not_negative")
     required = ask("requires_citation")
     if ask.waits:
@@ -321,8 +314,8 @@ def _uncited_end(plan: ReportPlan, sentence: SentencePlan, ask: _Asker) -> _End:
     return _first_instance(plan, sentence, ask, (*path, "needs_citation"))
 
 
-def _first_instance(plan: ReportPlan, sentence: SentencePlan, ask: _Asker, path: tuple[str, ...]) -> _End:
-    """Whether an uncited claim is new: in the report, which is what support counts, and among what has been cited."""
+def _first_instance(plan: ReportPlan, sentence: _SentencePlan, ask: _Asker, path: tuple[str, ...]) -> _End:
+    """Whether an uncited claim is new: to the report, which support counts, and to its cited sentences."""
     new = ask("first_instance", previous="\n".join(sentence.earlier)) if sentence.earlier else True
     new_to_cited = new
     if plan.scope == "cited" and new is not True:
@@ -339,22 +332,26 @@ def _first_instance(plan: ReportPlan, sentence: SentencePlan, ask: _Asker, path:
     return _End(-1, (*path, "first_instance" if new else "repeats_uncited"), support)
 
 
-def all_of(values: Iterable[bool | None]) -> bool | None:
-    """Whether all are true, as far as that is known.
+def _matched(plan: ReportPlan, given: Mapping[Pair, bool | None]) -> tuple[Pair, ...]:
+    return tuple(pair for pair, value in given.items() if value and pair in plan.pairs)
+
+
+def _all_of(values: Iterable[bool | None]) -> bool | None:
+    """Whether all are true; None if unknown.
 
     Example:
-        >>> all_of([True, None]), all_of([False, None]), all_of([])
+        >>> _all_of([True, None]), _all_of([False, None]), _all_of([])
         (None, False, True)
     """
     kept = list(values)
     return False if False in kept else None if None in kept else True
 
 
-def any_of(values: Iterable[bool | None]) -> bool | None:
-    """Whether any is true, as far as that is known.
+def _any_of(values: Iterable[bool | None]) -> bool | None:
+    """Whether any is true; None if unknown.
 
     Example:
-        >>> any_of([True, None]), any_of([False, None]), any_of([])
+        >>> _any_of([True, None]), _any_of([False, None]), _any_of([])
         (True, None, False)
     """
     kept = list(values)
@@ -370,13 +367,13 @@ def citation_query(sentence: str, doc_id: str, text: str, about: Mapping[str, st
 
 def _cited(
     doc_id: str, sentence: str, about: Mapping[str, str | int], find: LookUp | None, collections: Sequence[str]
-) -> Cited:
+) -> _Cited:
     text: str | None = ""
     lost = ""
     try:
         text = text if find is None else find(collections, doc_id)
     except (InputError, TypeError):
-        raise  # what was found is no document, or the look-up takes other arguments: the caller's fault
-    except Exception as error:  # a store that can't be read just now: the instrument's fault, whatever it raises
+        raise  # not a document, or a look-up with other arguments: the caller's fault
+    except Exception as error:  # the store can't be read: the instrument's fault, whatever it raises
         lost = repr(error)[:200]
-    return Cited(doc_id, None if text is None else citation_query(sentence, doc_id, text, about), lost)
+    return _Cited(doc_id, None if text is None else citation_query(sentence, doc_id, text, about), lost)

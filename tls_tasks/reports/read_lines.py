@@ -31,8 +31,8 @@ _LEAD_IN_WORDS = 12
 def blocks(text: str) -> Iterator[str]:
     r"""The paragraphs and list items of a report, each on one line.
 
-    Left out: headings (also a title on the first line, and a lead-in such as "Here is the report:"), rules, the fences
-    of code blocks, footnote definitions, and a list of references up to the next heading.
+    Left out: headings (including a title on the first line and a lead-in such as "Here is the report:"), rules, the
+    fences of code blocks, footnote definitions, and a list of references up to the next heading.
 
     Example:
         >>> list(blocks("# Report\n\nIt rained.\nThen it\nstopped.\n- Rivers rose\n\nReferences:\n[1] coast-01"))
@@ -57,12 +57,12 @@ def blocks(text: str) -> Iterator[str]:
 
 
 def sentence_spans(text: str, sure: Container[int] = (), marked: Container[int] = ()) -> list[tuple[int, int]]:
-    """Where the sentences of one line begin and end. Abbreviations and a small letter after the dot end none.
+    """Where the sentences of one line begin and end. An abbreviation, or a dot before a lower-case letter, ends none.
 
     Args:
         text: The line.
-        sure: Places where a sentence ends if a full stop stands before them, whatever follows.
-        marked: Places of citation marks: a full stop right after one is no abbreviation's.
+        sure: Positions at which a sentence ends if they follow a full stop, whatever comes next.
+        marked: Positions of citation marks: a full stop right after a mark does not belong to an abbreviation.
 
     Example:
         >>> text = "Dr. Hale left at 5.30 p.m. today. It rained! 开罗爆发抗议。警察开火。"
@@ -85,7 +85,7 @@ def sentence_spans(text: str, sure: Container[int] = (), marked: Container[int] 
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
-    """The lines that can hold prose, each with whether it is the text's first and a blank line follows."""
+    """The lines that can hold prose, each with whether it is the first of the text and a blank line follows."""
     is_first = True
     lines = [line if line.strip() else "" for line in text.splitlines()]
     for number, line in enumerate(lines):
@@ -107,12 +107,12 @@ def _is_heading(line: str, is_title: bool) -> bool:
 
 
 def _is_prose(more: str | None) -> bool:
-    """Whether a line that begins like "Sources: …" goes on as a sentence and not as a list of sources."""
+    """Whether a line that begins like "Sources: …" continues as a sentence and not as a list of sources."""
     return bool(more) and bool(re.match(r"[a-z]", str(more)))
 
 
 def _goes_on(current: str, line: str) -> bool:
-    """Whether a line goes on with the sentence of the one before, which has no end, and does not begin one."""
+    """Whether a line continues the unfinished sentence of the line before."""
     begin = _QUOTE.sub("", line[:40]).strip()[:1]
     return (begin.islower() or begin in "[(,;") and bool(begin) and current[-1:] not in ".!?。！？:"
 

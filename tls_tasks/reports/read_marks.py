@@ -1,7 +1,7 @@
 """Citation marks in model text: ``[1]``, ``[2, 5-7]``, ``[doc 3]``, ``[coast-07]`` -> ids of documents.
 
-A number is the place of a document in the list that the prompt showed. A mark that points to no document of the list is
-kept, as an id that nobody has: a citation of nothing is a wrong citation, not a missing one.
+A number is the position of a document in the list that the prompt showed. A mark that points to no document of the list
+is kept as an unknown id: citing what does not exist is a wrong citation, not a missing one.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-MAX_RANGE = 50
-"""Documents that a range such as ``[2-9]`` may span; a longer one is no range."""
+_MAX_RANGE = 50
+"""The most documents that a range such as ``[2-9]`` may span."""
 
-# One level of brackets only, and bounded, so that a text of brackets costs no more than another. A link's target goes
-# with its mark.
+# One level of brackets, of bounded length, so that a text full of brackets takes no longer than any other. The target
+# of a link belongs to its mark.
 _MARK = re.compile(
     r"[\[【]{1,2}([^\[\]【】\n]{1,300})[\]】]{1,2}(?:\([^()\s]{1,500}\))?|(?<=[\s.!?])\(([^()\n]{1,300})\)"
 )
@@ -62,17 +62,17 @@ class Citations:
         return self._known.get(doc_id.casefold()) == doc_id
 
     def of_number(self, number: int) -> str:
-        """The id of the document with this number; out of the list: the number itself, if no document is called so."""
+        """The id of the document with this number; outside the list, the document of that name or the number."""
         if 1 <= number <= len(self._listed):
             return self._listed[number - 1]
         return self._known.get(str(number), str(number))
 
     def ids(self, content: str, *, strict: bool = False) -> tuple[str, ...]:
-        """What the inside of a bracket cites; nothing if any part of it is no citation.
+        """What the inside of a bracket cites; nothing unless every part of it is a citation.
 
         Args:
             content: The text between the brackets.
-            strict: For round brackets: only ids of the list and numbers with a word before them (``doc 3``) count.
+            strict: For round brackets: only ids of the list and labelled numbers (``doc 3``) count.
         """
         found: list[str] = []
         for part in map(str.strip, _SEPARATOR.split(content)):
@@ -92,15 +92,15 @@ class Citations:
         for text in (part, bare):
             if known := self._known.get(text.strip("`*\"'").casefold()):
                 return [known]
-        if (span := _RANGE.fullmatch(bare)) and 0 <= int(span[2]) - int(span[1]) < MAX_RANGE and (label or not strict):
+        if (span := _RANGE.fullmatch(bare)) and 0 <= int(span[2]) - int(span[1]) < _MAX_RANGE and (label or not strict):
             return [self.of_number(number) for number in range(int(span[1]), int(span[2]) + 1)]
         return [bare] if not strict and _ID_LIKE.fullmatch(bare) else []
 
     def strip(self, text: str) -> tuple[str, tuple[Mark, ...]]:
-        """Take the marks out of a text.
+        """Remove the marks from a text.
 
         Returns:
-            The text without marks, and the marks with their places in it.
+            The text without marks, and the marks with their positions in it.
 
         Example:
             >>> Citations(["a", "b"]).strip("It rained [1, 2]. It stopped [sic].")
@@ -115,7 +115,7 @@ class Citations:
                 continue
             piece = text[position : match.start()].rstrip()
             position = match.end()
-            if not piece and not pieces:  # at the very beginning: no blank is left behind
+            if not piece and not pieces:  # at the very beginning: leave no space behind
                 position += len(text[position:]) - len(text[position:].lstrip())
             elif text[position : position + 1].isalnum():
                 piece += " "

@@ -1,4 +1,4 @@
-"""Model text -> a report: sentences and what each of them cites. Never raises, whatever the model wrote."""
+"""Model text -> a report: its sentences and what each of them cites. Never raises, whatever the model wrote."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tls_tasks.reports.read_marks import Citations, Mark
 from tls_tasks.reports.types import Report, ReportSentence
 
 PROBLEM_KINDS = (
-    "unknown_citation",  # a citation of no document of the prompt; kept, since it is a wrong one
-    "over_limit",  # a sentence beyond the length that the request allows; left out
+    "unknown_citation",  # a citation of no document of the prompt; kept, since it is a wrong citation
+    "over_limit",  # a sentence beyond the length limit of the request; left out
     *JSON_PROBLEM_KINDS,
 )
 """What may be wrong with a report in a text."""
@@ -38,9 +38,9 @@ def parse_report(
 ) -> Parsed[Report]:
     r"""Read a report as models write it: prose with marks such as ``[1]``, or JSON with a list of sentences.
 
-    Thinking, headings, list signs and a list of references at the end are no part of the report. A mark after a full
-    stop belongs to the sentence before; only where a paragraph begins with a mark do marks stand before their
-    sentences. Marks are taken out of the text.
+    Thinking, headings, list markers and a list of references at the end are not part of the report. A mark after a
+    full stop belongs to the sentence before it, unless the paragraph begins with a mark: then marks precede their
+    sentences. Marks are removed from the text.
 
     Args:
         text: What the model wrote.
@@ -48,11 +48,11 @@ def parse_report(
         request_id: Which request was answered.
         run_id: Who answered.
         collection_ids: Where the documents are.
-        limit: Characters (NFKC, sentences joined by blanks) that a report may have; the first sentence that goes beyond
-            them and all after it are left out. None: no limit.
+        limit: Characters (NFKC, sentences joined by spaces) that a report may have; the first sentence that exceeds
+            them and all that follow are left out. None: no limit.
 
     Returns:
-        The report, None where there is no sentence at all, and the problems, whose kinds are :data:`PROBLEM_KINDS`.
+        The report, None if there is no sentence at all, and the problems, whose kinds are :data:`PROBLEM_KINDS`.
 
     Example:
         >>> parsed = parse_report("# Rain\n\nIt rained [1]. So? [2, 7]\n\nSources:\n[1] d1", ["d1", "d2"])
@@ -70,7 +70,7 @@ def parse_report(
     if _MAY_BE_JSON.search(answer.text):
         sentences = _json_sentences(answer.text, citations, problems)
     if sentences is None:
-        sentences = prose_sentences(answer.text, citations)
+        sentences = _prose_sentences(answer.text, citations)
     sentences = _within(sentences, limit, problems)
     for sentence in sentences:
         unknown = [doc_id for doc_id in sentence.citations if not citations.is_known(doc_id)]
@@ -80,11 +80,11 @@ def parse_report(
     return Parsed(Report(request_id, run_id, tuple(collection_ids), tuple(sentences)), tuple(problems))
 
 
-def prose_sentences(text: str, citations: Citations) -> list[ReportSentence]:
+def _prose_sentences(text: str, citations: Citations) -> list[ReportSentence]:
     """The sentences of prose with their marks.
 
     Example:
-        >>> prose_sentences("[1] says that it rained. [2] says that it snowed.", Citations(["a", "b"]))[1]
+        >>> _prose_sentences("[1] says that it rained. [2] says that it snowed.", Citations(["a", "b"]))[1]
         ReportSentence(text='says that it snowed.', citations=('b',))
     """
     sentences: list[ReportSentence] = []
@@ -97,7 +97,7 @@ def prose_sentences(text: str, citations: Citations) -> list[ReportSentence]:
 
 
 def _block_sentences(clean: str, marks: Sequence[Mark]) -> list[ReportSentence]:
-    """The sentences of one paragraph, each with the marks that stand in it or right after it."""
+    """The sentences of one paragraph, each with the marks in it or right after it."""
     leading = bool(marks) and not clean[: marks[0].position].strip()
     places = {mark.position for mark in marks}
     spans = sentence_spans(clean, places if leading else (), places)
@@ -132,7 +132,7 @@ def _has_word(text: str) -> bool:
 
 
 def _json_sentences(text: str, citations: Citations, problems: list[Problem]) -> list[ReportSentence] | None:
-    """The sentences of a JSON answer; None if there is none."""
+    """The sentences of a JSON answer; None if there is no JSON."""
     found = find_json(text, _weigh)
     if not found.values:
         return None
@@ -146,12 +146,12 @@ def _json_sentences(text: str, citations: Citations, problems: list[Problem]) ->
             sentences += _row_sentences(row, citations, listed)
         if not rows and isinstance(value, Mapping):
             prose = next(str(value[name]) for name in _PROSE_FIELDS if isinstance(value.get(name), str))
-            sentences += prose_sentences(prose, citations)
+            sentences += _prose_sentences(prose, citations)
     return sentences
 
 
 def _weigh(value: Any) -> int:
-    """How many sentences a value of JSON holds."""
+    """How many sentences a JSON value holds."""
     if rows := _rows(value):
         return len(rows)
     return int(isinstance(value, Mapping) and any(isinstance(value.get(name), str) for name in _PROSE_FIELDS))
@@ -171,7 +171,7 @@ def _is_row(value: Any) -> bool:
 
 
 def _row_sentences(row: Any, citations: Citations, listed: list[Any] | None) -> list[ReportSentence]:
-    """One sentence: a row is one, however many full stops it has; marks in its text count as well."""
+    """The sentence of a row, however many full stops it has; marks in its text count as well."""
     text = row if isinstance(row, str) else row["text"]
     given: Any = [] if isinstance(row, str) else next((row[name] for name in _CITATION_FIELDS if name in row), [])
     clean, marks = citations.strip(" ".join(text.split()))
@@ -180,31 +180,31 @@ def _row_sentences(row: Any, citations: Citations, listed: list[Any] | None) -> 
 
 
 def _cited(given: Any, citations: Citations, listed: list[Any] | None) -> list[str]:
-    """What a ``citations`` field cites: ids, numbers, a map of ids to scores, or one of them alone."""
+    """What a ``citations`` field cites: ids, numbers, a map of ids to scores, or a single one."""
     if isinstance(given, Mapping):
         given = list(given)
     elif not isinstance(given, list):
         given = [] if given is None else [given]
     ids: list[str] = []
-    for one in given:
-        if isinstance(one, bool) or not isinstance(one, int | str):
-            ids += _cited(one.get("doc_id", one.get("id")), citations, None) if isinstance(one, Mapping) else []
-        elif isinstance(one, int):
-            # With a list of references of its own, numbers count its entries from 0, as in TREC RAG.
-            in_list = listed is not None and 0 <= one < len(listed) and isinstance(listed[one], str)
-            ids.append(str(listed[one]) if listed is not None and in_list else citations.of_number(_bounded(one)))
-        elif one.strip():
-            ids += citations.ids(one.strip().strip("[]")) or [one.strip()]
+    for cited in given:
+        if isinstance(cited, bool) or not isinstance(cited, int | str):
+            ids += _cited(cited.get("doc_id", cited.get("id")), citations, None) if isinstance(cited, Mapping) else []
+        elif isinstance(cited, int):
+            # In an answer with a list of references of its own, numbers are indices into it from 0, as in TREC RAG.
+            in_list = listed is not None and 0 <= cited < len(listed) and isinstance(listed[cited], str)
+            ids.append(str(listed[cited]) if listed is not None and in_list else citations.of_number(_bounded(cited)))
+        elif cited.strip():
+            ids += citations.ids(cited.strip().strip("[]")) or [cited.strip()]
     return ids
 
 
 def _bounded(number: int) -> int:
-    """A number that can be written out, whatever Python's limit on digits."""
+    """A number that can be written, whatever Python's limit on digits; -1 is out of every list."""
     return number if abs(number) < 10**9 else -1
 
 
 def _within(sentences: list[ReportSentence], limit: int | None, problems: list[Problem]) -> list[ReportSentence]:
-    """The sentences before the first that goes beyond the limit."""
+    """The sentences before the first that exceeds the limit."""
     if limit is None:
         return sentences
     kept = within_limit(sentences, limit)

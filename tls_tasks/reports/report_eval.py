@@ -9,26 +9,27 @@ answer is unscored and counted, never a no.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from tls_tasks.core.errors import InputError, warn_caller
-from tls_tasks.core.options import check_choice, check_whole_number, interval_options, interval_sign
+from tls_tasks.core.options import check_choice, check_whole_number, interval_options, interval_sign, signature
+from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
-from tls_tasks.core.signature import signature
-from tls_tasks.reports.asking import NoJudge, as_judge
 from tls_tasks.reports.details import ReportItem, failed_item, report_item
 from tls_tasks.reports.documents import LookUp, look_up
-from tls_tasks.reports.judges.callable import CallableJudge
+from tls_tasks.reports.judges.callable import CallableJudge, from_callable
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.plan import SCOPES, judge_reports, plan_report
 from tls_tasks.reports.report_gen_eval import score_as_program
 from tls_tasks.reports.rows import ReportRow, read_rows
 from tls_tasks.reports.score import AGGREGATES, ANSWERS, RECALL_UNITS, counts_of, from_items, results_table, runs_of
-from tls_tasks.reports.types import Judge, Report
+from tls_tasks.reports.types import Judge, Query, Report, Verdict
 
 VERSION = 1
+
+_JUDGE_FORMS = "a judge (see tls_tasks.reports.judges), a function of a query, or recorded judgments (a list of dicts)"
 
 _COMPAT = (None, "report_gen_eval")
 
@@ -79,7 +80,7 @@ def report_eval(
         documents: Document id -> text or ``{"title", "text"}``; or collection -> such a mapping; or a function or store
             (see :func:`~tls_tasks.reports.documents.look_up`). An id that is not in it is an unsupported citation.
             None: nothing is looked up; for recorded judgments and functions, which may know documents by their ids.
-        judge: Who answers, see :func:`~tls_tasks.reports.asking.as_judge`.
+        judge: Who answers, see :func:`as_judge`.
         compat: ``report_gen_eval``: the recall and precision of that program, whatever its documentation says; the
             options from ``recall_unit`` to ``length_limit`` have no meaning then, and the other results are NaN.
         recall_unit: What recall counts: each (question, ``answer``) pair, each ``question``, or each ``item`` of the
@@ -155,6 +156,51 @@ def report_eval(
     )
 
 
+def as_judge(judge: Any) -> Judge:
+    """A judge from whatever the caller has.
+
+    Args:
+        judge: An object with ``ask``; a function, see :func:`~tls_tasks.reports.judges.callable.from_callable`;
+            recorded judgments, a list of rows or ``{"judgments": rows, "defaults": {kind: verdict}}``; None: nothing
+            may be asked.
+
+    Raises:
+        InputError: Anything else, or a row that is not a judgment.
+
+    Example:
+        >>> judge = as_judge([{"kind": "check_negative", "sentence": "s", "verdict": "NO"}])
+        >>> [verdict.value for verdict in judge.ask([Query("negative", {"sentence": text}) for text in "st"])]
+        [False, None]
+    """
+    if judge is None:
+        return _NoJudge()
+    if isinstance(judge, Mapping) and "judgments" in judge:
+        return Recorded(judge["judgments"], defaults=judge.get("defaults"))
+    if isinstance(judge, list | tuple):
+        return Recorded(judge)
+    if callable(getattr(judge, "ask", None)):
+        found: Judge = judge
+        return found
+    if callable(judge):
+        return from_callable(judge, f"custom({getattr(judge, '__qualname__', type(judge).__qualname__)})")
+    raise InputError("judge", None, describe(judge), _JUDGE_FORMS)
+
+
+class _NoJudge:
+    """Refuses to be asked: for reports that can be scored without a judge."""
+
+    name = "none"
+
+    def ask(self, queries: Sequence[Query]) -> list[Verdict]:
+        """Say what is missing.
+
+        Raises:
+            InputError: Always.
+        """
+        kinds = ", ".join(dict.fromkeys(query.kind for query in queries))
+        raise InputError("judge", None, f"None, and {len(queries)} questions to ask ({kinds})", _JUDGE_FORMS)
+
+
 def _check_options(
     compat: Any, recall_unit: Any, first_instance_scope: Any, nugget_answers: Any, length_limit: Any, aggregate: Any
 ) -> None:
@@ -169,7 +215,7 @@ def _check_options(
 
 def _check_documents(rows: Sequence[ReportRow], judge: Judge) -> None:
     """Refuse to show a judge empty documents."""
-    if isinstance(judge, Recorded | CallableJudge | NoJudge):
+    if isinstance(judge, Recorded | CallableJudge | _NoJudge):
         return
     for row in rows:
         if row.report and any(sentence.citations for sentence in row.report.sentences):

@@ -1,11 +1,14 @@
 """``compat="report_gen_eval"``: what the program of that name does (orionweller/report_gen_eval, b34e68e).
 
-Where it differs from its own documentation, which :mod:`~tls_tasks.reports.plan` follows: a sentence in which
-anything goes wrong scores 0 and leaves precision, be it a citation of no document, a nugget without importance or a
-judge that fails; an answer must be YES or NO and nothing else, and is asked for three times, each time with all others
-of its batch; a repeated claim passes whether it was ever cited or not; a negative statement is ignored where the
-request has no nuggets; undefined ratios are 0; a sentence without text, or a nugget without ``gold_answers``, loses the
-whole report.
+It differs from its own documentation, which :mod:`~tls_tasks.reports.plan` follows:
+
+- a sentence in which anything fails (an unknown document, a nugget without importance, the judge) scores 0 and is not
+  counted in precision;
+- an answer must be exactly YES or NO, and is asked for up to three times, each time with its whole batch;
+- a repeated claim passes whether it was ever cited or not;
+- a negative statement is ignored if the request has no nuggets;
+- undefined ratios are 0;
+- a sentence without text, or a nugget without ``gold_answers``, loses the whole report.
 """
 
 from __future__ import annotations
@@ -26,7 +29,7 @@ from tls_tasks.reports.types import Judge, Query, Verdict
 _TRIES = 3
 
 _Tries = Callable[[Query], Sequence[Any] | None]
-"""A query -> what is said at the first, second … try, the last for all later ones; None: nobody has been asked yet."""
+"""A query -> what is said at the first, second … try (the last for all later ones); None: not asked yet."""
 
 _About = Mapping[str, str | int]
 
@@ -60,7 +63,7 @@ class _Model:
     wanted: dict[Identity, Query] = field(default_factory=dict)
 
     def batch(self, queries: Sequence[Query]) -> list[bool]:
-        """All answers; one that can't be read sends the whole batch again, three times at most."""
+        """All answers; if one can't be read, the whole batch is asked again, up to three times."""
         said = [self.tries(query) for query in queries]
         self.wanted.update((query.identity, query) for query, texts in zip(queries, said, strict=True) if texts is None)
         if None in said:
@@ -85,13 +88,13 @@ class _Model:
 
 
 def score_as_program(rows: Sequence[ReportRow], find: LookUp | None, judge: Judge) -> list[ReportItem]:
-    """Score reports as the program does; all that it would ask next is asked at once.
+    """Score reports as the program does; what it would ask next is asked for all reports at once.
 
     Args:
         rows: The reports; what counts is how they were given, since the program trips over what a parser would repair.
-        find: The look-up of documents; None: all exist.
-        judge: Who is asked. Recorded judgments are read strictly, try by try; another judge's missing verdict has
-            failed three times.
+        find: Looks documents up; None: all exist.
+        judge: The judge. Recorded judgments are read strictly, try by try; a missing verdict of any other judge counts
+            as three failures.
 
     Raises:
         KeyError: What loses a report in the program.
@@ -160,7 +163,7 @@ def _sentence(
 
 
 def _documents(row: Any, report: Any, find: LookUp | None) -> list[tuple[str, str]]:
-    """Ids and texts of what a sentence cites. Citations that are no list are none; one that is not found ends it."""
+    """Ids and texts of what a sentence cites. Anything but a list is ignored; an unknown document ends the sentence."""
     if "citations" not in row or not row["citations"] or not isinstance(row["citations"], list):
         return []
     found = []
@@ -205,7 +208,7 @@ def _matches(text: str, nuggets: Any, model: _Model, about: _About) -> list[_Mat
     for nugget in nuggets:
         for answer in nugget["gold_answers"]:
             pairs.append(_Match(nugget["question_text"], answer))
-            _ = nugget["info"]["importance"]  # the program reads it, and falls where there is none
+            _ = nugget["info"]["importance"]  # the program reads it, and fails if it is missing
     if not pairs:
         return []
     answers = model.batch(

@@ -54,10 +54,10 @@ def read_rows(predictions: Any, references: Any, *, limit: int | None = None, st
         predictions: Reports, see :data:`~tls_tasks.reports.read.REPORT_FORMS`.
         references: Requests, see :data:`~tls_tasks.reports.nuggets.REQUEST_FORMS`.
         limit: See :func:`~tls_tasks.reports.read.within_limit`.
-        strict: Whether a dict that is no report raises; otherwise its ``report`` is None.
+        strict: Whether a dict that is not a report raises an error; otherwise its ``report`` is None.
 
     Raises:
-        InputError: A column that is none, columns of unequal length, or a row that does not fit.
+        InputError: Not columns, columns of unequal length, or a row that does not fit.
 
     Example:
         >>> read_rows([{"sentences": []}], [{"query_id": 7, "items": []}])[0].request.request_id
@@ -68,7 +68,7 @@ def read_rows(predictions: Any, references: Any, *, limit: int | None = None, st
 
 
 def check_row(row: Any, field: str, index: int) -> None:
-    """Refuse a row that is no report or no request."""
+    """Refuse a row that is not a report, or not a request."""
     if field == "references":
         _reference(row, index, "")
     else:
@@ -145,4 +145,4 @@ def _loaded(row: Any, index: int) -> Any:
     try:
         return json.loads(row)
     except (ValueError, RecursionError) as error:
-        raise InputError("references", index, f"text that is no JSON: {error}", REQUEST_FORMS) from error
+        raise InputError("references", index, f"text that is not JSON: {error}", REQUEST_FORMS) from error

@@ -1,27 +1,26 @@
 """Runs of reports from files, and their scores: what ``tls-tasks judge`` and ``tls-tasks score`` work on.
 
-A run is a file of reports with a file of nuggets, or a samples log of the harness's report task, which has both and the
-documents that its prompts showed.
+A run is a file of reports with a file of nuggets, or a samples log of the harness's report task, which contains both
+and the documents that its prompts showed.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.answers import answer_text
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Score
-from tls_tasks.data.lines import json_values, text_lines
-from tls_tasks.reports.files import BadRow
+from tls_tasks.core.task import answer_text
+from tls_tasks.data.files import json_lines, text_lines
 from tls_tasks.reports.nuggets import parse_request, read_requests
 from tls_tasks.reports.read import read_reports
+from tls_tasks.reports.read_files import BadRow
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import from_items
-from tls_tasks.reports.task import NOBODY, parse_answer, read_judged, request_row, shown_documents
+from tls_tasks.reports.task import parse_answer, request_row, shown_documents
 from tls_tasks.reports.types import Judge, Report, ReportRequest
 
 
@@ -31,19 +30,20 @@ class ReportRun:
 
     Attributes:
         reports: In the order of the file.
-        requests: For each report its request; without nuggets where there is no row for it.
+        requests: Each report's request; without nuggets if there is no row for it.
         documents: What the prompts showed, request id -> id -> document; None for a file of reports.
-        bad: Rows of the files that could not be taken as they stood.
-        without_nuggets: Ids of requests for which there are no nuggets.
-        judgments: Lines of a recording, where the log of the run has been judged already.
+        bad: Rows of the files that could not be read as they stood.
     """
 
     reports: tuple[Report, ...]
     requests: tuple[ReportRequest, ...]
     documents: Mapping[str, Mapping[str, Any]] | None
-    bad: tuple[BadRow, ...]
-    without_nuggets: tuple[str, ...]
-    judgments: tuple[Mapping[str, Any], ...] = ()
+    bad: tuple[BadRow, ...] = ()
+
+    @property
+    def without_nuggets(self) -> list[str]:
+        """Ids of requests for which there are no nuggets."""
+        return list(dict.fromkeys(request.request_id for request in self.requests if not request.nuggets))
 
 
 def read_run(reports: Path, nuggets: Path | None) -> ReportRun:
@@ -51,41 +51,31 @@ def read_run(reports: Path, nuggets: Path | None) -> ReportRun:
 
     Args:
         reports: Reports in JSON Lines (the forms of :mod:`tls_tasks.reports.read`), or a samples log of the harness.
-        nuggets: The requests with their nuggets (:mod:`tls_tasks.reports.nuggets`); not asked for with a samples log.
+        nuggets: The requests with their nuggets (:mod:`tls_tasks.reports.nuggets`); None: ``reports`` is a samples log,
+            which has its own.
 
     Raises:
         DataError: A file that can't be read, that holds no report, or nuggets that are missing.
     """
-    lines = list(text_lines(reports))
-    if _is_samples_log(lines):
-        return _of_samples(lines, reports)
     if nuggets is None:
-        raise DataError(
-            f"{reports}: reports without nuggets; name the nuggets file too (only a samples log has its own)"
-        )
-    found, bad = read_reports(lines, str(reports))
+        return _read_samples(reports)
+    found, bad = read_reports(text_lines(reports), str(reports))
     if not found:
         raise DataError(f"{reports}: no report in it{f'; {bad[0]}' if bad else ''}")
     requests, bad_nuggets = read_requests(text_lines(nuggets), str(nuggets))
     by_id = {request.request_id: request for request in requests}
-    lacking = dict.fromkeys(one.request_id for one in found if one.request_id not in by_id)
-    return ReportRun(
-        found,
-        tuple(by_id.get(one.request_id, ReportRequest(one.request_id)) for one in found),
-        None,
-        (*bad, *bad_nuggets),
-        tuple(lacking),
-    )
+    asked = tuple(by_id.get(report.request_id, ReportRequest(report.request_id)) for report in found)
+    return ReportRun(found, asked, None, (*bad, *bad_nuggets))
 
 
 def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size: int = 0, **options: Any) -> Score:
-    """Judge and score a run; with a recording as the judge nobody is asked.
+    """Judge and score a run; with a recording as the judge, nobody is asked.
 
     Args:
         run: The run.
-        judge: Who judges.
+        judge: The judge.
         documents: See :func:`~tls_tasks.reports.report_eval.report_eval`; a samples log has its own.
-        batch_size: Reports whose questions are put together; 0: all.
+        batch_size: How many reports are judged at a time; 0: all.
         **options: Those of ``report_eval``.
 
     Raises:
@@ -102,20 +92,11 @@ def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size
     return replace(part, **from_items(items))
 
 
-def _is_samples_log(lines: Sequence[str]) -> bool:
-    try:
-        first = json.loads(next((line for line in lines if line.strip()), ""))
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(first, dict) and {"doc", "resps", "filtered_resps"} <= first.keys()
-
-
-def _of_samples(lines: Sequence[str], path: Path) -> ReportRun:
+def _read_samples(path: Path) -> ReportRun:
     reports: dict[str, Report] = {}
     requests: list[ReportRequest] = []
     documents: dict[str, Mapping[str, Any]] = {}
-    judgments: list[Mapping[str, Any]] = []
-    for place, sample in _samples(lines, path):
+    for place, sample in _samples(path):
         doc = sample["doc"]
         request_id = str(doc["doc_id"])
         if request_id in reports:
@@ -125,21 +106,21 @@ def _of_samples(lines: Sequence[str], path: Path) -> ReportRun:
         reports[request_id] = replace(report, run_id=path.stem, collection_ids=(request_id,))
         request = parse_request(request_row(doc)).value
         if request is None:
-            raise DataError(f"{place}: doc.nuggets is no row of nuggets")
+            raise DataError(f"{place}: doc.nuggets is not a row of nuggets")
         requests.append(request)
         documents[request_id] = shown_documents(doc)
-        judged = read_judged(doc, answer_text(sample["filtered_resps"]))
-        judgments += judged["judgments"] if judged["judge"] != NOBODY else []
-    lacking = tuple(request.request_id for request in requests if not request.nuggets)
-    return ReportRun(tuple(reports.values()), tuple(requests), documents, (), lacking, tuple(judgments))
+    return ReportRun(tuple(reports.values()), tuple(requests), documents)
 
 
-def _samples(lines: Iterable[str], path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+def _samples(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     wanted = ("doc_id", "documents", "nuggets", "limit", "collection_id")
-    for place, sample in json_values(lines, str(path)):
+    for place, sample in json_lines(path):
         doc = sample.get("doc") if isinstance(sample, dict) else None
-        if not isinstance(doc, dict) or not {"resps", "filtered_resps"} <= sample.keys():
-            raise DataError(f"{place}: got no sample of the harness, expected doc, resps and filtered_resps")
+        if not isinstance(doc, dict) or "resps" not in sample:
+            raise DataError(
+                f"{place}: no sample of the harness; for a file of reports, name the nuggets file too "
+                "(only a samples log has its own)"
+            )
         if lacking := [name for name in wanted if name not in doc]:
             raise DataError(f"{place}: doc has no {lacking[0]}: is it a samples log of report_generation?")
         yield place, sample

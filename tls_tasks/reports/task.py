@@ -1,6 +1,6 @@
-"""The report task: answers -> judged reports -> units.
+"""The report task: answers -> judged answers -> units.
 
-All answers are judged at once, by many questions at a time, and what the judge said is written into the judged answer:
+All answers are judged together, so that many questions are asked at a time, and a judged answer contains the verdicts:
 a logged run is a recording. Scoring reads it and asks nobody.
 """
 
@@ -33,8 +33,8 @@ from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, Verdict
 
 _log = logging.getLogger(__name__)
 
-NOBODY = "none"
-"""The judge's name where there is none."""
+_NOBODY = "none"
+"""The judge's name if there is none."""
 
 
 def _f1_of_ratios(support_of: float, support_hits: float, coverage_of: float, coverage_hits: float) -> float:
@@ -54,12 +54,12 @@ _RESULTS = {
 }
 
 
-def judge_answers(answers: Sequence[str], docs: Sequence[Doc]) -> list[str]:
+def _judge_answers(answers: Sequence[str], docs: Sequence[Doc]) -> list[str]:
     """Read the reports in all answers to a task and put the judge's questions about them.
 
     Args:
         answers: The model's answers, one a document.
-        docs: The task's documents; ``judge`` in them says who judges.
+        docs: The task's documents, whose ``judge`` says who judges.
 
     Returns:
         For each document JSON text: ``report`` (a row with ``sentences``), ``problems`` (kind -> how often), ``judge``
@@ -81,8 +81,8 @@ def judge_answers(answers: Sequence[str], docs: Sequence[Doc]) -> list[str]:
     return [json.dumps(_judged(*pair, asker)) for pair in zip(parsed, outcomes, strict=True)]
 
 
-def read_judged(doc: Doc, text: str) -> dict[str, Any]:
-    """What :func:`judge_answers` wrote; of any other text the report in it, judged by nobody."""
+def _read_judged(doc: Doc, text: str) -> dict[str, Any]:
+    """What :func:`_judge_answers` wrote; for any other text the report in it, judged by nobody."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -93,7 +93,7 @@ def read_judged(doc: Doc, text: str) -> dict[str, Any]:
 
 
 def _load(
-    name: str, /, *, judge: Any = NOBODY, provenance: MutableMapping[str, str] | None = None, **options: Any
+    name: str, /, *, judge: Any = _NOBODY, provenance: MutableMapping[str, str] | None = None, **options: Any
 ) -> list[dict[str, Any]]:
     """The documents. A judge that can't work is refused before anything has been generated."""
     judged_by = check_judge(judge)
@@ -115,9 +115,9 @@ def _target(doc: Doc) -> str:
 
 def _unit(doc: Doc, answer: str) -> dict[str, float]:
     """The unit of a judged report; of one that nobody has judged only what can be counted."""
-    judged = read_judged(doc, answer)
+    judged = _read_judged(doc, answer)
     n_sentences = len(judged["report"]["sentences"]) if judged["report"] else 0
-    unit = {"unscored_sentences": n_sentences} if judged["judge"] == NOBODY else _score(doc, judged).units[0]
+    unit = {"unscored_sentences": n_sentences} if judged["judge"] == _NOBODY else _score(doc, judged).units[0]
     return {
         **unit,
         "n": 1,
@@ -128,7 +128,7 @@ def _unit(doc: Doc, answer: str) -> dict[str, float]:
 
 
 def _explain(doc: Doc, answer: str) -> dict[str, dict[str, Any]]:
-    return {"report_eval": _score(doc, read_judged(doc, answer)).as_dict(detailed=True)}
+    return {"report_eval": _score(doc, _read_judged(doc, answer)).as_dict(detailed=True)}
 
 
 def _score(doc: Doc, judged: Mapping[str, Any]) -> Score:
@@ -143,7 +143,7 @@ def _score(doc: Doc, judged: Mapping[str, Any]) -> Score:
 
 
 class _Asker:
-    """Stands between the questions and the judge: what the judge can't answer is unscored, and the reason is kept."""
+    """Passes questions on to the judge; if the judge fails, they are unscored and the reason is kept."""
 
     def __init__(self) -> None:
         self.judge: Judge | None = None
@@ -152,19 +152,19 @@ class _Asker:
     @property
     def name(self) -> str:
         """The judge's name."""
-        return NOBODY if self.judge is None else self.judge.name
+        return _NOBODY if self.judge is None else self.judge.name
 
     def ask(self, queries: Sequence[Query]) -> Sequence[Verdict]:
-        """The judge's verdicts; after a failure none, without another try."""
+        """The judge's verdicts; none once it has failed."""
         if self.judge is not None and not self.error:
             try:
                 return self.judge.ask(queries)
-            except Exception as error:  # whatever a judge raises must not cost the generations
+            except Exception as error:  # whatever it is, it must not lose the answers
                 self.fail(error)
         return [Verdict(None, "down")] * len(queries)
 
     def fail(self, error: Exception) -> None:
-        """Remember why, and say so."""
+        """Keep the reason, and log it."""
         self.error = f"{type(error).__name__}: {error}"
         _log.error(
             "the judge can't be used, its verdicts are missing (the answers are kept; judge them from the samples log "
@@ -203,17 +203,31 @@ def _plan(report: Report | None, doc: Doc) -> ReportPlan:
 
 
 def request_row(doc: Doc) -> dict[str, Any]:
-    """The request's row of nuggets, empty where there is none."""
+    """The request's row of nuggets, empty if there is none."""
     row: dict[str, Any] = json.loads(doc["nuggets"]) if doc["nuggets"] else {"query_id": doc["doc_id"], "items": []}
     return row
 
 
 def shown_documents(doc: Doc) -> dict[str, dict[str, str]]:
-    """The documents that a prompt showed: what it did not show can't be cited."""
+    """The documents that the prompt showed by id; others can't be cited."""
     return {document["id"]: document for document in json.loads(doc["documents"])}
 
 
+def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
+    """Each sentence with its path through the decision tree, its citations and the nuggets that it answers."""
+    sentences = explained["report_eval"]["items"][0]["sentences"]
+    return {
+        "kind": "report",
+        "request": str(doc.get("problem_statement") or doc.get("title") or ""),
+        # Of the verdicts, only the missing ones are shown.
+        "sentences": [
+            {**sentence, "verdicts": [verdict for verdict in sentence["verdicts"] if verdict["value"] is None]}
+            for sentence in sentences
+        ],
+    }
+
+
 TASKS = {
-    name: Task(name, "reports", _RESULTS, _load, prompt, _target, _unit, _explain, judge=judge_answers)
+    name: Task(name, "reports", _RESULTS, _load, prompt, _target, _unit, _explain, _picture, judge=_judge_answers)
     for name in DATA_SETS
 }

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 QUERY_KINDS = ("citation_support", "nugget_agreement", "negative", "requires_citation", "first_instance")
-"""What a judge is asked: does the document support the sentence; does the sentence give the answer; does it deny
-something; does it need a citation; is it the first to make its claim."""
+"""What a judge is asked: whether the document supports the sentence, the sentence gives the answer, it is a negative
+statement, it needs a citation, it is the first to make its claim."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,8 +16,8 @@ class ReportSentence:
     """One sentence.
 
     Attributes:
-        text: Without citation marks. Blank: there was none, and the sentence is passed over; it keeps its place.
-        citations: Ids of the cited documents, each once, in order.
+        text: Without citation marks. A sentence without text is ignored, but keeps its place.
+        citations: Distinct ids of the cited documents, in order.
     """
 
     text: str
@@ -43,7 +43,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class NuggetAnswer:
-    """One right answer, and the documents that attest it if the nugget file says so."""
+    """A right answer, and the documents that attest it if the nugget file names them."""
 
     text: str
     references: tuple[str, ...] = ()
@@ -54,11 +54,11 @@ class Nugget:
     """A question that a report should answer.
 
     Attributes:
-        question_id: Its id, or the question where there is none.
+        question_id: Its id, or the question if it has none.
         question: The question.
-        answers: Right answers; empty: nobody knows, and a report should say so.
-        aggregator: ``OR``: any answer will do; ``AND``: all are asked for.
-        importance: ``vital`` (weight 2); ``okay``, empty or anything else (weight 1).
+        answers: Right answers; empty if nobody knows, and a report should say so.
+        aggregator: ``OR``: any answer suffices; ``AND``: all are required.
+        importance: ``vital`` has weight 2, anything else (``okay``, empty) weight 1.
     """
 
     question_id: str
@@ -70,7 +70,7 @@ class Nugget:
 
 @dataclass(frozen=True, slots=True)
 class ReportRequest:
-    """What a report was asked for, and its nuggets.
+    """A request for a report, and its nuggets.
 
     Attributes:
         request_id: Its id.
@@ -92,10 +92,10 @@ class Query:
     Attributes:
         kind: One of :data:`QUERY_KINDS`.
         fields: What the prompt of this kind shows: ``sentence``; ``document`` (citation_support); ``question`` and
-            ``answer`` (nugget_agreement); ``previous`` (first_instance). A document without text has its ``doc_id``
-            here as well. Two queries with the same kind and fields are the same question, and are asked once.
-        about: What people and recordings know it by: ``request_id``, ``run_id``, ``sentence`` (its place, from 0),
-            ``doc_id`` or ``question_id``; no part of the question.
+            ``answer`` (nugget_agreement); ``previous`` (first_instance). A document without text also has its
+            ``doc_id`` here. Two queries with the same kind and fields are the same question, which is asked once.
+        about: How people and recordings identify it: ``request_id``, ``run_id``, ``sentence`` (its index, from 0),
+            ``doc_id`` or ``question_id``; not part of the question.
     """
 
     kind: str
@@ -112,10 +112,10 @@ class Verdict(NamedTuple):
     """A judge's answer.
 
     Attributes:
-        value: Yes or no; None: unscored, and ``reason`` says why.
-        reason: ``unreadable``, ``timeout``, ``missing``, ``refused`` …; empty where there is a value.
+        value: Yes or no; None if unscored, and ``reason`` says why.
+        reason: ``unreadable``, ``timeout``, ``missing``, ``refused`` …; empty if there is a value.
         raw: What the judge wrote, shortened.
-        probability: Of yes, where the judge knows it.
+        probability: Of yes, if the judge knows it.
         cached: Whether it was read from the cache or a recording.
     """
 
@@ -131,7 +131,7 @@ class Judge(Protocol):
 
     @property
     def name(self) -> str:
-        """Stands in the signature: the back-end, the model and the hash of the prompts."""
+        """What the signature calls the judge: the back-end, the model and the hash of the prompts."""
 
     def ask(self, queries: Sequence[Query]) -> Sequence[Verdict]:
-        """One verdict a query, in order. Trouble with single queries is an unscored verdict, never an exception."""
+        """One verdict per query, in order. A query that fails gets an unscored verdict, never an exception."""

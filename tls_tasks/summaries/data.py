@@ -18,7 +18,7 @@ from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import file_rows, hub_rows, split_files
-from tls_tasks.data.loading import Loaded, Published, Reading, load
+from tls_tasks.data.order import Loaded, Published, Reading, load
 from tls_tasks.summaries.data_rows import SummaryDocument, read_rows
 
 DEFAULT_CONTEXT_BUDGET = 24_000

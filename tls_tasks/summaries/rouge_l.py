@@ -16,10 +16,9 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.options import check_choice, interval_options, interval_sign
+from tls_tasks.core.options import check_choice, interval_options, interval_sign, signature
 from tls_tasks.core.prf import Counts, Item, prf_of_means, prf_unit
 from tls_tasks.core.score import Result, Score
-from tls_tasks.core.signature import signature
 from tls_tasks.summaries.rows import read_rows
 from tls_tasks.text.lcs import lcs_length, union_lcs
 from tls_tasks.text.rouge155 import Tokenizer
@@ -28,22 +27,22 @@ from tls_tasks.text.tokenizers import summary_tokenizer
 
 VERSION = 1
 
-PREFIXES = {"rougeL": "rouge_l", "rougeLsum": "rouge_lsum"}
+_PREFIXES = {"rougeL": "rouge_l", "rougeLsum": "rouge_lsum"}
 """ROUGE type -> prefix of its result keys. rougeL takes a text as one sequence, rougeLsum sentence by sentence."""
 
-EMPTY_REFERENCE = ("one", "zero")
-"""What a reference without any character scores: 1, as in context-bench's evaluator, or 0, as in its function."""
+_EMPTY_REFERENCE = ("one", "zero")
+"""What a reference without any characters scores: 1 as in context-bench's evaluator, or 0 as in its function."""
 
 Sentences = Sequence[Sequence[str]]
 
 
 class NoBoundaryWarning(UserWarning):
-    """rougeLsum was asked for, and no text has a second sentence: it equals rougeL."""
+    """rougeLsum was asked for, but no text has a second sentence, so that it equals rougeL."""
 
 
 @dataclass(frozen=True, slots=True)
-class RougeLConfig:
-    """The settings of :func:`rouge_l`, as they stand in its signature."""
+class _RougeLConfig:
+    """The settings of :func:`rouge_l`, as its signature gives them."""
 
     rouge_types: str = field(default="rougeL", metadata={"sign": "types"})
     tokenizer: str | Tokenizer = field(default="whitespace", metadata={"sign": "tok"})
@@ -72,17 +71,17 @@ def rouge_l(
     r"""Score summaries by their longest common subsequence of words with a reference.
 
     Args:
-        predictions: One text a row.
-        references: One text a row, or a list of them: the one of greatest F counts, the first of equal ones.
-        tokenizer: ``whitespace`` (lower case, punctuation stays on words), ``rouge`` (rouge_score's a-z and 0-9),
+        predictions: One text per row.
+        references: One text per row, or a list of them: the one with the greatest F counts, the first of equals.
+        tokenizer: ``whitespace`` (lower case, punctuation stays attached), ``rouge`` (rouge_score's a-z and 0-9),
             ``unicode`` (words of any script, Chinese and Japanese by character), or a function: text -> words.
         use_stemmer: Whether words of more than three letters are stemmed by nltk's Porter stemmer.
         rouge_types: ``rougeL``, ``rougeLsum`` or both.
         split_summaries: Where rougeLsum's sentences end: ``newline``, ``regex`` (also after . ! ? 。), a compiled
             pattern to split at, or a function: text -> sentences.
-        empty_reference: What a reference of no characters scores, ``one`` or ``zero``. A reference that has characters
-            but no words scores 0.
-        use_aggregator: False gives lists with one value a row instead of means.
+        empty_reference: What a reference without any characters scores, ``one`` or ``zero``. A reference with
+            characters but no words scores 0.
+        use_aggregator: False gives lists with one value per row instead of means.
         confidence_interval: Coverage of a bootstrap interval of each mean, for example 0.95.
         n_resamples: Resamples of the interval.
         seed: Seed of the interval.
@@ -90,7 +89,7 @@ def rouge_l(
     Returns:
         ``rouge_l_precision``, ``rouge_l_recall``, ``rouge_l_f1`` in [0, 1], each the mean over the rows; for rougeLsum
         the same as ``rouge_lsum_…``; ``<key>_ci`` ([low, high]) where asked for. See
-        :class:`~tls_tasks.core.scores.Score`.
+        :class:`~tls_tasks.core.score.Score`.
 
     Raises:
         InputError: Rows that can't be scored, naming index and field.
@@ -109,21 +108,21 @@ def rouge_l(
         1.0
     """
     types = _check_types(rouge_types)
-    check_choice("empty_reference", empty_reference, EMPTY_REFERENCE)
+    check_choice("empty_reference", empty_reference, _EMPTY_REFERENCE)
     interval = interval_options(confidence_interval, n_resamples, seed, has_mean=use_aggregator)
     words = summary_tokenizer(tokenizer, use_stemmer)
     readers_of = {
         "rougeL": partial(_whole, words),
         "rougeLsum": partial(_sentences, words, resolve_splitter(split_summaries)),
     }
-    readers = {PREFIXES[name]: readers_of[name] for name in types}
+    readers = {_PREFIXES[name]: readers_of[name] for name in types}
     items = tuple(
         _item(row, prediction, texts, readers, empty_reference)
         for row, (prediction, texts) in enumerate(read_rows(predictions, references))
     )
     if "rougeLsum" in types:
         _warn_without_boundaries(items)
-    config = RougeLConfig(
+    config = _RougeLConfig(
         ",".join(types),
         tokenizer,
         use_stemmer,
@@ -152,8 +151,8 @@ def _check_types(rouge_types: Sequence[str]) -> tuple[str, ...]:
     if isinstance(rouge_types, str) or not isinstance(rouge_types, Sequence) or not rouge_types:
         raise InputError("rouge_types", None, repr(rouge_types), "a list of ROUGE types, such as ('rougeL',)")
     for name in rouge_types:
-        if name not in PREFIXES:
-            raise OptionError.unknown("rouge_types", name, PREFIXES)
+        if name not in _PREFIXES:
+            raise OptionError.unknown("rouge_types", name, _PREFIXES)
     return tuple(dict.fromkeys(rouge_types))
 
 
@@ -191,7 +190,7 @@ def _item(
             flags.add("empty_prediction")
         if not any(wanted[position]):
             flags.add("empty_reference")
-        if prefix == PREFIXES["rougeLsum"] and max(map(len, [predicted, *wanted])) < 2:
+        if prefix == _PREFIXES["rougeLsum"] and max(map(len, [predicted, *wanted])) < 2:
             flags.add("no_boundary")
     return Item(row, None, counts, None, tuple(sorted(flags)), partial(_details, best))
 
@@ -200,7 +199,7 @@ _EMPTY_IS_ONE = Counts(1, 1, 1, 1)
 
 
 def _best(scored: Sequence[Counts]) -> int:
-    """The position of the greatest F, the first of equal ones."""
+    """The position of the greatest F, the first of equals."""
     if len(scored) == 1:
         return 0
     f1 = [counts.prf().f1 for counts in scored]
@@ -208,7 +207,7 @@ def _best(scored: Sequence[Counts]) -> int:
 
 
 def lcs_counts(prediction: Sentences, reference: Sentences) -> Counts:
-    """Words in common order, of those predicted and of those in the reference, over all sentences.
+    """The words that a prediction and a reference share in the same order, over all sentences.
 
     One sentence on either side is rougeL: the length of the longest common subsequence. With more, a reference sentence
     is met by the union of its longest common subsequences with each predicted sentence, and no word counts more often

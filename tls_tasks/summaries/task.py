@@ -11,6 +11,9 @@ from tls_tasks.core.score import Score, mean, total
 from tls_tasks.core.task import Task
 from tls_tasks.summaries.data import DATA_SETS, load_documents, prompt
 from tls_tasks.summaries.rouge_l import results, rouge_l
+from tls_tasks.text.lcs import union_lcs
+from tls_tasks.text.marks import mark_positions
+from tls_tasks.text.tokenizers import whitespace_words
 
 _RESULTS = {
     **results("rouge_l"),
@@ -43,6 +46,29 @@ def _target(doc: Mapping[str, Any]) -> str:
     return str(json.loads(doc["references"])[0])
 
 
+_LONGEST_LCS = 5_000  # words; unlike counting a common subsequence, finding it takes memory for each pair of words
+_LONGEST_SOURCE = 20_000  # characters
+
+
+def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
+    """The summary and its best reference, with the words of their longest common subsequence."""
+    summary = strip_thinking(answer).text.strip()
+    references = json.loads(doc["references"])
+    best = explained["rouge_l"]["items"][0]["best_reference"]["rouge_l"]
+    reference = references[best]
+    left, right = whitespace_words(summary), whitespace_words(reference)
+    fits = max(len(left), len(right)) <= _LONGEST_LCS
+    return {
+        "kind": "summary",
+        "predicted": mark_positions(summary, union_lcs(left, [right]) if fits else ()),
+        "reference": mark_positions(reference, union_lcs(right, [left]) if fits else ()),
+        "others": [text for place, text in enumerate(references) if place != best],
+        "query": doc.get("query", ""),
+        "source": doc.get("text", "")[:_LONGEST_SOURCE],
+    }
+
+
 TASKS = {
-    name: Task(name, "summaries", _RESULTS, load_documents, prompt, _target, _unit, _explain) for name in DATA_SETS
+    name: Task(name, "summaries", _RESULTS, load_documents, prompt, _target, _unit, _explain, _picture)
+    for name in DATA_SETS
 }

@@ -1,9 +1,9 @@
 """One date expression as people and models write it: ``2011-01-25T10:00Z``, ``25th of Jan. 2011``, ``2011-01``, ranges.
 
-Two questions: is a whole string a date (:func:`read_date`), and where does the date end with which a line begins
-(:func:`leading_dates`). Nothing is guessed: ``01/02/2011`` may be January or February, so it is no date, while
-``25/01/2011`` can be read in one way only. Only the first :data:`MAX_LENGTH` characters are looked at, so the cost of a
-call does not depend on the text.
+Two questions are answered: whether a whole string is a date (:func:`read_date`), and where the date at the beginning of
+a line ends (:func:`leading_dates`). Nothing is guessed: ``01/02/2011`` may be in January or February, so it is not
+read as a date, while ``25/01/2011`` is unambiguous. Only the first :data:`MAX_LENGTH` characters are read, so the cost
+of a call does not depend on the text.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class DateExpression:
     """A date, or a range of dates.
 
     Attributes:
-        date: The day; of a partial date the first day of its month or year; of a range its first day.
+        date: The day; the first day of a month, a year or a range.
         precision: What was written: the day, or only month or year.
         end: The last date of a range (of a partial one the first day of its last month or year), None otherwise.
 
@@ -50,10 +50,10 @@ class LeadingDate(NamedTuple):
     """A date at the beginning of a text.
 
     Attributes:
-        expression: None if it is written like a date but is none (``2011-02-30``) or can be read in two ways.
+        expression: None if it looks like a date but is impossible (``2011-02-30``) or ambiguous.
         end: Where it ends in the text.
-        is_bare: Whether it is a single day in digits, nothing before it. Sentences do not begin so, while
-            ``January 25, 2011`` may begin one.
+        is_bare: Whether it is a single day in digits with nothing before it. Sentences do not begin like that, but may
+            begin with ``January 25, 2011``.
     """
 
     expression: DateExpression | None
@@ -61,7 +61,7 @@ class LeadingDate(NamedTuple):
     is_bare: bool
 
 
-# One for one, so that positions stay: blanks, hyphens, dashes and the solidus that models like.
+# Character by character, so that positions stay the same: blanks, hyphens, dashes, and a slash that models like.
 _PLAIN = str.maketrans(
     "\u00a0\u2007\u2009\u202f\u3000\u2010\u2011\u2012\u2013\u2014\u2212\uff0d\uff0f", " " * 5 + "-" * 7 + "/"
 )
@@ -79,7 +79,7 @@ _TO = r"\s*(?:-+|~|/|&|(?:to|until|till|through|and)\b)\s*"
 
 
 def _compiled(*forms: str) -> tuple[re.Pattern[str], ...]:
-    """Compile forms. ASCII, so that ignoring case brings in no letter such as the long s."""
+    """Compile forms; ASCII only, or ignoring case would let in letters such as the long s."""
     return tuple(re.compile(form, re.IGNORECASE | re.ASCII) for form in forms)
 
 
@@ -116,7 +116,7 @@ _NAME_FORMS = _compiled(
     rf"{_MON}(?:\s+of\b)?{_COMMA}{_Y}",  # January 2011
 )
 _TIME, _WEEKDAY_AFTER, _TO_DATE, _PREFIX = _compiled(
-    # A blank may stand before the T, and no T need be there.
+    # There may be a blank before the T, or no T at all.
     r"(?:\s?T\s?|,?\s+(?:at\s+)?)[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?:\s?[ap]\.?m\b\.?)?"
     r"(?:\s?(?:Z|UTC|GMT|[ECMP][SD]T|CES?T|BST)\b|\s?[+-][0-9]{2}:?[0-9]{2}(?![0-9-]))?",
     rf"\s*[,(]\s*{_WEEKDAY}\)?",
@@ -128,7 +128,7 @@ _WRAPPING = " \t\r\n\"'`*_()[]{}<>“”‘’"
 
 
 def may_hold_date(text: str) -> bool:
-    """Whether a text has four digits in a row, which every date expression has: a quick look before the long one.
+    """Whether a text has four digits in a row, as every date expression does: a quick check before the slow one.
 
     Example:
         >>> may_hold_date("25 Jan 2011"), may_hold_date("25 January")
@@ -138,11 +138,10 @@ def may_hold_date(text: str) -> bool:
 
 
 def read_date(text: str) -> DateExpression | None:
-    """Read a string that is a date and nothing else; brackets, quotes and a colon around it don't matter.
+    """Read a string that is a date and nothing else but brackets, quotes and a colon around it.
 
     Returns:
-        None if the string is no date, an impossible one, one that can be read in two ways, or a range that runs
-        backwards.
+        None if the string is not a date, or an impossible or ambiguous one, or a range that ends before it begins.
 
     Example:
         >>> read_date("2011-01-25 T10:00:00Z").date
@@ -159,7 +158,7 @@ def read_date(text: str) -> DateExpression | None:
 def leading_dates(text: str) -> Iterator[LeadingDate]:
     """Every way to read a date at the beginning of a text, ranges first.
 
-    The caller takes the first one that is followed by what its format wants: of ``2011 - 2012 budget`` the range
+    The caller takes the first one that is followed by what its format requires: in ``2011 - 2012 budget`` the range
     ``2011 - 2012`` is followed by a word, the year ``2011`` by a dash.
 
     Example:
@@ -186,14 +185,14 @@ def leading_dates(text: str) -> Iterator[LeadingDate]:
 
 
 def _ranges_at(plain: str, start: int) -> tuple[re.Pattern[str], ...]:
-    """The forms of ranges with a shared part that may match at ``start``: by the first character, for speed."""
+    """The forms of ranges with a shared part that may match at ``start``; chosen by the first character, for speed."""
     if not plain[start].isdigit():
         return _NAME_RANGES
     return (_SHORT_ISO_RANGE,) if _ISO_DAY.match(plain, start) else _DIGIT_RANGES
 
 
 def _single_dates(plain: str, start: int) -> list[LeadingDate]:
-    """The dates that can be read at ``start``, with the time and weekday after them; ``2011-01-25`` only as a whole."""
+    """The dates that can be read at ``start``, including time and weekday; of ``2011-01-25`` no part is one."""
     if match := _ISO_DAY.match(plain, start):
         return [LeadingDate(_expression(match), _end_of_day(plain, match), True)]
     forms = _DIGIT_FORMS if plain[start : start + 1].isdigit() else _NAME_FORMS
@@ -204,7 +203,7 @@ def _single_dates(plain: str, start: int) -> list[LeadingDate]:
 
 
 def _end_of_day(plain: str, match: re.Match[str]) -> int:
-    """Where the date ends, time and weekday included. A bare year has neither."""
+    """Where the date ends, including time and weekday; a bare year has neither."""
     end = match.end()
     if end - match.start() == len("2011"):
         return end
@@ -227,7 +226,7 @@ def _explicit_ranges(plain: str, first: LeadingDate) -> Iterator[LeadingDate]:
 
 
 def _expression(match: re.Match[str]) -> DateExpression | None:
-    """The expression that a form matched, None if the calendar has no such date."""
+    """The expression that a form matched; None if there is no such date."""
     part = match.groupdict()
     try:
         year, month, day = int(part["y"]), _month(part.get("m"), part.get("mon")), _number(part.get("d"))
@@ -244,12 +243,12 @@ def _expression(match: re.Match[str]) -> DateExpression | None:
 
 
 def _number(digits: str | None) -> int | None:
-    """The number, None where the form has none."""
+    """The number; None if the form has none."""
     return None if digits is None else int(digits)
 
 
 def _month(digits: str | None, name: str | None) -> int | None:
-    """The month from its number or its name, None where the form has neither."""
+    """The month by its number or name; None if the form has neither."""
     return _number(digits) if name is None else _MONTHS.index(name[:3].lower()) + 1
 
 
@@ -257,7 +256,7 @@ def _month_and_day(first: int, second: int) -> tuple[int, int]:
     """Month and day of ``first/second/year``.
 
     Raises:
-        ValueError: If both could be the month and they differ: nobody can tell which one it is.
+        ValueError: Either number could be the month, and they differ.
     """
     if first <= 12 and second <= 12 and first != second:
         raise ValueError("day and month can't be told apart")

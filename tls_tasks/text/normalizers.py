@@ -1,4 +1,4 @@
-"""Text normalisers by name: what may be made equal before texts are compared."""
+"""Text normalisers by name: differences that can be removed before texts are compared."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
 
-Normalizer = Callable[[str], str]
+_Normalizer = Callable[[str], str]
 """One text -> the same text, normalised."""
 
 
 class _WithoutPunctuation(dict[int, "str | None"]):
-    """Code point -> nothing for punctuation and symbols, itself for the rest; filled as characters are met."""
+    """Code point -> None for punctuation and symbols, itself for the rest; filled as characters occur."""
 
     def __missing__(self, code: int) -> str | None:
         character = chr(code)
@@ -24,7 +24,7 @@ class _WithoutPunctuation(dict[int, "str | None"]):
 
 _PUNCTUATION = _WithoutPunctuation()
 
-NORMALIZERS: Mapping[str, Normalizer] = {
+NORMALIZERS: Mapping[str, _Normalizer] = {
     "lower": str.lower,
     "casefold": str.casefold,
     "strip": str.strip,
@@ -33,12 +33,12 @@ NORMALIZERS: Mapping[str, Normalizer] = {
     "nfkc": lambda text: unicodedata.normalize("NFKC", text),
     "punctuation": lambda text: text.translate(_PUNCTUATION),
 }
-"""``lower``, ``casefold`` (also ß and ss), ``strip`` (blanks at both ends), ``blanks`` (any run of blanks is one, none
-at the ends), ``nfc`` (one form of composed letters), ``nfkc`` (also ligatures and full-width letters), ``punctuation``
-(punctuation and symbols of any script are dropped)."""
+"""``lower``, ``casefold`` (also ß and ss), ``strip`` (whitespace at both ends), ``blanks`` (each run of whitespace
+becomes one blank, none at the ends), ``nfc`` (one form of composed letters), ``nfkc`` (also ligatures and full-width
+letters), ``punctuation`` (punctuation and symbols of any script are dropped)."""
 
 
-def normalizer(names: str | Sequence[str]) -> Normalizer:
+def normalizer(names: str | Sequence[str]) -> _Normalizer:
     """The normalisers of these names as one function, applied in the order given.
 
     Raises:
@@ -77,7 +77,7 @@ def names_of(names: Any) -> tuple[str, ...]:
     raise InputError("normalize", None, repr(names), f"a list of {', '.join(NORMALIZERS)}")
 
 
-def _named(name: str) -> Normalizer:
+def _named(name: str) -> _Normalizer:
     if name not in NORMALIZERS:
         raise OptionError.unknown("normalize", name, NORMALIZERS)
     return NORMALIZERS[name]

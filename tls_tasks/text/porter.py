@@ -2,8 +2,8 @@
 
 Source: M. F. Porter, An algorithm for suffix stripping, Program 14(3), 1980, with the two departures that Porter lists
 on his own page (step 2 has ``bli`` -> ``ble`` and ``logi`` -> ``log``) and Chin-Yew Lin's of 2004: in step 4 the
-endings ``ement``, ``ment`` and ``ent`` are no alternatives but are tried one after the other, and ``ion`` only where
-the word did not end in ``ent``. Digits count as consonants, since ROUGE's tokens hold them.
+endings ``ement``, ``ment`` and ``ent`` are not alternatives but are tried one after the other, and ``ion`` only if the
+word did not end in ``ent``. Digits count as consonants, since ROUGE's tokens contain them.
 
 Checked against ROUGE-1.5.5 itself: see ``tests/text/test_porter.py``.
 """
@@ -14,7 +14,7 @@ import re
 from functools import lru_cache
 
 # A word is [C](VC)^m[V] (Porter, section 2): these three ask for m > 0, m > 1 and m = 1. `y` is a vowel after a
-# consonant; at the head of a word it is written Y, so that it is none there.
+# consonant; at the beginning of a word it is written Y, so that it is a consonant there.
 _CONSONANTS = "[^aeiou][^aeiouy]*"
 _VOWELS = "[aeiouy][aeiou]*"
 _measure_above_0 = re.compile(f"(?:{_CONSONANTS})?{_VOWELS}{_CONSONANTS}").match

@@ -1,18 +1,17 @@
-"""Where a quote stands in a text: letter by letter, or but for Unicode's NFC, quotation marks and blanks."""
+"""Where a quote stands in a text: verbatim, or but for Unicode's NFC, quotation marks and blanks."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from bisect import bisect_right
-from collections.abc import Iterator
 from functools import cached_property
-from itertools import accumulate
-from typing import NamedTuple
+from itertools import islice
 
 MAX_PLACES = 20
 """How many places of one quote are listed."""
 
-_MARKS = str.maketrans({**dict.fromkeys("‘’‚‛‹›′`´ʼ", "'"), **dict.fromkeys("“”„‟«»″", '"')})
+_SINGLE, _DOUBLE = "'‘’‚‛‹›′`´ʼ", '"“”„‟«»″'
+_STRAIGHT = str.maketrans({**dict.fromkeys(_SINGLE, "'"), **dict.fromkeys(_DOUBLE, '"')})
 
 
 def normalised(text: str) -> str:
@@ -22,21 +21,7 @@ def normalised(text: str) -> str:
         >>> normalised(" couldn’t \n sleep")
         "couldn't sleep"
     """
-    return " ".join(unicodedata.normalize("NFC", text).translate(_MARKS).split())
-
-
-class _Pieces(NamedTuple):
-    """A normalised text and where it comes from.
-
-    Attributes:
-        text: The normalised text.
-        ends: Where in it each piece ends.
-        spans: Start and end of each piece in the original.
-    """
-
-    text: str
-    ends: list[int]
-    spans: list[tuple[int, int]]
+    return " ".join(unicodedata.normalize("NFC", text).translate(_STRAIGHT).split())
 
 
 class Source:
@@ -69,48 +54,21 @@ class Source:
 
         The verbatim places if there are any, else the normalised ones; :data:`MAX_PLACES` at most.
         """
-        if self.holds(quote):
-            return list(_places(quote, self.text))
-        wanted = normalised(quote)
-        if not wanted or wanted not in self._normalised:
+        if not self.holds_normalised(quote):
             return []
-        text, ends, spans = self._pieces
-        return [
-            (spans[bisect_right(ends, start)][0], spans[bisect_right(ends, end - 1)][1])
-            for start, end in _places(wanted, text)
-        ]
+        pattern = re.escape(quote) if self.holds(quote) else "".join(map(_any_form, normalised(quote)))
+        return [match.span() for match in islice(re.finditer(pattern, self.text), MAX_PLACES)]
 
     @cached_property
     def _normalised(self) -> str:
         return normalised(self.text)
 
-    @cached_property
-    def _pieces(self) -> _Pieces:
-        spans = list(_clusters(self.text))
-        pieces = [
-            " " if self.text[start].isspace() else unicodedata.normalize("NFC", self.text[start:end]).translate(_MARKS)
-            for start, end in spans
-        ]
-        return _Pieces("".join(pieces), list(accumulate(map(len, pieces))), spans)
 
-
-def _clusters(text: str) -> Iterator[tuple[int, int]]:
-    """Runs of blanks, and characters with the marks (or Hangul vowels and finals) that NFC may join to them."""
-    start = 0
-    for index in range(1, len(text) + 1):
-        if index < len(text):
-            before, character = text[index - 1], text[index]
-            joins = unicodedata.combining(character) or "\u1160" <= character <= "\u11ff"
-            if (character.isspace() and before.isspace()) or (joins and not before.isspace()):
-                continue
-        yield start, index
-        start = index
-
-
-def _places(wanted: str, text: str) -> Iterator[tuple[int, int]]:
-    start = -1
-    for _ in range(MAX_PLACES):
-        start = text.find(wanted, start + (len(wanted) if start >= 0 else 1))
-        if start < 0:
-            return
-        yield start, start + len(wanted)
+def _any_form(character: str) -> str:
+    """A pattern for what a character of a normalised text may have been: composed or not, any mark, any blanks."""
+    if character == " ":
+        return r"\s+"
+    marks = {"'": _SINGLE, '"': _DOUBLE}.get(character)
+    if marks is not None:
+        return f"[{marks}]"
+    return f"(?:{re.escape(character)}|{re.escape(unicodedata.normalize('NFD', character))})"

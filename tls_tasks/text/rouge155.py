@@ -1,40 +1,66 @@
-"""ROUGE-1.5.5 with tilse's options, in Python: the words it counts and the counts it gives.
+"""ROUGE-1.5.5 with tilse's options, in Python: which words are counted, and the counts.
 
-tilse calls ``ROUGE-1.5.5.pl -n 2 -x -f A -m -s``. What that does to a text was measured, not ported, and the counts are
-equal: ``tests/text/test_rouge155.py``. The rules:
+tilse calls ``ROUGE-1.5.5.pl -n 2 -x -f A -m -s``. What that does to a text was measured, not ported; the counts are
+equal (``tests/text/test_rouge155.py``). The rules:
 
-1. A sentence is its blank-separated parts joined by one space; ``^`` becomes the word *circ* (tilse's wrapper writes
-   ``&circ;``); everything from the first ``<`` on is lost.
-2. Words are the runs of ASCII letters and digits, lower-cased. All else separates: *café* is *caf*, *9,000* is *9 000*.
-3. Stop words go, before stemming. *didn* of *didn't* stays, since the list has *didn't*.
-4. Words of up to three characters stay as they are; longer ones are looked up among the irregular forms, else stemmed.
-5. Sentences of a text are joined: n-grams run over their borders.
-6. Hits are clipped for each reference on its own and summed over the references, as are both totals.
+1. A sentence is its whitespace-separated parts joined by one space; ``^`` becomes the word *circ* (tilse's wrapper
+   writes ``&circ;``); everything from the first ``<`` is lost.
+2. Words are runs of ASCII letters and digits, lower-cased. Everything else separates words: *café* is *caf*, *9,000*
+   is *9 000*.
+3. Stop words are removed before stemming. The *didn* of *didn't* stays, since it is *didn't* that is in the list.
+4. Words of up to three characters are not stemmed; longer ones are looked up among the irregular forms, then stemmed.
+5. The sentences of a text are joined: n-grams cross them.
+6. Hits are clipped for each reference separately and summed over the references, as are both totals.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 
 from tls_tasks.core.prf import Counts
 from tls_tasks.text.porter import stem
-from tls_tasks.text.word_lists import irregular_forms, stopwords
+
+_DATA = Path(__file__).parent / "data"  # the word lists, with their sources and licences
 
 Tokenizer = Callable[[str], Sequence[str]]
 """One sentence -> the words that are counted."""
 
-# Bytes of ASCII text -> letters in lower case, digits, and a blank for all else. A table and a split find words three
-# times as fast as a regular expression does, and finding words is most of what a score costs.
+# Bytes of ASCII text -> letters in lower case, digits, and a blank for anything else. A table and a split find words
+# three times as fast as a regular expression, and finding words is most of what a score costs.
 _LETTERS_AND_DIGITS = bytes(
     ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else ord(" ") for code in range(256)
 )
 
 
 class NonAsciiWarning(UserWarning):
-    """Most letters of a text are ones that ROUGE-1.5.5 does not see."""
+    """ROUGE-1.5.5 ignores most letters of a text."""
+
+
+@cache
+def stopwords() -> frozenset[str]:
+    """The words that ROUGE-1.5.5 drops under ``-s``: 596 different ones on 598 lines.
+
+    Example:
+        >>> "the" in stopwords(), "reuters" in stopwords(), "protest" in stopwords()
+        (True, True, False)
+    """
+    return frozenset((_DATA / "rouge155_stopwords.txt").read_text(encoding="ascii").split())
+
+
+@cache
+def irregular_forms() -> Mapping[str, str]:
+    """Inflected form -> base form for 5930 irregular words (WordNet 2.0's exception lists).
+
+    Example:
+        >>> irregular_forms()["children"], irregular_forms()["sank"]
+        ('child', 'sink')
+    """
+    lines = (_DATA / "wordnet20_exceptions.txt").read_text(encoding="ascii").splitlines()
+    return dict(line.split(" ", 1) for line in lines)
 
 
 def normal_form(word: str, remove_stopwords: bool = True, use_stemmer: bool = True) -> str | None:
@@ -52,7 +78,7 @@ def normal_form(word: str, remove_stopwords: bool = True, use_stemmer: bool = Tr
 
 
 class _Forms(dict[bytes, str | None]):
-    """Word -> what it is counted as, kept: a text repeats its words, and a look-up is all that a known word costs."""
+    """A cache, word -> what it is counted as: texts repeat their words, and a known word costs one look-up."""
 
     def __init__(self, remove_stopwords: bool, use_stemmer: bool) -> None:
         super().__init__()
@@ -60,7 +86,7 @@ class _Forms(dict[bytes, str | None]):
 
     def __missing__(self, word: bytes) -> str | None:
         form = normal_form(word.decode("ascii"), *self._options)
-        if len(self) < _MAX_FORMS:  # a stream of made-up words must not fill the memory
+        if len(self) < _MAX_FORMS:  # a stream of made-up words must not fill up the memory
             self[word] = form
         return form
 
@@ -81,12 +107,12 @@ def tokenize(sentence: str, remove_stopwords: bool = True, use_stemmer: bool = T
         ['protest', 'child', 'weren', 'pay', '9', '000']
     """
     seen = sentence.partition("<")[0].replace("^", " circ ")
-    # Through ASCII, with "?" for all else: str.lower would make a k of the Kelvin sign, which ROUGE does not see.
+    # Through ASCII, with "?" for anything else: str.lower would turn the Kelvin sign, which ROUGE ignores, into a k.
     words = seen.encode("ascii", "replace").translate(_LETTERS_AND_DIGITS).split()
     return [form for form in map(_forms(remove_stopwords, use_stemmer).__getitem__, words) if form is not None]
 
 
-def ngrams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
+def _ngrams(words: Sequence[str], n: int) -> Counter[tuple[str, ...]]:
     """How often each n-gram occurs."""
     return Counter(zip(*(words[start:] for start in range(n)), strict=False))
 
@@ -97,8 +123,8 @@ def rouge_counts(
     """ROUGE-N's counts of one text against all its references.
 
     Args:
-        prediction: The predicted text's sentences.
-        references: Each reference's sentences.
+        prediction: The sentences of the predicted text.
+        references: The sentences of each reference.
         n: Length of the n-grams, 1 or 2 in this package.
         tokenizer: One sentence -> the words that are counted.
 
@@ -110,17 +136,17 @@ def rouge_counts(
         >>> rouge_counts(["Police clash with protesters."], [["Clashes between police and protesters continue."]], 1)
         Counts(precision_hits=3, predicted=3, recall_hits=3, reference=4)
     """
-    predicted = ngrams([word for sentence in prediction for word in tokenizer(sentence)], n)
+    predicted = _ngrams([word for sentence in prediction for word in tokenizer(sentence)], n)
     hits = total = 0
     for reference in references:
-        wanted = ngrams([word for sentence in reference for word in tokenizer(sentence)], n)
+        wanted = _ngrams([word for sentence in reference for word in tokenizer(sentence)], n)
         hits += sum((predicted & wanted).values())
         total += sum(wanted.values())
     return Counts(hits, sum(predicted.values()) * len(references), hits, total)
 
 
 def is_mostly_unseen(text: str) -> bool:
-    """Whether most letters of a text are outside ASCII, so that ROUGE-1.5.5 sees little of it or nothing.
+    """Whether most letters of a text are not ASCII, so that ROUGE-1.5.5 ignores them.
 
     Example:
         >>> is_mostly_unseen("Kairo: Demonstration für Demokratie"), is_mostly_unseen("开罗爆发抗议 (BBC)")

@@ -1,63 +1,65 @@
-"""Where the sentences of a summary end."""
+"""Ways to split a text into sentences."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TypeAlias
 
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.options import check_choice
 
 Splitter: TypeAlias = Callable[[str], Iterable[str]]
 """Text -> its sentences."""
 
-# A line ends a sentence; so do . ! ? (and a closing quote or bracket) before a blank, and their wide forms anywhere.
+# Sentences end at the end of a line, after . ! ? (and a closing quote or bracket) before whitespace, and after the full
+# stops of other scripts anywhere.
 _SENTENCE_END = re.compile(r"\n|(?<=[.!?])\s+|(?<=[.!?][\"'”’»)\]])\s+|(?<=[。！？])|(?<=[።।؟])\s*")
 
 
-def at_newlines(text: str) -> list[str]:
-    r"""The lines of a text that are not empty, as rouge_score takes them.
+def _at_newlines(text: str) -> list[str]:
+    r"""The lines of a text that are not empty: the sentences of rouge_score.
 
     Example:
-        >>> at_newlines("Talks end. No result.\n\nMore on Monday.")
+        >>> _at_newlines("Talks end. No result.\n\nMore on Monday.")
         ['Talks end. No result.', 'More on Monday.']
     """
     return [line for line in text.split("\n") if line]
 
 
-def at_sentence_ends(text: str, pattern: re.Pattern[str] = _SENTENCE_END) -> list[str]:
-    """The sentences of a text by a regular expression, by default at line ends and after . ! ? 。 and the like.
+def _at_sentence_ends(text: str, pattern: re.Pattern[str] = _SENTENCE_END) -> list[str]:
+    """Split a text by a regular expression, by default at line ends and after . ! ? 。 and the like.
 
-    It doesn't know abbreviations: "Dr. Ito" is cut.
+    Abbreviations are not known: "Dr. Ito" is split.
 
     Example:
-        >>> at_sentence_ends("Talks end. No result! 开罗爆发抗议。警察开火。")
+        >>> _at_sentence_ends("Talks end. No result! 开罗爆发抗议。警察开火。")
         ['Talks end.', 'No result!', '开罗爆发抗议。', '警察开火。']
     """
     return [sentence for sentence in pattern.split(text) if sentence]
 
 
-SPLITTERS: dict[str, Splitter] = {"newline": at_newlines, "regex": at_sentence_ends}
-"""The ways to split a summary, by name."""
+_SPLITTERS: dict[str, Splitter] = {"newline": _at_newlines, "regex": _at_sentence_ends}
+"""The splitters of ``rouge_l`` by name."""
 
 
 def resolve_splitter(split: str | re.Pattern[str] | Splitter) -> Splitter:
-    """The splitter of this name, one that splits at a compiled pattern, or the callable itself.
+    """The splitter of this name, one that splits at a compiled pattern, or the function itself.
 
     Raises:
         OptionError: No splitter has this name.
-        InputError: Neither a name nor a pattern nor a callable.
+        InputError: Neither a name nor a pattern nor a function.
 
     Example:
         >>> resolve_splitter(re.compile(";"))("a;b")
         ['a', 'b']
     """
     if isinstance(split, str):
-        if split not in SPLITTERS:
-            raise OptionError.unknown("split_summaries", split, SPLITTERS)
-        return SPLITTERS[split]
+        check_choice("split_summaries", split, _SPLITTERS)
+        return _SPLITTERS[split]
     if isinstance(split, re.Pattern):
-        return lambda text: [part for part in split.split(text) if part]
+        return partial(_at_sentence_ends, pattern=split)
     if callable(split):
         return split
     expected = "'newline', 'regex', a compiled pattern or a function: text -> sentences"
@@ -69,7 +71,7 @@ _ABBREVIATION = re.compile(r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sen|Rep|Gov|vs)\
 
 
 def sentences(text: str) -> Iterator[str]:
-    """The sentences of a text, in order; a sentence never goes over the end of a line, a line without words is none.
+    """The sentences of English prose, in order; a line end always ends one, and a line without words is skipped.
 
     Example:
         >>> list(sentences("She asked: why? Dr. Hale knew."))

@@ -1,4 +1,4 @@
-"""Tokenisers other than ROUGE-1.5.5's own, for texts that it does not see."""
+"""Tokenisers other than ROUGE-1.5.5's own, and tokenisers by name."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 
-from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.text import rouge155
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.options import check_choice
 from tls_tasks.text.rouge155 import Tokenizer
 
-# Scripts that are written without blanks between words and are compared by character, as the field does.
+# Scripts that are written without blanks between words; the field compares them by character.
 _BY_CHARACTER = (
     (0x3040, 0x30FF),  # Hiragana, Katakana
     (0x31F0, 0x31FF),
@@ -23,13 +23,13 @@ _BY_CHARACTER = (
 
 
 class _Separators(dict[int, str]):
-    """Code point -> itself, itself between blanks, or a blank; filled as characters are met."""
+    """Code point -> itself, itself between blanks, or a blank; filled as characters occur."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
         if any(first <= code <= last for first, last in _BY_CHARACTER):
             spaced = f" {character} "
-        elif unicodedata.category(character)[0] in "LNM":  # marks too: vowel signs are parts of their word
+        elif unicodedata.category(character)[0] in "LNM":  # marks, too: vowel signs are part of their word
             spaced = character
         else:
             spaced = " "
@@ -50,38 +50,8 @@ def unicode_words(text: str) -> list[str]:
     return unicodedata.normalize("NFC", text).lower().translate(_SEPARATORS).split()
 
 
-TOKENIZERS: Mapping[str, Tokenizer] = {"rouge155": rouge155.tokenize, "unicode": unicode_words}
-"""The tokenisers of ``alignment_rouge`` by name. ``rouge155`` is the exact engine's."""
-
-
-def resolve_tokenizer(
-    tokenizer: str | Tokenizer, *, remove_stopwords: bool = True, use_stemmer: bool = True
-) -> Tokenizer:
-    """The tokeniser of this name with its options, or the callable itself.
-
-    Args:
-        tokenizer: A name of :data:`TOKENIZERS`, or one sentence -> words. A tokeniser other than ``rouge155`` returns
-            the words that are counted: stop words and stemming are then its own business.
-        remove_stopwords: Whether ``rouge155`` drops its stop words.
-        use_stemmer: Whether ``rouge155`` stems.
-
-    Raises:
-        OptionError: No tokeniser has this name.
-        InputError: Neither a name nor a callable.
-    """
-    if tokenizer == "rouge155":
-        return partial(rouge155.tokenize, remove_stopwords=remove_stopwords, use_stemmer=use_stemmer)
-    if isinstance(tokenizer, str):
-        if tokenizer not in TOKENIZERS:
-            raise OptionError.unknown("tokenizer", tokenizer, TOKENIZERS)
-        return TOKENIZERS[tokenizer]
-    if callable(tokenizer):
-        return tokenizer
-    raise InputError("tokenizer", None, repr(tokenizer), "a name of a tokeniser or a function: sentence -> words")
-
-
 def whitespace_words(text: str) -> list[str]:
-    """Lower-case words between blanks; punctuation stays on its word.
+    """Lower-case words, split at whitespace; punctuation stays attached to its word.
 
     Example:
         >>> whitespace_words("The committee approved it.")
@@ -90,37 +60,20 @@ def whitespace_words(text: str) -> list[str]:
     return text.lower().split()
 
 
-# Lower case comes first: it turns some other letters (the Kelvin sign) into ASCII ones.
+# Lower-casing comes first, since it turns some other letters (the Kelvin sign) into ASCII ones.
 _ROUGE_SEPARATORS = bytes(code if chr(code).isascii() and chr(code).isalnum() else 32 for code in range(256))
 
 
 def rouge_words(text: str) -> list[str]:
     """rouge_score's words: runs of a-z and 0-9 after lower-casing; every other character separates.
 
-    Accented letters and other scripts separate too, so that text in them has no words.
+    Accented letters and other scripts are separators, too, so that text in other scripts has no words.
 
     Example:
         >>> rouge_words("The U.S. vote, 9,000 niños")
         ['the', 'u', 's', 'vote', '9', '000', 'ni', 'os']
     """
     return text.lower().encode("ascii", "replace").translate(_ROUGE_SEPARATORS).decode("ascii").split()
-
-
-def stem(word: str) -> str:
-    """The word's stem by nltk's Porter stemmer in its default mode, as rouge_score takes it; up to 3 letters stay.
-
-    Example:
-        >>> stem("protests"), stem("was")
-        ('protest', 'was')
-    """
-    return _porter()(word) if len(word) > 3 else word
-
-
-@lru_cache(maxsize=1)
-def _porter() -> Callable[[str], str]:
-    from nltk.stem.porter import PorterStemmer  # here, since it takes a while and few need it
-
-    return lru_cache(maxsize=2**17)(PorterStemmer().stem)
 
 
 SUMMARY_TOKENIZERS: Mapping[str, Tokenizer] = {
@@ -131,30 +84,48 @@ SUMMARY_TOKENIZERS: Mapping[str, Tokenizer] = {
 """The tokenisers of ``rouge_l`` by name."""
 
 
-def summary_tokenizer(tokenizer: str | Tokenizer, use_stemmer: bool = False) -> Tokenizer:
-    """The tokeniser of this name, or the callable itself, with or without stemming of its words.
-
-    Args:
-        tokenizer: A name of :data:`SUMMARY_TOKENIZERS`, or one text -> words.
-        use_stemmer: Whether words of more than three letters are stemmed (English).
+def find_tokenizer(tokenizer: str | Tokenizer, known: Mapping[str, Tokenizer]) -> Tokenizer:
+    """The tokeniser of this name, or the function itself.
 
     Raises:
         OptionError: No tokeniser has this name.
-        InputError: Neither a name nor a callable.
+        InputError: Neither a name nor a function.
+    """
+    if callable(tokenizer):
+        return tokenizer
+    if not isinstance(tokenizer, str):
+        raise InputError("tokenizer", None, repr(tokenizer), "a name of a tokeniser or a function: text -> words")
+    check_choice("tokenizer", tokenizer, known)
+    return known[tokenizer]
+
+
+def summary_tokenizer(tokenizer: str | Tokenizer, use_stemmer: bool = False) -> Tokenizer:
+    """The tokeniser of this name, or the function itself, with or without stemming of its words.
+
+    Args:
+        tokenizer: A name of :data:`SUMMARY_TOKENIZERS`, or a function: text -> words.
+        use_stemmer: Whether words of more than three letters are stemmed by nltk's Porter stemmer in its default mode,
+            as rouge_score does (English).
+
+    Raises:
+        OptionError: No tokeniser has this name.
+        InputError: Neither a name nor a function.
 
     Example:
         >>> summary_tokenizer("rouge", use_stemmer=True)("The protests ended.")
         ['the', 'protest', 'end']
     """
-    if isinstance(tokenizer, str):
-        if tokenizer not in SUMMARY_TOKENIZERS:
-            raise OptionError.unknown("tokenizer", tokenizer, SUMMARY_TOKENIZERS)
-        tokenizer = SUMMARY_TOKENIZERS[tokenizer]
-    elif not callable(tokenizer):
-        raise InputError("tokenizer", None, repr(tokenizer), "a name of a tokeniser or a function: text -> words")
-    return partial(_stemmed, tokenizer) if use_stemmer else tokenizer
+    words = find_tokenizer(tokenizer, SUMMARY_TOKENIZERS)
+    return partial(_stemmed, words) if use_stemmer else words
 
 
 def _stemmed(tokenizer: Tokenizer, text: str) -> list[str]:
     porter = _porter()
     return [porter(word) if len(word) > 3 else word for word in tokenizer(text)]
+
+
+@lru_cache(maxsize=1)
+def _porter() -> Callable[[str], str]:
+    from nltk.stem.porter import PorterStemmer  # imported here: it takes a while, and few need it
+
+    return lru_cache(maxsize=2**17)(PorterStemmer().stem)

@@ -1,4 +1,4 @@
-"""Windows of a long text: overlapping pieces that a judge can read one at a time."""
+"""Windows on a long text: overlapping pieces that a judge can read one at a time."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _BLANK = re.compile(r"\s")
 
 
 def windows(text: str, size: int = 8000, overlap: int = 800) -> tuple[str, ...]:
-    """Cut a text into overlapping pieces, at blanks where there are any near.
+    """Cut a text into overlapping pieces, at whitespace if there is any nearby.
 
-    Every passage of ``overlap`` characters or fewer stands whole in one piece, so that what supports a claim is not cut
-    in two. Chinese and Japanese have no blanks, and are cut anywhere.
+    Every passage of at most ``overlap`` characters is in one of the pieces as a whole, so that what supports a claim is
+    not cut in two. Chinese and Japanese have no whitespace and are cut anywhere.
 
     Args:
         text: Any text.

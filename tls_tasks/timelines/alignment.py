@@ -1,17 +1,17 @@
-"""Which predicted date meets which reference date, in the five variants of Martschat & Markert (EACL 2017).
+"""Which predicted date is aligned with which reference date, in the five variants of Martschat & Markert (EACL 2017).
 
-| variant | which dates meet | weight of their overlap |
+| variant | which dates are aligned | weight of their overlap |
 |---|---|---|
 | ``concat`` | none: the two timelines are compared as running texts | |
 | ``agreement`` | equal dates | 1 |
-| ``align`` | one to one, least sum of date costs | 1 / (days apart + 1) |
-| ``align+`` | one to one, least sum of date cost times content cost | 1 / (days apart + 1) |
-| ``align+m:1`` | each date with its cheapest on the other side, date cost times content cost | 1 / (days apart + 1) |
+| ``align`` | one to one, minimal sum of date costs | 1 / (days apart + 1) |
+| ``align+`` | one to one, minimal sum of date cost times content cost | 1 / (days apart + 1) |
+| ``align+m:1`` | each date with the cheapest one of the other side, cost as in align+ | 1 / (days apart + 1) |
 
-The date cost is 1 - 1 / (days apart + 1), the content cost 1 - F1 of a rough ROUGE-1. Precision and recall are aligned
-apart, predicted dates to reference dates and the other way round. Of several cheapest dates ``align+m:1`` takes the
-earliest, so that one text on two dates makes a perfect prediction score below 1: both costs are 0 for the wrong pair as
-well.
+The date cost is 1 - 1 / (days apart + 1), the content cost 1 - F1 of a rough ROUGE-1. Precision and recall each have an
+alignment of their own, from predicted to reference dates and the other way round. If several dates are equally cheap,
+``align+m:1`` takes the earliest. That is why a perfect prediction with the same text on two dates scores below 1: the
+product of the costs is 0 for the wrong pair, too.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ and ``align_date_content_costs_many_to_one``."""
 
 
 class Pairs(NamedTuple):
-    """Aligned dates, one array position a pair.
+    """Aligned dates, one array position per pair.
 
     Attributes:
         predicted: Positions of the predicted dates.
         reference: Positions of the reference dates.
-        weight: What an overlap of the pair counts, in (0, 1].
+        weight: What an overlap of the pair is worth, in (0, 1].
     """
 
     predicted: Ints
@@ -48,8 +48,8 @@ class Alignment(NamedTuple):
     """Both directions of an alignment.
 
     Attributes:
-        precision: Each predicted date with the reference date that it meets.
-        recall: Each reference date with the predicted date that it meets.
+        precision: Each predicted date with the reference date that it is aligned with.
+        recall: Each reference date with the predicted date that it is aligned with.
     """
 
     precision: Pairs
@@ -61,7 +61,7 @@ def align_all(words: Overlap) -> dict[str, Alignment | None]:
     apart = np.abs(words.predicted_ordinals[:, np.newaxis] - words.reference_ordinals[np.newaxis, :])
     weights: Floats = 1 / (apart + 1)
     same = _pairs(*np.nonzero(apart == 0), weights=weights)
-    if apart.size == 0:  # one side has no dates: nothing meets
+    if apart.size == 0:  # one side has no dates: nothing can be aligned
         return {"concat": None} | dict.fromkeys(VARIANTS[1:], Alignment(same, same))
     date_costs = 1 - weights
     costs = date_costs * (1 - words.content_f1)
@@ -75,14 +75,14 @@ def align_all(words: Overlap) -> dict[str, Alignment | None]:
 
 
 def _one_to_one(costs: Floats, weights: Floats) -> Alignment:
-    """Least sum of costs, solved from each side: where several assignments cost the same, tilse's two may differ."""
+    """Minimal sum of costs, solved from each side: of equally cheap ones tilse may take two different."""
     rows, columns = linear_sum_assignment(costs)
     back_rows, back_columns = linear_sum_assignment(np.ascontiguousarray(costs.T))
     return Alignment(_pairs(rows, columns, weights=weights), _pairs(back_columns, back_rows, weights=weights))
 
 
 def _many_to_one(costs: Floats, weights: Floats) -> Alignment:
-    """Each date with its cheapest, the earliest of several."""
+    """Each date with the cheapest one, the earliest if there are several."""
     rows, columns = map(np.arange, costs.shape)
     return Alignment(
         _pairs(rows, costs.argmin(axis=1), weights=weights), _pairs(costs.argmin(axis=0), columns, weights=weights)
@@ -94,7 +94,7 @@ def _pairs(predicted: Ints, reference: Ints, *, weights: Floats) -> Pairs:
 
 
 def weighted_counts(words: Overlap, alignment: Alignment | None, gram: int) -> Counts:
-    """The counts of ROUGE-1 (``gram`` 0) or ROUGE-2 (1) under an alignment; dates that meet none count in the totals.
+    """The counts of ROUGE-1 (``gram`` 0) or ROUGE-2 (1) under an alignment; unaligned dates count in the totals.
 
     Sums run in the order of dates over plain floats, as tilse's do, so that the last bit is the same.
     """
@@ -111,12 +111,12 @@ def weighted_counts(words: Overlap, alignment: Alignment | None, gram: int) -> C
 
 
 class AlignedDays(NamedTuple):
-    """Aligned pairs with what people want to see of them, without the matrices that they were found in.
+    """What a detailed result shows of aligned pairs, without the matrices that they were found in.
 
     Attributes:
         predicted: Day numbers of the predicted dates.
         reference: Day numbers of the reference dates.
-        weight: What an overlap of the pair counts.
+        weight: What an overlap of the pair is worth.
         hits: ROUGE-1 hits of the pair, unweighted.
     """
 
@@ -126,7 +126,7 @@ class AlignedDays(NamedTuple):
     hits: Floats
 
     def as_rows(self) -> list[dict[str, object]]:
-        """One row a pair, ready for JSON."""
+        """One row per pair, ready for JSON."""
         return [
             {
                 "predicted": datetime.date.fromordinal(predicted).isoformat(),

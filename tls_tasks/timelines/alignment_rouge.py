@@ -4,7 +4,7 @@ Original: tilse 0.2.1 (Martschat & Markert, EACL 2017) with ROUGE-1.5.5, whose n
 references one at a time or jointly. The defaults are what news-tls and LLM-TLS report as AR-1 and AR-2: ``align+m:1``,
 references one at a time, F from the mean precision and the mean recall over all (row, reference) pairs.
 
-Where tilse stops with an error, a value is 0.0 and the item carries a flag of :data:`FLAGS`.
+Where tilse stops with an error, the value is 0.0 and the item carries one of :data:`FLAGS`.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from tls_tasks.core.errors import OptionError, warn_caller
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.prf import Counts, Item, check_aggregate, prf_unit
 from tls_tasks.core.score import Score
-from tls_tasks.text.rouge155 import NonAsciiWarning, Tokenizer, is_mostly_unseen, rouge_counts
-from tls_tasks.text.tokenizers import resolve_tokenizer
+from tls_tasks.text.rouge155 import NonAsciiWarning, Tokenizer, is_mostly_unseen, rouge_counts, tokenize
+from tls_tasks.text.tokenizers import find_tokenizer, unicode_words
 from tls_tasks.timelines.alignment import VARIANTS, AlignedDays, Alignment, align_all, aligned_days, weighted_counts
 from tls_tasks.timelines.overlap import Encoder, Overlap, content_words, overlap
 from tls_tasks.timelines.pairs import TimelineRow, read_rows, score_of
@@ -31,26 +31,26 @@ from tls_tasks.timelines.types import Timeline
 
 VERSION = 1
 
-ENGINES = ("rouge155", "tilse")
-"""``rouge155``: ours, exact, in Python; ``tilse``: tilse itself with its Perl script (extra ``tilse``), thousands of
-times slower."""
+_ENGINES = ("rouge155", "tilse")
+"""``rouge155`` is our own, exact and in Python; ``tilse`` is tilse itself with its Perl script (extra ``tilse``) and
+thousands of times slower."""
 
 _PREFIXES = ("ar1", "ar2")
 
 FLAGS: Mapping[str, str] = {
     "empty_prediction": "the prediction has no dates",
     "empty_reference": "the reference has no dates",
-    "no_predicted_words": "no word of the prediction is counted: ROUGE-1 precision is 0/0",
-    "no_reference_words": "no word of the reference is counted: ROUGE-1 recall is 0/0",
-    "no_predicted_bigrams": "no two words of the prediction stand together: ROUGE-2 precision is 0/0",
-    "no_reference_bigrams": "no two words of the reference stand together: ROUGE-2 recall is 0/0",
+    "no_predicted_words": "none of the prediction's words is counted: ROUGE-1 precision is 0/0",
+    "no_reference_words": "none of the reference's words is counted: ROUGE-1 recall is 0/0",
+    "no_predicted_bigrams": "the prediction has no two counted words in a row: ROUGE-2 precision is 0/0",
+    "no_reference_bigrams": "the reference has no two counted words in a row: ROUGE-2 recall is 0/0",
 }
 """Why a value is 0.0 by definition."""
 
 
 @dataclass(frozen=True, slots=True)
-class AlignmentRougeConfig:
-    """The settings of :func:`alignment_rouge`, as they stand in its signature."""
+class _AlignmentRougeConfig:
+    """The settings of :func:`alignment_rouge`, as its signature gives them."""
 
     variant: str = "align+m:1"
     engine: str = "rouge155"
@@ -66,7 +66,7 @@ class AlignmentRougeConfig:
         """Refuse options that don't exist."""
         check_aggregate(self.aggregate, self.beta)
         check_choice("variant", self.variant, VARIANTS)
-        check_choice("engine", self.engine, ENGINES)
+        check_choice("engine", self.engine, _ENGINES)
         plain = self.tokenizer == "rouge155" and self.remove_stopwords and self.use_stemmer
         if self.engine == "tilse" and not plain:
             raise OptionError(
@@ -93,25 +93,25 @@ def alignment_rouge(
     """Score timelines by alignment ROUGE.
 
     Args:
-        predictions: One timeline a row: model text, JSON, ``[{"date": …, "text": …}]`` or ``{date: [sentence, …]}``.
-        references: One timeline a row, or a list of them.
-        variant: Which dates are compared, one of :data:`~tls_tasks.timelines.alignment.VARIANTS`.
+        predictions: One timeline per row: model text, JSON, ``[{"date": …, "text": …}]`` or ``{date: [sentence, …]}``.
+        references: One timeline per row, or a list of them.
+        variant: Which dates are aligned, one of :data:`~tls_tasks.timelines.alignment.VARIANTS`.
         reference_mode: ``separate`` scores each reference on its own (news-tls), ``joint`` all at once (CHRONOS).
         aggregate: ``f_of_means`` (F of mean P and mean R) or ``mean_f`` (mean of the items' F).
         beta: Weight of recall in F.
-        topics: The topic of each row; topics then have one vote each.
-        engine: Who counts, one of :data:`ENGINES`.
-        tokenizer: ``rouge155`` (ASCII letters and digits only), ``unicode``, or a function sentence -> words, which
-            then also weighs the alignment.
+        topics: The topic of each row. If given, every topic has the same weight.
+        engine: Who counts, one of :data:`_ENGINES`.
+        tokenizer: ``rouge155`` (ASCII letters and digits only), ``unicode``, or a function: sentence ->
+            words, which the alignment then uses, too.
         remove_stopwords: Whether ``rouge155`` drops its stop words.
         use_stemmer: Whether ``rouge155`` stems.
-        exact_date_mean: Also give ``exact_date_mean_1`` and ``_2``, the mean over reference sentences of their F
-            against the text predicted for the same date. Some papers' pseudocode; never AR.
-        policy: How dates and texts are read out of model text.
+        exact_date_mean: Also return ``exact_date_mean_1`` and ``_2``: the mean over reference sentences of the F
+            against the text predicted for the same date. This is the pseudocode of some papers, not AR.
+        policy: How dates and texts are read from model text.
 
     Returns:
-        ``ar1_*`` and ``ar2_*`` in [0, 1]; a perfect prediction can score below 1 under ``align+m:1``, where one text
-        stands on two dates. ``as_dict(detailed=True)`` adds all five variants and the items with their alignment.
+        ``ar1_*`` and ``ar2_*`` in [0, 1]; a perfect prediction can score below 1 under ``align+m:1`` if two of its
+        dates have the same text. ``as_dict(detailed=True)`` adds all five variants and the items with their alignment.
 
     Raises:
         InputError: Rows that can't be scored, naming index and field.
@@ -119,7 +119,7 @@ def alignment_rouge(
         MissingExtraError: ``engine="tilse"`` without tilse.
 
     Warns:
-        NonAsciiWarning: Rows in which ``rouge155`` doesn't see most letters.
+        NonAsciiWarning: ``rouge155`` ignores most letters of some rows.
         ParseFailureWarning: Predictions that could not be read.
 
     Example:
@@ -132,7 +132,7 @@ def alignment_rouge(
         >>> score.signature
         'alignment_rouge|variant:align+m:1|engine:rouge155|refs:separate|agg:f_of_means|v:1'
     """
-    config = AlignmentRougeConfig(
+    config = _AlignmentRougeConfig(
         variant, engine, reference_mode, aggregate, topics is not None, beta, tokenizer, remove_stopwords, use_stemmer
     )
     rows = read_rows(predictions, references, topics, reference_mode, policy)
@@ -151,14 +151,13 @@ def alignment_rouge(
     )
 
 
-def _encoder(config: AlignmentRougeConfig) -> Encoder:
-    counted = resolve_tokenizer(
-        config.tokenizer, remove_stopwords=config.remove_stopwords, use_stemmer=config.use_stemmer
-    )
+def _encoder(config: _AlignmentRougeConfig) -> Encoder:
+    rouge155 = partial(tokenize, remove_stopwords=config.remove_stopwords, use_stemmer=config.use_stemmer)
+    counted = find_tokenizer(config.tokenizer, {"rouge155": rouge155, "unicode": unicode_words})
     return Encoder(counted, content_words if config.tokenizer == "rouge155" else counted)
 
 
-def _score_row(row: TimelineRow, config: AlignmentRougeConfig) -> Iterator[tuple[Item, dict[str, dict[str, Counts]]]]:
+def _score_row(row: TimelineRow, config: _AlignmentRougeConfig) -> Iterator[tuple[Item, dict[str, dict[str, Counts]]]]:
     """The row's items, each with its counts under all variants."""
     encoder = _encoder(config)
     prediction = encoder.encode(row.prediction)
@@ -193,8 +192,7 @@ def _details(words: Overlap, alignment: Alignment | None) -> Callable[[], dict[s
 
 
 def _alignment_rows(sides: Mapping[str, AlignedDays] | None) -> dict[str, Any]:
-    rows = None if sides is None else {side: days.as_rows() for side, days in sides.items()}
-    return {"alignment": rows}
+    return {"alignment": sides and {side: days.as_rows() for side, days in sides.items()}}
 
 
 def _exact_date_means(rows: Sequence[TimelineRow]) -> dict[str, float]:
@@ -232,12 +230,12 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _warn_of_unseen(rows: Sequence[TimelineRow]) -> None:
-    """Warn once, with the number of rows in which the exact engine sees less than half of the letters."""
+    """Warn once, with the number of rows in which the exact engine ignores most letters."""
     unseen = [row.index for row in rows if any(map(_is_unseen, (row.prediction, *row.references)))]
     if unseen:
         warn_caller(
-            f"in {len(unseen)} of {len(rows)} rows most letters are not ASCII, and the rouge155 engine sees ASCII "
-            f"letters and digits only (rows {unseen[:10]}{' …' if len(unseen) > 10 else ''}): use tokenizer='unicode'",
+            f"in {len(unseen)} of {len(rows)} rows most letters are not ASCII, and the rouge155 engine sees only "
+            f"ASCII letters and digits (rows {unseen[:10]}{' …' if len(unseen) > 10 else ''}): use tokenizer='unicode'",
             NonAsciiWarning,
         )
 

@@ -1,7 +1,7 @@
 """Reader of ``events.tar.gz`` of the background-summaries data set: timelines that annotators rewrote.
 
-Each topic folder has one tab-separated file an annotator with the columns ``Date`` (``[2011-01-25]``), ``Update`` (the
-day's summary, read here as one sentence) and ``Background`` (not used). Pratapa, Small and Dreyer (2023), EMNLP.
+Each topic folder has one tab-separated file per annotator, with the columns ``Date`` (``[2011-01-25]``), ``Update``
+(the day's summary, read here as one sentence) and ``Background`` (not used). Pratapa, Small and Dreyer (2023), EMNLP.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tls_tasks.timelines.topics import Topic, read_timeline
 
 
 def read_events(archive: Path, source: HubFiles) -> tuple[Topic, ...]:
-    """Read the topics of ``source`` from its archive, in order of their names and without articles.
+    """Read the topics of ``source`` from its archive, in the order of their names and without articles.
 
     Nothing is unpacked to disk: only the files that ``source`` names are read, from memory.
 
@@ -31,7 +31,7 @@ def read_events(archive: Path, source: HubFiles) -> tuple[Topic, ...]:
         source: Says what the archive's hash must be, and in its settings the topics and their files.
 
     Raises:
-        DataError: If the archive isn't the pinned one, or a file in it is absent or broken.
+        DataError: The archive isn't the pinned one, or a file in it is missing or broken.
     """
     content = archive.read_bytes()
     digest = hashlib.sha256(content).hexdigest()

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from tls_tasks.text.rouge155 import tokenize
 
-MENTION_WEIGHT = 2.0
+_MENTION_WEIGHT = 2.0
 """What a mention of a date is worth, an average day's publications being 1: who names a date means that day."""
 
 _SENTENCE = re.compile(r"^(\d{4}-\d{2}-\d{2}): (.+)$", re.MULTILINE)
@@ -37,7 +37,7 @@ _ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _WEEKDAY = re.compile(rf"\b({'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
 
 
-class Sentence(NamedTuple):
+class _Sentence(NamedTuple):
     """A sentence of the prompt: when it was published, its text, the dates that it mentions."""
 
     published: datetime.date
@@ -45,7 +45,7 @@ class Sentence(NamedTuple):
     mentioned: frozenset[datetime.date]
 
 
-class Request(NamedTuple):
+class _Request(NamedTuple):
     """What the prompt asks for."""
 
     n_dates: int
@@ -98,7 +98,7 @@ def mentioned_dates(text: str, published: datetime.date) -> frozenset[datetime.d
     days += [_near(year, month, day, published) for month, day, year in _MONTH_DAY.findall(text)]
     for name in _WEEKDAY.findall(text):
         back = (published.weekday() - _WEEKDAYS.index(name.lower())) % 7
-        days.append(_shift(published, -(back or 7)))
+        days.append(datetime.date.fromordinal(max(1, published.toordinal() - (back or 7))))
     return frozenset(day for day in days if day is not None)
 
 
@@ -114,17 +114,10 @@ def _near(year: str, month: str, day: str, published: datetime.date) -> datetime
     if year:
         return _day(year, number, day)
     around = [_day(published.year + offset, number, day) for offset in (-1, 0, 1)]
-    return min((one for one in around if one), key=lambda one: abs((one - published).days), default=None)
+    return min(filter(None, around), key=lambda candidate: abs((candidate - published).days), default=None)
 
 
-def _shift(day: datetime.date, days: int) -> datetime.date | None:
-    try:
-        return day + datetime.timedelta(days=days)
-    except OverflowError:
-        return None
-
-
-def _read_request(prompt: str) -> Request | None:
+def _read_request(prompt: str) -> _Request | None:
     """The instruction stands last, so the last match counts: articles may say "exactly 12" too."""
     spans, n_dates, n_sentences = (_last(form.findall(prompt)) for form in (_SPAN, _N_DATES, _N_SENTENCES))
     if not spans or not n_dates:
@@ -132,40 +125,40 @@ def _read_request(prompt: str) -> Request | None:
     start, end = (_day(*text.split("-")) for text in spans)
     if start is None or end is None or end < start:
         return None
-    return Request(int(n_dates), int(n_sentences or 1), start, end, _last(_QUERY.findall(prompt)) or "")
+    return _Request(int(n_dates), int(n_sentences or 1), start, end, _last(_QUERY.findall(prompt)) or "")
 
 
 def _last(matches: Sequence[str]) -> str:
     return matches[-1] if matches else ""
 
 
-def _read_sentences(prompt: str, request: Request) -> list[Sentence]:
+def _read_sentences(prompt: str, request: _Request) -> list[_Sentence]:
     sentences = []
     for date, text in _SENTENCE.findall(prompt):
         published = _day(*date.split("-"))
         if published is not None:
             mentioned = mentioned_dates(text, published)
             inside = frozenset(day for day in mentioned if request.start <= day <= request.end)
-            sentences.append(Sentence(published, text.strip(), inside))
+            sentences.append(_Sentence(published, text.strip(), inside))
     return sentences
 
 
-def _even_days(request: Request) -> list[datetime.date]:
+def _even_days(request: _Request) -> list[datetime.date]:
     span = (request.end - request.start).days
     steps = min(request.n_dates, span + 1)
     offsets = sorted({round(step * span / max(1, steps - 1)) for step in range(steps)})
     return [request.start + datetime.timedelta(days=offset) for offset in offsets]
 
 
-def _best_days(sentences: Sequence[Sentence], request: Request) -> list[datetime.date]:
+def _best_days(sentences: Sequence[_Sentence], request: _Request) -> list[datetime.date]:
     published = Counter(sentence.published for sentence in sentences)
     mentioned = Counter(day for sentence in sentences for day in sentence.mentioned)
     average = sum(published.values()) / len(published)
-    ranks = {day: published[day] / average + MENTION_WEIGHT * mentioned[day] for day in published | mentioned}
+    ranks = {day: published[day] / average + _MENTION_WEIGHT * mentioned[day] for day in published | mentioned}
     return sorted(sorted(ranks, key=lambda day: (-ranks[day], day))[: request.n_dates])
 
 
-def _about(sentences: Iterable[Sentence], day: datetime.date) -> list[str]:
+def _about(sentences: Iterable[_Sentence], day: datetime.date) -> list[str]:
     """Sentences that name the day; where none does, those published on it or on the next day."""
     sentences = list(sentences)
     naming = [sentence.text for sentence in sentences if day in sentence.mentioned]

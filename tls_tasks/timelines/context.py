@@ -1,4 +1,4 @@
-"""Which dated article sentences a prompt shows when its budget doesn't hold all of them."""
+"""Which dated article sentences a prompt shows if its budget is too small for all of them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class Budget:
     """How much article text a prompt may show.
 
     Attributes:
-        size: The most that the context may cost in all.
-        cost: What one line of it costs, its newline included: characters or tokens.
+        size: The maximum cost of all lines together.
+        cost: A line, including its newline -> its cost in characters or tokens.
     """
 
     size: int
-    cost: Callable[[str], int]
+    cost: Callable[[str], int] = len
 
 
 class Context(NamedTuple):
     """The article text of a prompt.
 
     Attributes:
-        text: Lines ``2011-01-25: sentence``, in order of day, each ending in a newline.
+        text: Lines ``2011-01-25: sentence`` in order of date, each ending in a newline.
         n_left_out: How many sentences the budget left out.
     """
 
@@ -37,23 +37,18 @@ class Context(NamedTuple):
     n_left_out: int
 
 
-def character_budget(size: int) -> Budget:
-    """A budget of ``size`` characters."""
-    return Budget(size, len)
-
-
 def token_budget(size: int, tokenizer: str) -> Budget:
     """A budget of ``size`` tokens.
 
-    A line is counted by itself, so that the whole may come out a few tokens shorter; hardly ever longer.
+    Lines are counted one by one; as a whole, the text may be a few tokens shorter, and is hardly ever longer.
 
     Args:
         size: Tokens.
         tokenizer: Name or folder of a Hugging Face tokenizer.
 
     Raises:
-        MissingExtraError: If transformers isn't installed.
-        InputError: If there is no such tokenizer.
+        MissingExtraError: transformers isn't installed.
+        InputError: There is no such tokenizer.
     """
     try:
         from transformers import AutoTokenizer
@@ -67,26 +62,26 @@ def token_budget(size: int, tokenizer: str) -> Budget:
 
 
 def build_context(articles: Sequence[Article], keywords: Iterable[str], budget: Budget) -> Context:
-    r"""Choose sentences until the budget is used and print them in order of day.
+    r"""Choose sentences until the budget is used up, and list them in order of date.
 
-    Sentences with a keyword come first, then the others. Among either, the days take turns: each gives its first
-    sentence, then its second, and so on, where an article's first sentences come before its later ones. Days that take
-    turns are visited spread over the whole time, so that a budget for fewer sentences than days shows days from all of
-    it and not the first weeks. A sentence that doesn't fit any more is left out and a shorter one may still come.
+    Sentences with a keyword are chosen first, then the others. Within either group the days take turns: the first
+    sentence of every day, then the second of every day, and so on; of a day's articles, first sentences come before
+    later ones. Days are visited in an order that spreads over the whole period, so that a budget for fewer sentences
+    than days doesn't show the first weeks only. If a sentence no longer fits, a shorter one after it may.
 
     Args:
         articles: In any order.
-        keywords: Words of the query; case and inflection don't matter ("protest" finds "Protesters").
-        budget: What the text may cost.
+        keywords: Words of the query, found in any case and within words ("protest" finds "Protesters").
+        budget: How long the text may be.
 
     Returns:
-        The text and how many sentences were left out. The same arguments always give the same text.
+        The text, the same for the same arguments, and how many sentences were left out.
 
     Example:
         >>> day = datetime.date
         >>> articles = [Article("a", day(2011, 1, 25), "", ("Protests in Cairo.", "It rains.")),
         ...             Article("b", day(2011, 1, 28), "", ("The army is in Cairo.",))]
-        >>> print(build_context(articles, ["Cairo"], character_budget(70)))
+        >>> print(build_context(articles, ["Cairo"], Budget(70)))
         Context(text='2011-01-25: Protests in Cairo.\n2011-01-28: The army is in Cairo.\n', n_left_out=1)
     """
     candidates = _candidates(articles, [word.lower() for word in keywords])
@@ -101,7 +96,7 @@ def build_context(articles: Sequence[Article], keywords: Iterable[str], budget: 
 
 
 class _Candidate(NamedTuple):
-    """A sentence that may be shown: its day, its place (article, sentence), its turn in the choice and its line."""
+    """A sentence that may be shown: its day, its place (article, sentence), when its turn comes, and its line."""
 
     day: datetime.date
     place: tuple[int, int]
@@ -113,7 +108,7 @@ def _candidates(articles: Sequence[Article], keywords: Sequence[str]) -> list[_C
     queues: dict[tuple[datetime.date, bool], list[tuple[int, int, str]]] = defaultdict(list)
     for number, article in enumerate(articles):
         for position, sentence in enumerate(article.sentences):
-            text = " ".join(sentence.split())  # a line break inside a sentence would end its line
+            text = " ".join(sentence.split())  # a sentence with a line break would become two lines
             off_topic = not any(word in text.lower() for word in keywords)
             queues[article.date, off_topic].append((position, number, text))
     days = sorted({day for day, _ in queues})
@@ -126,12 +121,12 @@ def _candidates(articles: Sequence[Article], keywords: Sequence[str]) -> list[_C
 
 
 def spread_order(n: int) -> list[int]:
-    """When each of ``n`` days is visited, so that the first visits, however many, are spread evenly over all days.
+    """When each of ``n`` days is visited: any number of first visits is spread evenly over all days.
 
-    The order is that of the van der Corput sequence: day ``i`` comes at the rank of ``i``'s binary digits reversed.
+    This is the van der Corput sequence: days are visited in the order of their numbers' reversed binary digits.
 
     Example:
-        >>> spread_order(8)  # days 0 and 4 come first, then 2 and 6, then the odd ones
+        >>> spread_order(8)  # days 0 and 4 first, then 2 and 6, then the odd ones
         [0, 4, 2, 6, 1, 5, 3, 7]
         >>> spread_order(3)
         [0, 2, 1]

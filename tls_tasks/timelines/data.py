@@ -1,7 +1,7 @@
 """Data of the timeline tasks: where it comes from, and the documents that a task asks about.
 
-A task looks for its data as :mod:`tls_tasks.data.order` says; the hub source has reference timelines only. A task never
-changes its form by what it found: where articles are needed, a source without them is passed over.
+A task looks for its data in the order of :mod:`tls_tasks.data.order`; the hub source has reference timelines only. What
+is found never changes a task's form: if articles are needed, a source without them is skipped.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
-from tls_tasks.data.loading import Loaded, Published, Reading, load, read_place
+from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
 from tls_tasks.timelines.background_summaries import read_events
-from tls_tasks.timelines.context import Budget, character_budget, token_budget
+from tls_tasks.timelines.context import Budget, token_budget
 from tls_tasks.timelines.documents import documents
 from tls_tasks.timelines.news_tls import read_data_set
 from tls_tasks.timelines.parquet import read_parquet, row_topic
@@ -50,7 +50,7 @@ def load_documents(
 
     Args:
         name: Data set: ``tls_crisis``, ``tls_timeline17``, ``tls_entities`` or ``tls_open``.
-        closed_book: Make the form that gives only topic, time and number of dates, and needs no articles.
+        closed_book: Make the form that gives only topic, time span and number of dates, and needs no articles.
         data: Where the data is, instead of the usual order; see :func:`load_topics`.
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
         context_budget: Characters of article text in a prompt. Not used with ``context_tokens``.
@@ -62,7 +62,7 @@ def load_documents(
         **ignored: What is meant for others; only ``pretrained`` is looked at, as said above.
 
     Returns:
-        One row a (topic, reference timeline) pair, as :func:`tls_tasks.timelines.documents.documents` makes them.
+        One row per (topic, reference timeline) pair, as :func:`tls_tasks.timelines.documents.documents` makes them.
 
     Raises:
         DataError: If the data that was asked for can't be used.
@@ -75,7 +75,7 @@ def load_documents(
         ...     warnings.simplefilter("ignore")  # the embedded edition warns
         ...     rows = load_documents("tls_crisis", closed_book=True, edition="embedded", version=1.0)
         >>> rows[0]["topic"], rows[0]["n_dates"]
-        ('egypt', 12)
+        ('egypt', 10)
     """
     budget = None if closed_book else _budget(context_budget, context_tokens, tokenizer or ignored.get("pretrained"))
     loaded = load_topics(name, data, need_articles=not closed_book, edition=edition)
@@ -85,7 +85,7 @@ def load_documents(
 
 def _budget(characters: int, tokens: int | None, tokenizer: object) -> Budget:
     if tokens is None:
-        return character_budget(check_whole_number("context_budget", characters))
+        return Budget(check_whole_number("context_budget", characters))
     if not isinstance(tokenizer, str):
         raise InputError("tokenizer", None, repr(tokenizer), "the name of a Hugging Face tokenizer, for context_tokens")
     return token_budget(check_whole_number("context_tokens", tokens), tokenizer)

@@ -1,7 +1,7 @@
 """date_f1: precision, recall and F1 of the dates that a timeline selects.
 
-Original: ``evaluate_dates`` of tilse 0.2.1 (sets of dates; with several references jointly, the union of theirs). tilse
-divides by zero where a side has no dates; here that is 0.0 and a flag.
+Original: ``evaluate_dates`` of tilse 0.2.1 (sets of dates; of joint references the union). tilse divides by zero if
+one side has no dates; here that scores 0.0 and is flagged.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class DateF1Config:
-    """The settings of :func:`date_f1`, as they stand in its signature."""
+class _DateF1Config:
+    """The settings of :func:`date_f1`, as its signature gives them."""
 
     tolerance: int = field(default=0, metadata={"sign": "days"})
     reference_mode: str = field(default="separate", metadata={"sign": "refs"})
@@ -47,15 +47,15 @@ def date_f1(
     """Score the dates of timelines.
 
     Args:
-        predictions: One timeline a row: model text, JSON, ``[{"date": …, "text": …}]`` or ``{date: [sentence, …]}``.
-        references: One timeline a row, or a list of them.
-        tolerance: How many days apart two dates may be and still match, 0 or more. Dates are matched one to one, as
-            many as possible.
+        predictions: One timeline per row: model text, JSON, ``[{"date": …, "text": …}]`` or ``{date: [sentence, …]}``.
+        references: One timeline per row, or a list of them.
+        tolerance: How many days apart two matching dates may be, 0 or more. Dates are matched one to one, as many as
+            possible.
         reference_mode: ``separate`` scores each reference on its own, ``joint`` the union of their dates.
         aggregate: ``f_of_means`` (what news-tls and LLM-TLS report) or ``mean_f``.
         beta: Weight of recall in F.
-        topics: The topic of each row; topics then have one vote each.
-        policy: How dates and texts are read out of model text.
+        topics: The topic of each row. If given, every topic has the same weight.
+        policy: How dates and texts are read from model text.
 
     Returns:
         ``date_precision``, ``date_recall``, ``date_f1`` in [0, 1]; see :class:`~tls_tasks.core.score.Score`.
@@ -74,13 +74,13 @@ def date_f1(
     if isinstance(tolerance, bool) or not isinstance(tolerance, int) or tolerance < 0:
         raise InputError("tolerance", None, repr(tolerance), "a whole number of days, 0 or more")
     check_aggregate(aggregate, beta)
-    config = DateF1Config(tolerance, reference_mode, aggregate, topics is not None, beta)
+    config = _DateF1Config(tolerance, reference_mode, aggregate, topics is not None, beta)
     rows = read_rows(predictions, references, topics, reference_mode, policy)
     items = [_item(row, position, group, config) for row in rows for position, group in row.groups(reference_mode)]
     return score_of("date_f1", ("date",), VERSION, config, rows, items)
 
 
-def _item(row: TimelineRow, position: int | None, group: Sequence[Timeline], config: DateF1Config) -> Item:
+def _item(row: TimelineRow, position: int | None, group: Sequence[Timeline], config: _DateF1Config) -> Item:
     predicted = row.prediction.dates
     wanted = sorted({day for reference in group for day in reference.dates})
     matches = match_dates(predicted, wanted, config.tolerance)
@@ -105,9 +105,9 @@ def _details(
 def match_dates(
     predicted: Sequence[datetime.date], wanted: Sequence[datetime.date], tolerance: int
 ) -> list[tuple[datetime.date, datetime.date]]:
-    """Match rising dates one to one, at most ``tolerance`` days apart, as many as can be.
+    """Match ascending dates one to one, at most ``tolerance`` days apart, as many as possible.
 
-    Taking the two earliest dates that fit is best: windows of equal width on a line never gain from crossing.
+    Matching the earliest two dates that fit is optimal: all windows have the same width, so crossing never helps.
 
     Example:
         >>> days = [datetime.date(2011, 1, day) for day in (25, 26, 30)]

@@ -1,7 +1,7 @@
-"""Topics -> the documents that a task asks a model about, and the prompts that ask.
+"""From topics to the documents of a task, and from a document to its prompt.
 
-One document is one (topic, reference timeline) pair, as news-tls and LLM-TLS score them: a topic with three references
-is asked three times, each time with that reference's number of dates and sentences a date.
+One document is one (topic, reference timeline) pair, as in news-tls and LLM-TLS: a topic with three references is asked
+about three times, each time with that reference's number of dates and of sentences per date.
 """
 
 from __future__ import annotations
@@ -23,15 +23,14 @@ def documents(topics: Iterable[Topic], edition: str, budget: Budget | None) -> l
 
     Args:
         topics: With articles, unless ``budget`` is None.
-        edition: Where the topics come from; copied into every document, so that no sample hides it.
-        budget: What the article text of a prompt may cost; None is the closed-book form, without articles.
+        edition: Where the topics come from; every document says so.
+        budget: How much article text a prompt may show; None for the closed-book form, which shows none.
 
     Returns:
-        One row a (topic, timeline) pair, in order. ``reference`` is JSON, ``[{"date": "2011-01-25", "text": [sentence,
-        …]}, …]``. ``start_date`` and ``end_date`` are the first and last day of the articles, in closed-book form of
-        the reference. ``n_dates`` (L) is the reference's number of dates, ``n_sentences`` (k) its mean number of
-        sentences a date, rounded and at least 1. ``context_truncated`` counts the article sentences that the budget
-        left out.
+        One row per (topic, timeline) pair, in order. ``reference`` is JSON, ``[{"date": "2011-01-25", "text": …}, …]``.
+        ``start_date`` and ``end_date`` are the first and last day of the articles, in closed-book form of the
+        reference. ``n_dates`` (L) is the reference's number of dates, ``n_sentences`` (k) its mean number of sentences
+        per date, rounded and at least 1. ``context_truncated`` counts the article sentences that the budget left out.
     """
     rows: list[dict[str, str | int]] = []
     for topic in topics:
@@ -59,7 +58,7 @@ def documents(topics: Iterable[Topic], edition: str, budget: Budget | None) -> l
 
 
 def query_words(topic: Topic) -> tuple[str, ...]:
-    """The topic's keywords; where the data set has none (Open-TLS), its name without the day in it.
+    """The topic's keywords; if it has none (Open-TLS), its name without the date at its end.
 
     Example:
         >>> query_words(Topic("MH370_Search_2024.3.5", (), (), ()))
@@ -69,7 +68,7 @@ def query_words(topic: Topic) -> tuple[str, ...]:
 
 
 def sentences_per_date(timeline: Timeline) -> int:
-    """The mean number of sentences a date, rounded as news-tls does (halves to the even number), at least 1.
+    """The mean number of sentences per date, rounded as in news-tls (half to even), at least 1.
 
     Example:
         >>> from datetime import date
@@ -80,7 +79,7 @@ def sentences_per_date(timeline: Timeline) -> int:
 
 
 def prompt(doc: Mapping[str, Any]) -> str:
-    """The prompt of the form with articles. The instruction comes last: models that cut a prompt cut its beginning."""
+    """The prompt with articles. The instruction comes last, since a prompt that is too long loses its beginning."""
     return (
         f"News sentences about: {doc['query']}\n"
         "Each line gives the day on which a sentence was published, then the sentence.\n\n"
@@ -92,7 +91,7 @@ def prompt(doc: Mapping[str, Any]) -> str:
 
 
 def closed_book_prompt(doc: Mapping[str, Any]) -> str:
-    """The prompt of the closed-book form: topic, time and lengths, nothing else.
+    """The prompt of the closed-book form: topic, time span and lengths, nothing else.
 
     Example:
         >>> time = {"start_date": "2011-01-25", "end_date": "2011-02-11"}

@@ -1,9 +1,9 @@
 """Reader of the news-tls layout: ``DATASET/TOPIC/{timelines.jsonl, articles.jsonl.gz, keywords.json}``.
 
-Every set of the field is kept in it: the news-tls distribution (Crisis, Timeline17, Entities), CHRONOS' Open-TLS
+All data sets of the field come in it: the news-tls distribution (Crisis, Timeline17, Entities), CHRONOS' Open-TLS
 (timelines only) and our embedded editions. A reference timeline is a line ``[[iso datetime, [sentence, …]], …]``. An
 article is a line ``{id, time, title, sentences}``, where a sentence is text or, after news-tls' own preprocessing,
-``{"raw": text, …}``; an article that was only tokenised has ``text`` instead, a sentence a line.
+``{"raw": text, …}``; an article that was only tokenised has ``text`` instead, one sentence per line.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.parsed import Problem
-from tls_tasks.data.lines import json_lines
+from tls_tasks.data.files import json_lines
 from tls_tasks.timelines.topics import Article, Topic, read_day, read_sentences, read_timeline
 from tls_tasks.timelines.types import Timeline
-
-__all__ = ["ARTICLE_FILES", "Article", "Topic", "read_data_set", "read_topic"]
 
 ARTICLE_FILES = tuple(
     f"articles{stage}.jsonl{ending}" for stage in (".preprocessed", ".tokenized", "") for ending in ("", ".gz")
@@ -31,11 +29,11 @@ def read_data_set(folder: Path, *, articles: bool = True) -> tuple[Topic, ...]:
     """Read all topics of a data set, in the order of their names.
 
     Args:
-        folder: A folder of topic folders. Other files and hidden folders in it are passed over.
-        articles: Whether to read the articles; without them a large set is read in a moment.
+        folder: A folder of topic folders. Other files and hidden folders in it are ignored.
+        articles: Whether to read the articles, which takes long for a large data set.
 
     Raises:
-        DataError: If there is no topic in it, a topic has articles but no timelines, or a file is broken.
+        DataError: There is no topic in it, a topic has articles but no timelines, or a file is broken.
     """
     folders = sorted(path for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
     topic_folders = [path for path in folders if _is_topic(path)]
@@ -52,7 +50,7 @@ def read_topic(folder: Path, *, articles: bool = True) -> Topic:
         articles: Whether to read the articles.
 
     Raises:
-        DataError: If a file is absent or broken; names file and line.
+        DataError: A file is missing or broken; the message names file and line.
     """
     timelines, problems = _read_timelines(folder / "timelines.jsonl")
     article_file = _article_file(folder) if articles else None
@@ -98,7 +96,7 @@ def _pair(row: Any, where: str) -> tuple[object, Sequence[str]]:
 
 
 def _texts(value: Any, where: str) -> list[str]:
-    """Sentences as plain text, whichever of the known shapes they have."""
+    """Sentences as plain text, in whichever form they come."""
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, list):
         raise DataError(f"{where}: expected a list of sentences, got {type(values).__name__}")

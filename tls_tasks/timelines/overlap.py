@@ -1,12 +1,11 @@
-"""How much of its words every predicted day shares with every reference day, counted all at once.
+"""How many words every predicted day shares with every reference day, counted all at once.
 
-The obvious way counts n-grams for one pair of days at a time; ``tests/timelines/slow_alignment_rouge.py`` does so and
-is the oracle of this module. Here all days of a prediction and its references become sparse matrices and one product
-gives all pairs.
+The obvious way is to count n-grams for one pair of days at a time; ``tests/timelines/slow_alignment_rouge.py`` does so
+and is the oracle of this module. Here, all days of a prediction and its references become rows of sparse matrices, and
+one product gives the counts of all pairs.
 
-Clipping is what stands in the way: min(2, 1) = 1 is no product. So the k-th occurrence of a word in a day is a column
-of its own: a day with *police* twice has 1 under (police, 1) and (police, 2), and the product of two such rows is the
-clipped count.
+ROUGE clips counts, and a minimum is not a product. So the k-th occurrence of a word in a day has a column of its own: a
+day with *police* twice has 1 under (police, 1) and (police, 2), and the product of two such rows is the clipped count.
 """
 
 from __future__ import annotations
@@ -28,26 +27,13 @@ from tls_tasks.timelines.types import Timeline
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
-# Up to so many multiplications a plain matrix is faster than a sparse one, whose making alone takes longer. Long
-# timelines need the sparse ones, for time and memory.
+# Up to this many multiplications dense matrices are faster: building a sparse one takes longer than the product. Long
+# timelines need sparse ones, for time and memory.
 _DENSE_WORK = 1 << 20
 
 _PUNCTUATION = frozenset(
     string.punctuation[start:end] for start in range(33) for end in range(start, 33)
-)  # all parts of string.punctuation, the empty one too: tilse asks ``word in string.punctuation``
-
-
-class Vocabulary:
-    """Gives every different word a number."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
-
-    def numbers(self, words: Sequence[str]) -> Ints:
-        """The numbers of words, shape (len(words),); new words get the next ones."""
-        new = dict.fromkeys(words).keys() - self._numbers.keys()
-        self._numbers.update(zip(new, itertools.count(len(self._numbers)), strict=False))
-        return np.fromiter(map(self._numbers.__getitem__, words), dtype=np.int64, count=len(words))
+)  # all substrings of string.punctuation, the empty one included: tilse asks ``word in string.punctuation``
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +41,8 @@ class Words:
     """The numbered words of a timeline.
 
     Attributes:
-        days: For each word the position of its day in the timeline, shape (N,).
-        keys: For each word its number, shape (N,), in order of the text.
+        days: The position of each word's day in the timeline, shape (N,).
+        keys: Each word's number, shape (N,), in the order of the text.
         n_days: How many days the timeline has.
     """
 
@@ -67,12 +53,12 @@ class Words:
 
 @dataclass(frozen=True, slots=True)
 class EncodedTimeline:
-    """A timeline whose words have been numbered, made once however many references it meets.
+    """A timeline whose words have been numbered, once for all references that it is compared with.
 
     Attributes:
-        ordinals: The dates as day numbers, shape (n_days,), rising.
+        ordinals: The dates as day numbers, shape (n_days,), ascending.
         counted: The words that ROUGE counts.
-        content: The blank-separated words by which tilse weighs how alike two days are.
+        content: The whitespace-separated words by which tilse judges how similar two days are.
     """
 
     ordinals: Ints
@@ -81,7 +67,7 @@ class EncodedTimeline:
 
 
 class Encoder:
-    """Numbers the words of timelines that are to be compared with one another.
+    """Numbers the words of timelines that are to be compared with each other.
 
     Args:
         tokenizer: One sentence -> the words that ROUGE counts.
@@ -90,21 +76,22 @@ class Encoder:
 
     def __init__(self, tokenizer: Tokenizer, content_tokenizer: Tokenizer) -> None:
         self._tokenizer, self._content_tokenizer = tokenizer, content_tokenizer
-        self._vocabulary, self._content_vocabulary = Vocabulary(), Vocabulary()
+        self._numbers: dict[str, int] = {}
+        self._content_numbers: dict[str, int] = {}
 
     def encode(self, timeline: Timeline) -> EncodedTimeline:
         """Number all words of a timeline."""
         return EncodedTimeline(
             ordinals=np.array([entry.date.toordinal() for entry in timeline], dtype=np.int64),
-            counted=_words(timeline, self._tokenizer, self._vocabulary),
-            content=_words(timeline, self._content_tokenizer, self._content_vocabulary),
+            counted=_words(timeline, self._tokenizer, self._numbers),
+            content=_words(timeline, self._content_tokenizer, self._content_numbers),
         )
 
 
 def content_words(sentence: str) -> list[str]:
     """The words by which tilse weighs an alignment.
 
-    Split at blanks, case kept, less every word that is a part of ``string.punctuation``.
+    Split at whitespace, case kept, without the words that are a substring of ``string.punctuation``.
 
     Example:
         >>> content_words("Police , again , clash .")
@@ -113,7 +100,8 @@ def content_words(sentence: str) -> list[str]:
     return [word for word in sentence.split() if word not in _PUNCTUATION]
 
 
-def _words(timeline: Timeline, tokenizer: Tokenizer, vocabulary: Vocabulary) -> Words:
+def _words(timeline: Timeline, tokenizer: Tokenizer, numbers: dict[str, int]) -> Words:
+    """The words of a timeline; a word that ``numbers`` lacks gets the next number."""
     words: list[str] = []
     lengths = []
     for entry in timeline.entries:
@@ -122,24 +110,27 @@ def _words(timeline: Timeline, tokenizer: Tokenizer, vocabulary: Vocabulary) -> 
             words += tokenizer(sentence)
         lengths.append(len(words) - before)
     days = np.arange(len(timeline), dtype=np.int64).repeat(lengths) if lengths else np.zeros(0, dtype=np.int64)
-    return Words(days, vocabulary.numbers(words), len(timeline))
+    new = dict.fromkeys(words).keys() - numbers.keys()
+    numbers.update(zip(new, itertools.count(len(numbers)), strict=False))
+    keys = np.fromiter(map(numbers.__getitem__, words), dtype=np.int64, count=len(words))
+    return Words(days, keys, len(timeline))
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Everything that any variant needs of one prediction and its K references.
+    """Everything that any variant needs to know about one prediction and its K references.
 
-    K is the number of references scored jointly, 1 where they are scored one at a time. Dates are those of the
-    prediction, P of them, and of all references together, R of them.
+    K is the number of references scored jointly, 1 if they are scored one at a time. P is the number of dates of the
+    prediction, R that of all references together.
 
     Attributes:
-        predicted_ordinals: Shape (P,), rising.
-        reference_ordinals: Shape (R,), rising.
+        predicted_ordinals: Shape (P,), ascending.
+        reference_ordinals: Shape (R,), ascending.
         hits: For n = 1 and 2 the clipped hits of each pair of days, summed over the references, shape (P, R).
         predicted: For n = 1 and 2 the n-grams of each predicted day times K, shape (P,).
         reference: For n = 1 and 2 the n-grams of each reference day, summed over the references, shape (R,).
-        concat: For n = 1 and 2 the counts of the running texts.
-        content_f1: How alike two days are, by tilse's approximation of ROUGE-1, in [0, 1], shape (P, R).
+        concat: For n = 1 and 2 the counts of the concatenated texts.
+        content_f1: How similar two days are, by tilse's approximation of ROUGE-1, in [0, 1], shape (P, R).
     """
 
     predicted_ordinals: Ints
@@ -158,7 +149,7 @@ def overlap(prediction: EncodedTimeline, references: Sequence[EncodedTimeline]) 
         prediction: P days.
         references: One or more timelines, encoded by the same encoder; R different days in all.
     """
-    ordinals = _union([reference.ordinals for reference in references])
+    ordinals = np.unique(np.concatenate([reference.ordinals for reference in references]))
     rows = [np.searchsorted(ordinals, reference.ordinals) for reference in references]
     counted = _on_common_days(rows, [reference.counted for reference in references], len(ordinals))
     running = _bigrams([prediction.counted, *counted])
@@ -181,28 +172,20 @@ def overlap(prediction: EncodedTimeline, references: Sequence[EncodedTimeline]) 
     )
 
 
-def _union(ordinals: Sequence[Ints]) -> Ints:
-    """All dates of all references, rising."""
-    return ordinals[0] if len(ordinals) == 1 else np.unique(np.concatenate(ordinals))
-
-
 def _on_common_days(rows: Sequence[Ints], references: Sequence[Words], n_days: int) -> list[Words]:
-    """The references with their days counted in the union of all their dates."""
-    return [
-        Words(row[words.days] if len(words.days) else words.days, words.keys, n_days)
-        for row, words in zip(rows, references, strict=True)
-    ]
+    """The references, with days as positions in the union of all their dates."""
+    return [Words(row[words.days], words.keys, n_days) for row, words in zip(rows, references, strict=True)]
 
 
 def _bigrams(texts: Sequence[Words]) -> list[Ints]:
-    """Each text's pairs of neighbouring words, over the borders of days too, numbered alike in all texts."""
+    """Each text's pairs of neighbouring words, across days too, with the same numbers in all texts."""
     pairs = [(words.keys[:-1] << 32) | words.keys[1:] for words in texts]
     _, numbers = np.unique(np.concatenate(pairs), return_inverse=True)
     return np.split(numbers, np.cumsum([len(pair) for pair in pairs])[:-1])
 
 
 def _within_days(prediction: Words, references: Sequence[Words], running: Sequence[Ints]) -> tuple[Words, list[Words]]:
-    """The bigrams that do not cross the border of a day, as words of their own."""
+    """The bigrams within days, as words of their own."""
     first, *rest = (
         Words(words.days[1:][inside], pairs[inside], words.n_days)
         for words, pairs in zip([prediction, *references], running, strict=True)
@@ -219,7 +202,7 @@ class _Comparison:
 
 
 def _compare(prediction: Words, references: Sequence[Words]) -> _Comparison:
-    """Clipped hits of each pair of days and totals of each day, over all references."""
+    """Clipped hits of each pair of days and totals of each day, summed over the references."""
     shape = prediction.n_days, references[0].n_days
     hits: Floats = np.zeros(shape)
     totals: Ints = np.zeros(shape[1], dtype=np.int64)
@@ -242,7 +225,7 @@ def _clipped_hits(left: Words, right: Words) -> Floats:
         for words, columns in ((left, left_columns), (right, right_columns))
         for kept in [shared[columns]]
     )
-    # Not `@` for plain matrices: the threads of a BLAS cost more than they bring here, most of all on shared cores.
+    # Not `@` for dense matrices: the threads of a BLAS cost more than they gain here, above all on shared cores.
     hits: Floats = np.einsum("ik,jk->ij", one, other) if dense else (one @ other.T).toarray()
     return hits
 
@@ -274,13 +257,13 @@ def _dense(days: Ints, columns: Ints, n_days: int, width: int) -> npt.NDArray[np
 
 
 def _sparse(days: Ints, columns: Ints, n_days: int, width: int) -> Any:
-    """The same, kept sparse."""
+    """The same as a sparse matrix."""
     starts = np.concatenate([[0], np.cumsum(np.bincount(days, minlength=n_days))])
     return sparse.csr_matrix((np.ones(len(columns)), columns, starts), shape=(n_days, width))
 
 
 def _concat(prediction: Ints, references: Sequence[Ints]) -> Counts:
-    """The counts of running texts."""
+    """The counts of concatenated texts."""
     n_keys = 1 + max(keys.max(initial=-1) for keys in (prediction, *references))
     offered = np.bincount(prediction, minlength=n_keys)
     hits = sum(int(np.minimum(offered, np.bincount(keys, minlength=n_keys)).sum()) for keys in references)
@@ -288,7 +271,7 @@ def _concat(prediction: Ints, references: Sequence[Ints]) -> Counts:
 
 
 def _f1(pairs: _Comparison) -> Floats:
-    """F1 of each pair of days, 0 where nothing is shared; the operations in tilse's order, so that ties stay ties."""
+    """F1 of each pair of days, 0 if they share nothing; in tilse's order of operations, so that ties stay ties."""
     with np.errstate(divide="ignore", invalid="ignore"):
         precision = pairs.hits / pairs.predicted[:, np.newaxis]
         recall = pairs.hits / pairs.reference[np.newaxis, :]

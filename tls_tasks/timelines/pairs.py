@@ -1,4 +1,4 @@
-"""What the timeline metrics share: rows in, (row, reference) pairs out, and the score of such pairs."""
+"""What the timeline metrics share: from rows to (row, reference) pairs, and from such pairs to a score."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import ParseFailureWarning, warn_caller
-from tls_tasks.core.options import check_choice
+from tls_tasks.core.options import check_choice, signature
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.prf import Item, prf_of_means, prf_unit
 from tls_tasks.core.rows import check_columns
 from tls_tasks.core.score import Result, Score, Unit, values
-from tls_tasks.core.signature import signature
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy
 from tls_tasks.timelines.rows import read_prediction, read_references
 from tls_tasks.timelines.types import Timeline
@@ -37,11 +36,11 @@ class TimelineRow:
 
     @property
     def prediction(self) -> Timeline:
-        """The predicted timeline; empty where nothing could be read, which scores 0."""
+        """The predicted timeline; empty if nothing could be read, which scores 0."""
         return self.parsed.value or Timeline()
 
     def groups(self, mode: str) -> Iterator[tuple[int | None, tuple[Timeline, ...]]]:
-        """The references that are scored together, each group with its number (None: all)."""
+        """The references that are scored together, each group with its position (None: all of them)."""
         if mode == "joint":
             yield None, self.references
         else:
@@ -64,15 +63,15 @@ def read_rows(
     """Read all rows.
 
     Args:
-        predictions: One timeline a row.
-        references: One timeline a row, or a list of them.
+        predictions: One timeline per row.
+        references: One timeline per row, or a list of them.
         topics: The topic of each row, or None.
         reference_mode: ``separate`` or ``joint``; checked here, since both metrics have it.
         policy: How model text is read; None: the default.
 
     Raises:
-        InputError: Columns of unequal length, or a row that doesn't fit.
-        OptionError: The reference mode doesn't exist.
+        InputError: Columns of unequal length, or a row that is no timeline.
+        OptionError: There is no such reference mode.
 
     Warns:
         ParseFailureWarning: Some predictions could not be read.
@@ -116,7 +115,7 @@ def score_of(
         version: Of the metric, for the signature.
         config: The settings, among them ``aggregate``, ``beta`` and ``by_topic``.
         rows: The rows that the pairs are of.
-        items: One a pair, in order.
+        items: One per pair, in order.
         variants: Name -> the pairs' units under another variant, for the detailed result.
         more: Further results.
     """

@@ -1,4 +1,4 @@
-"""Topics as Parquet: one row a topic, every date a string.
+"""Topics as Parquet: one row per topic, dates as strings.
 
 Written with pyarrow and without the features note that ``datasets`` adds, so that every release of ``datasets`` reads
 it: a note written by one major release is not understood by the one before.
@@ -13,19 +13,19 @@ from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.parsed import Problem
-from tls_tasks.data.parquet import parquet_rows
+from tls_tasks.data.files import parquet_rows
 from tls_tasks.timelines.topics import Article, Topic, read_day
 from tls_tasks.timelines.types import Timeline
 
 COLUMNS = ("data_set", "topic", "keywords", "articles", "timelines", "problems")
-"""The columns: see :func:`topic_row`."""
+"""The columns: see :func:`_topic_row`."""
 
 
-def topic_row(name: str, topic: Topic) -> dict[str, Any]:
+def _topic_row(name: str, topic: Topic) -> dict[str, Any]:
     """The row of one topic of the data set ``name``.
 
     Example:
-        >>> sorted(topic_row("tls_crisis", Topic("egypt", ("egypt",), (), ()))) == sorted(COLUMNS)
+        >>> sorted(_topic_row("tls_crisis", Topic("egypt", ("egypt",), (), ()))) == sorted(COLUMNS)
         True
     """
     return {
@@ -39,7 +39,7 @@ def topic_row(name: str, topic: Topic) -> dict[str, Any]:
 
 
 def row_topic(name: str, row: Mapping[str, Any], where: str) -> Topic:
-    """The topic of one row; the inverse of :func:`topic_row`.
+    """The topic of one row; the inverse of :func:`_topic_row`.
 
     Args:
         name: The data set that is wanted.
@@ -47,7 +47,7 @@ def row_topic(name: str, row: Mapping[str, Any], where: str) -> Topic:
         where: File or repository, for messages.
 
     Raises:
-        DataError: If the row is of another data set, lacks a column or holds no date where there must be one.
+        DataError: The row is of another data set, lacks a column, or has an invalid date.
     """
     missing = [column for column in COLUMNS if column not in row]
     if missing:
@@ -67,7 +67,7 @@ def row_topic(name: str, row: Mapping[str, Any], where: str) -> Topic:
 
 
 def write_parquet(name: str, topics: Iterable[Topic], path: Path) -> None:
-    """Write topics, one row group a topic: a large set is never held in memory twice, and the hub's viewer can page."""
+    """Write topics, one row group each, so that a large data set is never in memory twice and the hub can page."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -79,7 +79,7 @@ def write_parquet(name: str, topics: Iterable[Topic], path: Path) -> None:
     schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for topic in topics:
-            writer.write_table(pa.Table.from_pylist([topic_row(name, topic)], schema=schema))
+            writer.write_table(pa.Table.from_pylist([_topic_row(name, topic)], schema=schema))
 
 
 def read_parquet(name: str, files: Sequence[Path], *, articles: bool = True) -> tuple[Topic, ...]:
@@ -91,7 +91,7 @@ def read_parquet(name: str, files: Sequence[Path], *, articles: bool = True) -> 
         articles: Whether to read the articles.
 
     Raises:
-        DataError: If a file is broken or not one of ours, or there is no topic in it.
+        DataError: A file is broken or not one of ours, or there is no topic in it.
     """
     columns = None if articles else [column for column in COLUMNS if column != "articles"]
     topics = []

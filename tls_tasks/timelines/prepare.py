@@ -1,4 +1,4 @@
-"""``tls-tasks prepare``: a news-tls folder -> Parquet with a data set card, ready for ``--metadata`` or the hub."""
+"""``tls-tasks prepare``: from a news-tls folder to Parquet with a data set card, for ``--metadata`` or the hub."""
 
 from __future__ import annotations
 

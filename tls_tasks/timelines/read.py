@@ -1,8 +1,8 @@
 """Timelines in model text: :func:`parse_timeline`.
 
-JSON first (:mod:`~tls_tasks.core.json_text`), and if there is none of use, lines and tables
-(:mod:`~tls_tasks.timelines.read_lines`). What can be read in two ways is decided by a :class:`TimelinePolicy`, and
-whatever was dropped, merged or repaired is a problem of one of :data:`PROBLEM_KINDS`.
+JSON is tried first (:mod:`~tls_tasks.core.json_text`), then lines and tables (:mod:`~tls_tasks.timelines.read_lines`).
+A :class:`TimelinePolicy` decides what can be read in two ways, and whatever is dropped, merged or repaired is reported
+as a problem of one of :data:`PROBLEM_KINDS`.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from tls_tasks.timelines.read_lines import RawEntry, read_lines
 from tls_tasks.timelines.types import Timeline
 
 PROBLEM_KINDS = (
-    "invalid_date",  # an entry's date can't be read, does not exist, or can be read in two ways; the entry is dropped
+    "invalid_date",  # an entry's date is unreadable, impossible or ambiguous; the entry is dropped
     "partial_date",  # month or year only; see TimelinePolicy.partial
     "date_range",  # two dates; see TimelinePolicy.range
-    "repeated_date",  # a date that was there before; see TimelinePolicy.repeated
+    "repeated_date",  # a date that occurred before; see TimelinePolicy.repeated
     "undated_text",  # text without a date, dropped; see TimelinePolicy.undated
-    "empty_entry",  # a date without text; the date is kept (a month or year on a line of its own is not)
-    "bad_entry",  # something in JSON that is neither an entry nor a text; dropped
+    "empty_entry",  # a date without text; the date is kept, but not a month or year on a line of its own
+    "bad_entry",  # a JSON value that is neither an entry nor text; dropped
     *JSON_PROBLEM_KINDS,
 )
 """Every kind of problem that :func:`parse_timeline` reports."""
@@ -38,19 +38,19 @@ OPTIONS = {
     "repeated": ("merge", "first", "last"),
     "undated": ("continue", "drop"),
 }
-"""The values of a policy's options, the default first."""
+"""The choices of each option of a policy, the default first."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimelinePolicy:
-    """What happens to dates and texts that do not fit "one day, its text". All of it is counted, whatever the policy.
+    """What happens to dates and texts that are not simply a day and its text. All of it is counted in any case.
 
     Attributes:
-        partial: A month or a year is its ``first_day`` (as CHRONOS' loader has it), or its entry is dropped.
-        range: A range is its ``start``, its ``end``, or its entry is dropped.
+        partial: A month or a year stands for its ``first_day`` (as in CHRONOS' loader), or its entry is dropped.
+        range: A range stands for its ``start`` or its ``end``, or its entry is dropped.
         repeated: Entries of one date are merged, or the ``first`` or the ``last`` is kept.
-        undated: A line without a date goes on with the day before it (``continue``), or is dropped. The lines below a
-            date that stands alone are that date's in both cases. An entry without a date in JSON is always dropped.
+        undated: A line without a date continues the preceding day (``continue``), or is dropped. Lines below a date on
+            a line of its own belong to that date in either case. A JSON entry without a date is always dropped.
 
     Raises:
         OptionError: An unknown value.
@@ -82,12 +82,12 @@ def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed
     Args:
         text: The model's text: JSON in any of the forms of :func:`~tls_tasks.timelines.read_json.json_entries`, or
             lines and tables as :func:`~tls_tasks.timelines.read_lines.read_lines` reads them; prose, code fences and
-            thinking around it don't matter. Several lists or blocks are read as one timeline.
-        policy: What is done where the text leaves a choice.
+            thinking around it are ignored. Several lists or blocks are read as one timeline.
+        policy: What to do where the text leaves a choice.
 
     Returns:
-        The timeline, and what was dropped, merged or repaired. The value is None if no date can be used; it is an empty
-        timeline if the answer is an empty list or object. Never raises on text.
+        The timeline, and what was dropped, merged or repaired. The value is None if there is no usable date, and an
+        empty timeline if the answer is an empty list or object. No text raises.
 
     Example:
         >>> parsed = parse_timeline('[{"start": "2011-01-25", "summary": "Protests."}, {"start": "soon", "text": ""}]')
@@ -107,7 +107,7 @@ def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed
     thinking = [noted for noted in found.problems if noted.kind == "unfinished_thinking"]
     from_lines = _assembled([*thinking, *read_lines(answer.text, policy.undated == "continue")], policy)
     if from_json.value is not None or from_lines.value is not None:
-        # What json_repair made of dated lines with a bracket somewhere must not win over the lines.
+        # What json_repair makes of dated lines that contain a bracket must not win over the lines.
         return from_lines if _n_sentences(from_lines) > _n_sentences(from_json) else from_json
     if not found.values and is_whole_json(text, is_empty_answer):
         return Parsed(Timeline(), tuple(thinking))
@@ -115,12 +115,12 @@ def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed
 
 
 def _n_sentences(parsed: Parsed[Timeline]) -> int:
-    """How many sentences were read, -1 if nothing was."""
+    """How many sentences were read; -1 if nothing was."""
     return -1 if parsed.value is None else parsed.value.n_sentences
 
 
 def _assembled(items: Iterable[RawEntry | Problem], policy: TimelinePolicy) -> Parsed[Timeline]:
-    """Make a timeline of entries under a policy; its value is None if there is no date to use."""
+    """Make a timeline of entries under a policy; the value is None if there is no usable date."""
     days: dict[datetime.date, list[str]] = {}
     problems: list[Problem] = []
     for item in items:
@@ -141,7 +141,7 @@ def _assembled(items: Iterable[RawEntry | Problem], policy: TimelinePolicy) -> P
 
 
 def _problems_of(entry: RawEntry) -> list[Problem]:
-    """What is wrong with an entry by itself."""
+    """What is wrong with an entry, regardless of the others."""
     expression = entry.expression
     if expression is None:
         kind = "invalid_date" if entry.written.strip() else "undated_text"
@@ -155,7 +155,7 @@ def _problems_of(entry: RawEntry) -> list[Problem]:
 
 
 def _day(entry: RawEntry, policy: TimelinePolicy) -> datetime.date | None:
-    """The day that an entry stands for; None if it is dropped."""
+    """The day that an entry stands for; None if the entry is dropped."""
     expression = entry.expression
     if expression is None or (expression.precision != "day" and policy.partial == "drop"):
         return None

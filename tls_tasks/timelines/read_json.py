@@ -19,7 +19,7 @@ _Item = RawEntry | Problem
 
 
 def json_entries(value: object) -> list[_Item]:
-    """The entries of a timeline in JSON, and what in it is none.
+    """The entries of a timeline in JSON, and a problem for each thing that is not one.
 
     Forms, each also within lists and objects such as ``{"timeline": …}``: an object with one of
     :data:`~tls_tasks.timelines.read_lines.DATE_KEYS` and text under any of
@@ -27,10 +27,10 @@ def json_entries(value: object) -> list[_Item]:
     text; a str of dated lines. A text is a str, a list of them, or an object with text; strings are kept as they are.
 
     Args:
-        value: What JSON holds, of any shape.
+        value: Any JSON value.
 
     Returns:
-        In the order of the text; no :class:`RawEntry` if the value is no timeline.
+        In the order of the text; no :class:`RawEntry` if the value is not a timeline.
 
     Example:
         >>> json_entries({"timeline": [{"start": "2011-01-25", "summary": "Protests."}]})[0].sentences
@@ -49,7 +49,7 @@ def count_entries(value: object) -> int:
 
 
 def is_empty_answer(value: object) -> bool:
-    """Whether a JSON value says that there is nothing: an empty list or object, or a wrapper with such things only.
+    """Whether a JSON value says that there is nothing: an empty list or object, or a wrapper around only those.
 
     Example:
         >>> is_empty_answer([]), is_empty_answer({"timeline": []}), is_empty_answer([{}]), is_empty_answer(None)
@@ -95,7 +95,7 @@ def _object(value: dict[str, Any], depth: int) -> Iterator[_Item]:
     elif any(_holds_dated_objects(inner) for _, inner in pairs):
         yield from _wrapped(pairs, depth)
     elif dated is not None and (texts or (dated[0] and depth)):
-        # A single object with a date only may be what is left of an entry that was cut off.
+        # A single object with nothing but a date may be what is left of an entry that was cut off.
         yield from _entry(dated[0], dated[1], texts)
     elif wrapped := list(_wrapped(pairs, depth)):
         yield from wrapped
@@ -109,7 +109,7 @@ def _pairs(value: dict[str, Any]) -> _Pairs:
 
 
 def _key(key: str) -> str:
-    """A key in the spelling of our tables: ``Start Date`` is ``start_date``."""
+    """A key as our tables spell it: ``Start Date`` is ``start_date``."""
     return key.strip().lower().replace(" ", "_").replace("-", "_")
 
 
@@ -123,7 +123,7 @@ def _texts(pairs: _Pairs) -> list[Any]:
 
 
 def _dated(named: dict[str, Any]) -> tuple[DateExpression | None, str] | None:
-    """An object's date and how it was written: the first that can be read, or else the first; None if it has none."""
+    """An object's date and how it was written: the first readable one, or else the first; None if it has none."""
     present = [named[key] for key in DATE_KEYS if key in named]
     if not present:
         return None
@@ -134,14 +134,14 @@ def _dated(named: dict[str, Any]) -> tuple[DateExpression | None, str] | None:
 
 
 def _date(value: Any) -> DateExpression | None:
-    """The date in a value: a str, or digits written as a number, ``2011`` or ``20110125``."""
+    """The date in a value: a str, or a number such as ``2011`` or ``20110125``."""
     if isinstance(value, int) and not isinstance(value, bool) and 1000 <= value <= 99991231:
         value = str(value)
     return read_date(value) if isinstance(value, str) else None
 
 
 def _with_end(expression: DateExpression, named: dict[str, Any]) -> DateExpression:
-    """The date as a range, if the object has a later end."""
+    """The date, as a range if the object has a later end."""
     for key in END_KEYS:
         last = _date(named.get(key))
         if last and last.precision == expression.precision and last.date > expression.date and not expression.is_range:
@@ -150,7 +150,7 @@ def _with_end(expression: DateExpression, named: dict[str, Any]) -> DateExpressi
 
 
 def _holds_dated_objects(value: Any) -> bool:
-    """Whether a value is a list with entries in it, or a map date -> text: what holds it is a wrapper."""
+    """Whether a value is a list with entries, or a map date -> text, so that the object around it is a wrapper."""
     if isinstance(value, dict):
         return any(read_date(key) for key in value)
     return isinstance(value, list) and any(isinstance(item, dict) and _has_date(item) for item in value)
@@ -161,7 +161,7 @@ def _has_date(value: dict[str, Any]) -> bool:
 
 
 def _map(pairs: _Pairs, depth: int) -> Iterator[_Item]:
-    """An object date -> text; what stands under a key without a digit was not meant to be an entry."""
+    """An object date -> text; a key without a digit was not meant as a date."""
     for key, inner in pairs:
         if _holds_dated_objects(inner):
             yield from _read(inner, depth + 1)
@@ -172,7 +172,7 @@ def _map(pairs: _Pairs, depth: int) -> Iterator[_Item]:
 
 
 def _wrapped(pairs: _Pairs, depth: int) -> Iterator[_Item]:
-    """What stands in an object's lists and objects; or, if it has only scalars, a timeline as text in one of them."""
+    """The entries in an object's lists and objects or, if it has only scalars, in text among them."""
     inners = [inner for _, inner in pairs if isinstance(inner, (list, dict))]
     for inner in inners:
         items = list(_read(inner, depth + 1))
@@ -191,7 +191,7 @@ def _entry(expression: DateExpression | None, written: str, texts: list[Any]) ->
 
 
 def _sentences(value: Any, depth: int) -> Iterator[str | Problem]:
-    """The strings of a text, as they stand; numbers as strings."""
+    """The strings of a text, unchanged; numbers as strings."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, list) and depth <= _MAX_DEPTH:
@@ -200,7 +200,7 @@ def _sentences(value: Any, depth: int) -> Iterator[str | Problem]:
     elif isinstance(value, dict) and depth <= _MAX_DEPTH and (texts := _texts(_pairs(value))):
         yield from _sentences(texts, depth + 1)
     elif isinstance(value, (int, float)):
-        if value == value:  # NaN is no text, and is noted where it is read
+        if value == value:  # NaN is not text, and is reported where it is read
             yield str(value)
     elif value is not None:
         yield problem("bad_entry", _written(value))

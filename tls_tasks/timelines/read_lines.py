@@ -1,8 +1,8 @@
 """Timelines written as lines: ``2011-01-25: text``, lists, headings with bullets, tilse's text form, Markdown tables.
 
-A date opens a day where a line begins with it and a separator follows, so a date in mid-sentence opens none, and
-neither does ``January 25, 2011, marked …``. What stands alone on its line (or in a heading) opens a block, whose lines
-are its sentences.
+A line that begins with a date and a separator opens a day. A date in the middle of a sentence does not, and neither
+does ``January 25, 2011, marked …``. A date on a line of its own, or in a heading, opens a block, whose lines are the
+day's sentences.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tls_tasks.core.parsed import Problem
 from tls_tasks.text.dates import MAX_LENGTH, DateExpression, leading_dates, may_hold_date, read_date
 
 DATE_KEYS = ("date", "start", "start_date", "event_date", "datetime", "timestamp", "time", "day", "when")
-"""Names of a date in JSON, YAML and table headers; the first one present is taken."""
+"""Names of a date in JSON and table headers; the first one present is taken."""
 
 END_KEYS = ("end", "end_date")
 """Names of the last day of a range."""
@@ -26,7 +26,7 @@ TEXT_KEYS = ("text", "summary", "event", "events", "description", "content", "se
 """Names of an entry's text; all that are present are taken."""
 
 TITLE_KEYS = ("headline", "title", "heading", "news", "body")
-"""Names of a text that is taken if none of :data:`TEXT_KEYS` is present."""
+"""Names of a text that counts if none of :data:`TEXT_KEYS` is present."""
 
 
 class RawEntry(NamedTuple):
@@ -44,7 +44,7 @@ class RawEntry(NamedTuple):
 
 
 _LOOK = 240
-"""Characters at the beginning of a line in which its bullet, its date and its separator must stand."""
+"""How many characters of a line its bullet, its date and its separator may take."""
 
 
 class _DatedLine(NamedTuple):
@@ -74,10 +74,10 @@ _RULE_MARKS = frozenset("-–—─━*_=")
 
 
 def _split_dated_line(line: str) -> _DatedLine | None:
-    """Take apart a line that begins with a date; bullets, numbers, heading marks, brackets, bold may stand before it.
+    """Split a line that begins with a date, after any bullets, numbers, heading marks, brackets or bold marks.
 
     Returns:
-        None if the line does not begin with a date, or if the date is the beginning of a sentence.
+        None if the line does not begin with a date, or if the date is part of a sentence.
 
     Example:
         >>> _split_dated_line("- **2011-01-25**: At 10:30 a.m. they march.").text
@@ -106,7 +106,7 @@ def _split_dated_line(line: str) -> _DatedLine | None:
 
 
 def _date_begins(head: str) -> int:
-    """Where the bullets, the number and the label before a date end."""
+    """Where the date begins, behind bullets, numbers and labels."""
     position = 0
     while position < len(head):
         if _is_mark(head[position]) and not _NUMBER.match(head, position):
@@ -124,7 +124,7 @@ def _is_mark(char: str) -> bool:
 
 
 def _separator_length(rest: str, is_loose: bool, expression: DateExpression | None) -> int | None:
-    """How many characters after a date belong to its separator; None if what follows makes it part of a sentence."""
+    """How many characters after a date belong to its separator; None if the date is part of a sentence."""
     match = _AFTER.match(rest)
     if match is None:
         return None
@@ -143,7 +143,7 @@ def _separator_length(rest: str, is_loose: bool, expression: DateExpression | No
 
 
 def _clean(text: str) -> str:
-    """A sentence without the blanks around it and without bold marks.
+    """A sentence without surrounding whitespace and bold marks.
 
     Example:
         >>> _clean(" **Day of Rage** in Cairo. ")
@@ -161,7 +161,7 @@ class _Day:
     last_is_item: bool = False
 
     def entries(self) -> Iterator[RawEntry | Problem]:
-        """The entry; a month or year without a text of its own was the heading of a section."""
+        """The day's entry; a month or year without text was a section heading."""
         expression = self.dated.expression
         if not self.sentences and expression is not None and expression.precision != "day":
             yield problem("empty_entry", self.dated.written)
@@ -170,7 +170,7 @@ class _Day:
 
 
 class _Lines:
-    """The reading of a text line by line."""
+    """Reads a text line by line."""
 
     def __init__(self, text: str, keep_undated: bool) -> None:
         self.lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
@@ -212,7 +212,7 @@ class _Lines:
             yield from self._undated(line, stripped)
 
     def _undated(self, line: str, stripped: str) -> Iterator[RawEntry | Problem]:
-        """A line without a date: a sentence of the open day, or dropped."""
+        """Make a line without a date a sentence of the open day, or drop it."""
         level = len(stripped) - len(stripped.lstrip("#"))
         if level and self.day is not None and not 0 < self.day.dated.level < level:
             yield from self._close()
@@ -234,11 +234,11 @@ class _Lines:
         """Whether the line belongs to the day."""
         if not day.dated.is_heading and not self.keep_undated:
             return False
-        # "Let me know if you need more." stands after a blank line; so does the second paragraph of a day's block.
+        # "Let me know if you need more." follows a blank line, but so does the second paragraph of a day's block.
         return is_item or not self.after_blank or (day.dated.is_heading and not day.last_is_item)
 
     def _is_underline(self) -> bool:
-        """Whether a line of dashes here underlines the date above it, as in Markdown."""
+        """Whether a line of dashes here would underline the date above it, as in Markdown."""
         return self.day is not None and not self.day.sentences and not self.after_blank
 
     def _close(self) -> Iterator[RawEntry | Problem]:
@@ -261,13 +261,13 @@ def _is_rule(stripped: str) -> bool:
 def read_lines(text: str, keep_undated: bool = True) -> Iterator[RawEntry | Problem]:
     r"""Read the dated lines and tables of a text.
 
-    A line without a date goes to the day before it. After a blank line it does so only if it is a list item, or if the
-    day is a block of paragraphs. Separators, code fences, tags, undated headings and tables end a day. What stands
-    before the first date is a preamble: dropped, and counted only if undated lines are not wanted.
+    A line without a date belongs to the day before it; after a blank line only if it is a list item, or if the day is a
+    block of paragraphs. Separators, code fences, tags, undated headings and tables end a day. What precedes the first
+    date is a preamble: it is dropped, and counted only if ``keep_undated`` is False.
 
     Args:
         text: Text without JSON and without thinking.
-        keep_undated: Whether lines without a date continue the day before; if not, only the lines of a block do.
+        keep_undated: Whether lines without a date continue the preceding day; if not, only those of a block do.
 
     Yields:
         Entries and problems in the order of the text.
@@ -283,7 +283,7 @@ def read_lines(text: str, keep_undated: bool = True) -> Iterator[RawEntry | Prob
 # --- tables ---
 
 _MAX_CELLS = 32
-"""Cells of a row that are looked at; the last one takes what is left."""
+"""Cells of a row that are read; the last one takes the rest of the line."""
 
 _CELL_END = re.compile(r"(?<!\\)\|")
 _LINE_BREAK = re.compile(r"<br\s?/?>", re.IGNORECASE)
@@ -291,9 +291,9 @@ _WORD = re.compile(r"[a-z]+")
 
 
 def _table_at(lines: Sequence[str], index: int) -> Sequence[str]:
-    """The lines of the table that begins at ``index``; empty if none does.
+    """The lines of the table that begins at ``index``; empty if there is none.
 
-    A table is a run of lines that begin with a bar, or a header line with a bar and a line as ``--- | ---`` below it.
+    A table is a run of lines that begin with a bar, or one whose second line is of the form ``--- | ---``.
 
     Example:
         >>> _table_at(["text", "| a | b |", "| c | d |", ""], 1)
@@ -321,10 +321,10 @@ def _is_delimiter(line: str) -> bool:
 
 
 def _read_table(lines: Sequence[str], keep_undated: bool = True) -> Iterator[RawEntry | Problem]:
-    """Read a table whose header names a date column, or else one of whose columns holds dates.
+    """Read a table: the date column is the one that the header names, else the first that holds a date.
 
-    The text is in the columns that the header names so, else in all columns but those of numbers. A row with an empty
-    date belongs to the row above.
+    The text is in the columns that the header names, else in all columns except numbers. A row with an empty date
+    belongs to the row above.
 
     Args:
         lines: The lines of the table.
@@ -366,7 +366,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _named(header: Sequence[Sequence[str]], names: Sequence[str]) -> list[int]:
-    """The columns whose header has one of the names among its words."""
+    """The columns whose header contains one of the names as a word."""
     return [at for at, words in enumerate(header) if any(word in names for word in words)]
 
 
@@ -376,7 +376,7 @@ def _first_with_date(rows: Sequence[Sequence[str]]) -> list[int]:
 
 
 def _entry(row: Sequence[str], date_column: int, named: Sequence[int]) -> RawEntry:
-    """A row's entry; ``written`` is empty if the date cell is."""
+    """A row's entry; ``written`` is empty if its date cell is."""
     written = row[date_column] if date_column < len(row) else ""
     others = [at for at in range(len(row)) if at != date_column and not row[at].rstrip(".").isdigit()]
     texts = [row[at] for at in named or others if at < len(row)]

@@ -4,8 +4,8 @@ A timeline is model text, a JSON string, a list of ``{"date": …, "text": …}`
 mapping date -> text, or a :class:`~tls_tasks.timelines.types.Timeline`; a text is a str or a list of str. A references
 row is one timeline or a list of them.
 
-Text in ``predictions`` comes from a model: whatever it holds, it is read as far as it can be and never raises. All else
-comes from the caller, and what doesn't fit raises, naming row and field.
+Text in ``predictions`` comes from a model: as much of it is read as possible, and nothing in it raises. Everything else
+comes from the caller, and what has none of these forms raises an error that names row and field.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks.core.errors import InputError
@@ -25,7 +26,7 @@ from tls_tasks.timelines.types import Timeline
 _FORMS = "a timeline: text, a list of {'date': …, 'text': …}, a list of (date, text) pairs, or a mapping date -> text"
 _TEXT_KEYS = ("text", "summary")
 
-# A model's answer is read as far as it can be; a reference that would lose an entry must not be scored against.
+# Of a model's answer as much is read as possible; a reference that would lose an entry must not be scored against.
 _LOSSES = ("invalid_date", "bad_entry")
 
 
@@ -53,7 +54,7 @@ def read_prediction(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLIC
         policy: How text is read.
 
     Raises:
-        InputError: A row that isn't text and doesn't fit: None, NaN, a wrong shape, a date that is none.
+        InputError: The row is neither text nor a timeline: None, NaN, a wrong shape, an invalid date.
 
     Example:
         >>> read_prediction("2011-01-25: Protests begin.", 0).value.dates
@@ -72,7 +73,7 @@ def read_references(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLIC
     """Read one references row: one timeline or a list of them.
 
     Raises:
-        InputError: None, NaN, a wrong shape, a date that is none, text without a timeline in it, no timeline at all.
+        InputError: None, NaN, a wrong shape, an invalid date, text without a timeline.
 
     Example:
         >>> len(read_references([{"2011-01-25": "Protests begin."}, {"2011-02-11": ["Mubarak resigns."]}], 0))
@@ -86,22 +87,22 @@ def read_references(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLIC
     return tuple(_reference(timeline, place.at(position), policy) for position, timeline in enumerate(row))
 
 
+@dataclass(frozen=True, slots=True)
 class _Place:
-    """Where in the input we are: ``references[3][0]``."""
+    """A place in the input, for errors: ``references[3]`` and an index within."""
 
-    def __init__(self, field: str, index: int, *deeper: int) -> None:
-        self.field, self.index, self.deeper = field, index, deeper
+    field: str
+    index: int
 
     def at(self, position: int) -> _Place:
-        return _Place(self.field, self.index, *self.deeper, position)
+        return _Place(f"{self.field}[{self.index}]", position)
 
     def error(self, got: str, expected: str) -> InputError:
-        path = [self.index, *self.deeper]
-        return InputError(self.field + "".join(f"[{position}]" for position in path[:-1]), path[-1], got, expected)
+        return InputError(self.field, self.index, got, expected)
 
 
 def _from_json(text: str) -> Any:
-    """The list or object that a string holds as JSON, else the string itself."""
+    """The list or object in a JSON string; any other string as it is."""
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
@@ -129,7 +130,7 @@ def _is_list(row: Any) -> bool:
 
 
 def _is_one_timeline(row: Sequence[Any]) -> bool:
-    """Whether a list is a list of entries (also if it is empty), not a list of timelines."""
+    """Whether a list is one of entries (an empty one is), not one of timelines."""
     return all(_is_entry(entry) for entry in row)
 
 
@@ -169,10 +170,10 @@ def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, .
 
 
 def _day(value: Any, place: _Place) -> datetime.date:
-    """The day of a str, date or datetime; the time of day and the zone are dropped, not converted."""
+    """The day of a str, date or datetime; time of day and time zone are dropped, not converted."""
     day: datetime.date | None = None
     if isinstance(value, datetime.datetime):
-        day = value.date() if value == value else None  # pandas' NaT is a datetime that is not itself
+        day = value.date() if value == value else None  # pandas' NaT is a datetime that does not equal itself
     elif isinstance(value, datetime.date):
         day = value
     elif isinstance(value, str):
@@ -185,7 +186,7 @@ def _day(value: Any, place: _Place) -> datetime.date:
 
 
 def _read_day(text: str) -> datetime.date | None:
-    """The day that a str names; a month, a year or a range is none: the caller must say which day it stands for."""
+    """The day that a str names; None for a month, a year or a range: the caller must say which day is meant."""
     expression = read_date(text)
     if expression is None or expression.precision != "day" or expression.is_range:
         return None

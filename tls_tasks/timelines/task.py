@@ -14,6 +14,7 @@ from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.data import DATA_SETS, load_documents
 from tls_tasks.timelines.date_f1 import date_f1
 from tls_tasks.timelines.documents import closed_book_prompt, prompt
+from tls_tasks.timelines.picture import picture
 from tls_tasks.timelines.read import parse_timeline
 from tls_tasks.timelines.types import Timeline
 
@@ -54,7 +55,16 @@ def _load_closed_book(name: str, /, **options: Any) -> list[dict[str, str | int]
     return load_documents(name.removesuffix(_CLOSED_BOOK), **{**options, "closed_book": True})
 
 
-_task = partial(Task, family="timelines", table=_results(), target=_target, unit=_unit, explain=_explain, topic="topic")
+_task = partial(
+    Task,
+    family="timelines",
+    table=_results(),
+    target=_target,
+    unit=_unit,
+    explain=_explain,
+    picture=picture,
+    topic="topic",
+)
 
 TASKS = {name: _task(name, load=load_documents, prompt=prompt) for name in DATA_SETS} | {
     name + _CLOSED_BOOK: _task(name + _CLOSED_BOOK, load=_load_closed_book, prompt=closed_book_prompt)

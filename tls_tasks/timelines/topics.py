@@ -1,4 +1,4 @@
-"""What a timeline data set holds, as typed objects, and the reading of its dates and sentences."""
+"""Topics, articles and reference timelines of a data set, and how their dates and sentences are read."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Article:
     """One article.
 
     Attributes:
-        id: The data set's name of it.
+        id: The data set's name for it.
         date: Day of publication.
-        title: Empty where the data set has none.
+        title: Empty if the data set has none.
         sentences: The sentences in the order of the text, none of them empty.
     """
 
@@ -35,12 +35,12 @@ class Article:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One topic: what was written about it, and its reference timelines.
+    """One topic: the articles about it and its reference timelines.
 
     Attributes:
-        name: Its name, which is its folder's.
+        name: Its name, which is that of its folder.
         keywords: The query words of the data set; may be none.
-        articles: Its articles in the order of the file; none where the data set has none or they were not asked for.
+        articles: Its articles in the order of the file; empty if the data set has none or they were not asked for.
         timelines: Its reference timelines, one or more.
         problems: What was repaired while reading.
     """
@@ -55,27 +55,23 @@ class Topic:
 def read_day(value: object, where: str) -> tuple[datetime.date, tuple[Problem, ...]]:
     """Read one date of a data set.
 
-    A date without its day or month counts as the first of it (``partial_date``), a blank before the ``T`` is passed
-    over (``blank_in_date``). Times and zones are cut off, as news-tls does.
+    A year or a month counts as its first day (``partial_date``), and a blank before the ``T`` is ignored
+    (``blank_in_date``). Times and time zones are cut off, as in news-tls.
 
     Args:
-        value: Text (``2011-01-25``, ``2011-01-25T00:00:00`` …), a date or a datetime.
+        value: Text: ``2011-01-25``, ``2011-01-25T00:00:00`` …
         where: File and line, for the message.
 
     Returns:
         The day and what was repaired.
 
     Raises:
-        DataError: If it is not a date.
+        DataError: It is not a date.
 
     Example:
         >>> read_day("2011-01T00:00:00", "timelines.jsonl, line 1")
         (datetime.date(2011, 1, 1), (Problem(kind='partial_date', detail='2011-01T00:00:00'),))
     """
-    if isinstance(value, datetime.datetime):
-        return value.date(), ()
-    if isinstance(value, datetime.date):
-        return value, ()
     found = read_date(value) if isinstance(value, str) else None
     if found is None or found.is_range:
         raise DataError(f"{where}: {value!r} is not a date, expected one like '2011-01-25T00:00:00'")
@@ -90,8 +86,8 @@ def read_day(value: object, where: str) -> tuple[datetime.date, tuple[Problem, .
 def read_sentences(texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[Problem, ...]]:
     r"""Clean the sentences of a day or an article.
 
-    A newline that was written out as backslash and ``n`` becomes a blank (``written_out_newline``): ROUGE would read
-    ``end.\nThe`` as a word ``nThe``. Blanks around a sentence go, and so does an empty sentence (``empty_sentence``).
+    A newline written as a backslash and an ``n`` becomes a blank (``written_out_newline``), since ROUGE would read
+    ``end.\nThe`` as a word ``nThe``. Surrounding whitespace and empty sentences (``empty_sentence``) are removed.
 
     Example:
         >>> read_sentences(["Protests begin. \\nThe army waits. ", ""])[0]
@@ -113,7 +109,7 @@ def read_sentences(texts: Iterable[str]) -> tuple[tuple[str, ...], tuple[Problem
 def read_timeline(rows: Iterable[tuple[object, Iterable[str]]], where: str) -> tuple[Timeline, tuple[Problem, ...]]:
     """Build a reference timeline from rows of a data set.
 
-    The rows may come in any order (``unsorted_timeline``, once a timeline); rows of one date are joined
+    The rows may be in any order (``unsorted_timeline``, reported once per timeline); rows of the same date are joined
     (``repeated_date``).
 
     Args:
@@ -121,7 +117,7 @@ def read_timeline(rows: Iterable[tuple[object, Iterable[str]]], where: str) -> t
         where: File and line, for messages.
 
     Raises:
-        DataError: If a date can't be read.
+        DataError: A date can't be read.
 
     Example:
         >>> timeline, problems = read_timeline([("2011-02", ["B."]), ("2011-01-25", ["A."])], "line 1")

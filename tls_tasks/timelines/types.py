@@ -1,4 +1,4 @@
-"""Timelines: days in order, each with its daily summary."""
+"""Timelines: days in ascending order, each with its daily summary."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class TimelineEntry(NamedTuple):
 
     Attributes:
         date: The day.
-        sentences: The day's summary. May be empty: the date then counts for date F1 and brings no words.
+        sentences: The day's summary. If it is empty, the date still counts for date F1 and contributes no words.
     """
 
     date: datetime.date
@@ -23,13 +23,13 @@ class TimelineEntry(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Timeline:
-    """A timeline: days in rising order, each with its daily summary.
+    """A timeline: days in ascending order, each with its daily summary.
 
     Attributes:
-        entries: One entry a day; dates strictly rise.
+        entries: One entry per day, in strictly ascending order of date.
 
     Raises:
-        ValueError: If the dates don't strictly rise (use :meth:`of`, which sorts and merges).
+        ValueError: The dates are not strictly ascending (use :meth:`of`, which sorts and merges).
 
     Example:
         >>> from datetime import date
@@ -43,7 +43,7 @@ class Timeline:
     entries: tuple[TimelineEntry, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check the order once, so that scorers need not."""
+        """Check the order once, so that scorers don't have to."""
         dates = self.dates
         for earlier, later in itertools.pairwise(dates):
             if earlier >= later:
@@ -53,7 +53,7 @@ class Timeline:
     def of(
         cls, days: Mapping[datetime.date, Iterable[str]] | Iterable[tuple[datetime.date, Iterable[str]]]
     ) -> Timeline:
-        """Build a timeline from days in any order; the sentences of a date that comes twice are joined."""
+        """Build a timeline from days in any order; the sentences of a repeated date are joined."""
         pairs = days.items() if isinstance(days, Mapping) else days
         merged: dict[datetime.date, list[str]] = {}
         for day, sentences in pairs:
@@ -62,12 +62,12 @@ class Timeline:
 
     @property
     def dates(self) -> tuple[datetime.date, ...]:
-        """The dates, rising."""
+        """The dates, ascending."""
         return tuple(entry.date for entry in self.entries)
 
     @property
     def n_sentences(self) -> int:
-        """How many sentences the timeline has in all."""
+        """The total number of sentences."""
         return sum(len(entry.sentences) for entry in self.entries)
 
     def as_rows(self) -> list[dict[str, object]]:

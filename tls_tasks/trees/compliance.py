@@ -21,7 +21,7 @@ ISSUE_KINDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Issue:
+class _Issue:
     """One thing in which a tree does not comply with its schema.
 
     Attributes:
@@ -30,7 +30,7 @@ class Issue:
         detail: For people: what was wanted, what was there.
 
     Example:
-        >>> str(Issue(("lines", 0, "price"), "type", "wanted number, got str"))
+        >>> str(_Issue(("lines", 0, "price"), "type", "wanted number, got str"))
         'lines[0].price: type: wanted number, got str'
     """
 
@@ -96,9 +96,9 @@ def fits(value: Any, leaf: Leaf) -> bool:
         (True, False)
     """
     if isinstance(value, AnyOf):
-        return all(fits(one, leaf) for one in value.present)
+        return all(fits(answer, leaf) for answer in value.present)
     if leaf.choices:
-        return any(_same_type(value, one) for one in leaf.choices)
+        return any(_same_type(value, choice) for choice in leaf.choices)
     test = _TYPES.get(base_type(leaf.type))
     if test is not None:
         return test(value)
@@ -133,7 +133,7 @@ def _same_type(value: Any, choice: Hashable) -> bool:
     return isinstance(value, bool) if isinstance(choice, bool) else _is_number(value)
 
 
-def complies(tree: Any, node: SchemaNode) -> list[Issue]:
+def complies(tree: Any, node: SchemaNode) -> list[_Issue]:
     """What in a tree does not comply with its schema; nothing if it does.
 
     Null complies everywhere but as the root: it is how a tree says that there is no value. Dates are to be ISO dates.
@@ -154,21 +154,21 @@ def complies(tree: Any, node: SchemaNode) -> list[Issue]:
     """
     if tree is None:
         return [_wrong_type((), node, None)]
-    issues: list[Issue] = []
+    issues: list[_Issue] = []
     _check(tree, node, (), issues)
     return issues
 
 
-def _check(value: Any, node: SchemaNode, path: Path, issues: list[Issue]) -> None:
+def _check(value: Any, node: SchemaNode, path: Path, issues: list[_Issue]) -> None:
     if value is None:
         return
     if isinstance(node, Leaf):
         if not fits(value, node):
             issues.append(_wrong_type(path, node, value))
         elif node.choices and not any(_same_type(value, choice) and value == choice for choice in node.choices):
-            issues.append(Issue(path, "choice", f"none of the {len(node.choices)} choices"))
+            issues.append(_Issue(path, "choice", f"none of the {len(node.choices)} choices"))
         elif isinstance(value, str) and not _is_well_formed(value, base_type(node.type)):
-            issues.append(Issue(path, "format", f"no ISO {node.type}"))
+            issues.append(_Issue(path, "format", f"no ISO {node.type}"))
     elif isinstance(node, ListOf) and isinstance(value, list | tuple):
         for position, item in enumerate(value):
             _check(item, node.item, (*path, position), issues)
@@ -177,16 +177,16 @@ def _check(value: Any, node: SchemaNode, path: Path, issues: list[Issue]) -> Non
             if key in value:
                 _check(value[key], child, (*path, key), issues)
             elif key in node.required:
-                issues.append(Issue((*path, key), "missing", "required by the schema"))
+                issues.append(_Issue((*path, key), "missing", "required by the schema"))
         unknown = [key for key in value if key not in node.children]
-        issues += [Issue((*path, key), "unknown", "not in the schema") for key in unknown]
+        issues += [_Issue((*path, key), "unknown", "not in the schema") for key in unknown]
     else:
         issues.append(_wrong_type(path, node, value))
 
 
 def follows(value: Any, node: SchemaNode) -> bool:
     """Whether a value has the types and the keys of its node; keys may be missing, and values outside their choices."""
-    issues: list[Issue] = []
+    issues: list[_Issue] = []
     _check(value, node, (), issues)
     return not any(issue.kind in ("type", "unknown") for issue in issues)
 
@@ -197,8 +197,8 @@ def _wanted(node: SchemaNode) -> str:
     return "a list" if isinstance(node, ListOf) else str(node.type)
 
 
-def _wrong_type(path: Path, node: SchemaNode, value: Any) -> Issue:
-    return Issue(path, "type", f"wanted {_wanted(node)}, got {'null' if value is None else type(value).__name__}")
+def _wrong_type(path: Path, node: SchemaNode, value: Any) -> _Issue:
+    return _Issue(path, "type", f"wanted {_wanted(node)}, got {'null' if value is None else type(value).__name__}")
 
 
 _ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)

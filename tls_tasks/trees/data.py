@@ -19,7 +19,7 @@ from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import file_rows, split_files
-from tls_tasks.data.loading import Loaded, Published, Reading, load
+from tls_tasks.data.order import Loaded, Published, Reading, load
 from tls_tasks.trees.data_rows import TreeDocument, read_row, read_rows
 from tls_tasks.trees.schema import as_json_schema, is_json_schema, read_schema
 from tls_tasks.trees.types import Branch, ListOf

@@ -50,7 +50,7 @@ class JsonSchemaReader:
             return self._referred(schema["$ref"], place, references)
         for key in ("anyOf", "oneOf"):
             if key in schema:
-                return one_of([self._node(part, place, references) for part in _with_base(schema, key, place)])
+                return _one_of([self._node(part, place, references) for part in _with_base(schema, key, place)])
         if "allOf" in schema:
             return _all_of([self._node(part, place, references) for part in _parts(schema, place)], place)
         if "enum" in schema or "const" in schema:
@@ -77,7 +77,7 @@ class JsonSchemaReader:
 
     def _typed(self, schema: Mapping[str, Any], kind: Any, place: str, references: tuple[str, ...]) -> SchemaNode:
         if isinstance(kind, list) and kind:
-            return one_of([self._typed(schema, one, place, references) for one in kind])
+            return _one_of([self._typed(schema, name, place, references) for name in kind])
         if kind == "object" or (kind is None and "properties" in schema):
             return self._object(schema, place, references)
         if kind == "array" or (kind is None and ("items" in schema or "prefixItems" in schema)):
@@ -109,7 +109,7 @@ class JsonSchemaReader:
         items = schema.get("items", True)
         first = schema.get("prefixItems", items if isinstance(items, list) else [])
         kinds = [*first, *([] if isinstance(items, list) or (first and isinstance(items, bool)) else [items])]
-        return ListOf(one_of([self._node(kind, f"{place}[]", references) for kind in kinds]))
+        return ListOf(_one_of([self._node(kind, f"{place}[]", references) for kind in kinds]))
 
 
 def _unescaped(found: re.Match[str]) -> str:
@@ -163,13 +163,13 @@ def _all_of(nodes: Sequence[SchemaNode], place: str) -> SchemaNode:
     return Branch(children, required)
 
 
-def one_of(nodes: Sequence[SchemaNode]) -> SchemaNode:
+def _one_of(nodes: Sequence[SchemaNode]) -> SchemaNode:
     """What is one of the nodes: their common shape, or a leaf of any type if they have none.
 
     Example:
-        >>> one_of([Leaf("string"), Leaf("null")]), one_of([Leaf("integer"), Leaf("string")])
+        >>> _one_of([Leaf("string"), Leaf("null")]), _one_of([Leaf("integer"), Leaf("string")])
         (Leaf(type='string', choices=()), Leaf(type='integer|string', choices=()))
-        >>> one_of([Leaf("string"), ListOf(Leaf("string"))])
+        >>> _one_of([Leaf("string"), ListOf(Leaf("string"))])
         Leaf(type='any', choices=())
     """
     several: list[SchemaNode] = []
@@ -181,7 +181,7 @@ def one_of(nodes: Sequence[SchemaNode]) -> SchemaNode:
     if all(isinstance(node, Branch) for node in several):
         return _one_of_branches([node for node in several if isinstance(node, Branch)])
     if all(isinstance(node, ListOf) for node in several):
-        return ListOf(one_of([node.item for node in several if isinstance(node, ListOf)]))
+        return ListOf(_one_of([node.item for node in several if isinstance(node, ListOf)]))
     if all(isinstance(node, Leaf) for node in several):
         return _one_of_leaves([node for node in several if isinstance(node, Leaf)])
     return _ANY
@@ -190,16 +190,16 @@ def one_of(nodes: Sequence[SchemaNode]) -> SchemaNode:
 def _one_of_branches(branches: Sequence[Branch]) -> Branch:
     """All keys; those that every branch asks for are required."""
     keys = dict.fromkeys(key for branch in branches for key in branch.children)
-    children = {key: one_of([branch.children[key] for branch in branches if key in branch.children]) for key in keys}
+    children = {key: _one_of([branch.children[key] for branch in branches if key in branch.children]) for key in keys}
     return Branch(children, frozenset.intersection(*(branch.required for branch in branches)))
 
 
 def _one_of_leaves(leaves: Sequence[Leaf]) -> Leaf:
     if all(leaf.choices for leaf in leaves):
-        return choice([one for leaf in leaves for one in leaf.choices], "$")
+        return choice([value for leaf in leaves for value in leaf.choices], "$")
     names: dict[str, None] = {}
     for leaf in leaves:
-        kinds = [_type_of(one) for one in leaf.choices] or str(leaf.type).split("|")
+        kinds = [_type_of(value) for value in leaf.choices] or str(leaf.type).split("|")
         names |= dict.fromkeys(kinds)
     if "any" in names:
         return _ANY

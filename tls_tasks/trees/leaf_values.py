@@ -19,7 +19,7 @@ from tls_tasks.text.dates import read_date
 from tls_tasks.trees.leaf_base import UNFIT, FloatArray, LeafMetric, metric_of_pairs
 
 
-def value_key(value: Any, *, loose: bool = False) -> Any:
+def _value_key(value: Any, *, loose: bool = False) -> Any:
     """What two values have in common if and only if they are equal; hashable if the value's parts are.
 
     Numbers are equal by value, ``1`` and ``1.0``; booleans equal booleans only; NaN equals nothing; lists and
@@ -30,7 +30,7 @@ def value_key(value: Any, *, loose: bool = False) -> Any:
         loose: Whether ``True`` is 1, as Python and treeval have it.
 
     Example:
-        >>> value_key(1) == value_key(1.0), value_key(1) == value_key(True), value_key(1) == value_key("1")
+        >>> _value_key(1) == _value_key(1.0), _value_key(1) == _value_key(True), _value_key(1) == _value_key("1")
         (True, False, False)
     """
     if isinstance(value, str):
@@ -42,9 +42,9 @@ def value_key(value: Any, *, loose: bool = False) -> Any:
     if isinstance(value, int | float):
         return ("number", value if value == value else object())
     if isinstance(value, list | tuple):
-        return ("list", tuple(value_key(item, loose=loose) for item in value))
+        return ("list", tuple(_value_key(item, loose=loose) for item in value))
     if isinstance(value, Mapping):
-        items = [(value_key(key, loose=loose), value_key(item, loose=loose)) for key, item in value.items()]
+        items = [(_value_key(key, loose=loose), _value_key(item, loose=loose)) for key, item in value.items()]
         try:
             return ("dictionary", frozenset(items))
         except TypeError:  # an unhashable object of the caller's: the dictionaries themselves are compared
@@ -75,8 +75,8 @@ def exact_match(tolerance: float = 0.0, relative_tolerance: float = 0.0) -> Leaf
     settings = ",".join(f"{name}={value}" for name, value in given.items() if value)
     if settings:
         score = partial(_is_within, float(tolerance), float(relative_tolerance))
-        return metric_of_pairs("exact_match", value_key, score, settings)
-    return LeafMetric("exact_match", _equal_pairs, value_key, _equality_matrix)
+        return metric_of_pairs("exact_match", _value_key, score, settings)
+    return LeafMetric("exact_match", _equal_pairs, _value_key, _equality_matrix)
 
 
 def treeval_exact_match() -> LeafMetric:
@@ -134,29 +134,29 @@ def _is_within(tolerance: float, relative: float, reference: Any, prediction: An
 
 
 def _is_number_key(key: Any) -> bool:
-    return isinstance(key, tuple) and key[0] == "number" and is_number(key[1])
+    return isinstance(key, tuple) and key[0] == "number" and _is_number(key[1])
 
 
 def _is_treevals_match(reference: Any, prediction: Any) -> float:
-    if value_key(reference, loose=True) == value_key(prediction, loose=True):
+    if _value_key(reference, loose=True) == _value_key(prediction, loose=True):
         return 1.0
     if not isinstance(prediction, float | bool) or not isinstance(reference, int | float):
         return 0.0
     return float(np.isclose(_as_float(prediction), _as_float(reference), rtol=1e-5, atol=1e-8))
 
 
-def is_number(value: Any) -> bool:
+def _is_number(value: Any) -> bool:
     """Whether a value is a number other than NaN and infinity; booleans are none.
 
     Example:
-        >>> is_number(1), is_number(True), is_number(float("nan"))
+        >>> _is_number(1), _is_number(True), _is_number(float("nan"))
         (True, False, False)
     """
     return isinstance(value, int | float) and not isinstance(value, bool) and value - value == 0
 
 
 def _number(value: Any) -> Any:
-    return value if is_number(value) else UNFIT
+    return value if _is_number(value) else UNFIT
 
 
 def _as_float(number: float) -> float:
@@ -310,7 +310,7 @@ def _members(value: Any) -> Any:
 
 
 def _member(value: Any) -> Hashable:
-    key = value_key(value)
+    key = _value_key(value)
     try:
         hash(key)
     except TypeError:  # an object of the caller's: it is itself

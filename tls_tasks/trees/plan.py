@@ -88,7 +88,7 @@ def make_plan(
         InputError: Settings for a path or type that the schema doesn't have, or of the wrong kind.
         OptionError: No such metric or order.
     """
-    planner = _Planner(select_metrics(schema, leaf_metrics), _orders(schema, list_order), compat)
+    planner = _Planner(_select_metrics(schema, leaf_metrics), _orders(schema, list_order), compat)
     root = planner.node(schema, (), 0)
     return Plan(root, tuple(planner.fields), _by_name(planner.fields), options, hierarchical, planner.digest())
 
@@ -122,7 +122,7 @@ class _Planner:
             leaf.choices,
             path=path,
             name=path_name(path),
-            kind=type_name(leaf),
+            kind=_type_name(leaf),
             index=len(self.fields),
             depth=depth,
             metrics=metrics,
@@ -155,21 +155,21 @@ def _by_name(fields: Sequence[Field]) -> dict[str, LeafMetric]:
     return by_name
 
 
-def select_metrics(schema: SchemaNode, leaf_metrics: Any) -> dict[Path, list[Any]]:
+def _select_metrics(schema: SchemaNode, leaf_metrics: Any) -> dict[Path, list[Any]]:
     """Which metrics each leaf has: those of its path, then those of its type, each once; else its type's defaults.
 
     Example:
         >>> root = Branch({"a": Leaf("string"), "b": Leaf("string"), "c": Leaf("date")})
-        >>> select_metrics(root, {"string": ["token_f1"], "a": "rouge_l"})
+        >>> _select_metrics(root, {"string": ["token_f1"], "a": "rouge_l"})
         {('a',): ['rouge_l', 'token_f1'], ('b',): ['token_f1'], ('c',): ['date_closeness']}
     """
-    by_path, by_type = settings_of("leaf_metrics", leaf_metrics, schema)
+    by_path, by_type = _settings_of("leaf_metrics", leaf_metrics, schema)
     leaves = leaves_of(schema)
     _refuse_others("leaf_metrics", by_path, dict(leaves), "metrics for its leaves")
     selected: dict[Path, list[Any]] = {}
     for path, leaf in leaves:
         chosen: list[Any] = []
-        for metric in _listed(by_path.get(path)) + _listed(by_type.get(type_name(leaf))):
+        for metric in _listed(by_path.get(path)) + _listed(by_type.get(_type_name(leaf))):
             if not any(metric is known or metric == known for known in chosen):
                 chosen.append(metric)
         selected[path] = chosen or list(default_metrics("choice" if leaf.choices else leaf.type))
@@ -190,7 +190,7 @@ def _orders(schema: SchemaNode, list_order: Any) -> dict[Path, str]:
     if isinstance(list_order, str):
         check_choice("list_order", list_order, ORDERS)
         return dict.fromkeys(lists, list_order)
-    by_path, by_type = settings_of("list_order", list_order, schema)
+    by_path, by_type = _settings_of("list_order", list_order, schema)
     if by_type:
         raise InputError("list_order", None, f"the type {next(iter(by_type))!r}", "paths of lists")
     _refuse_others("list_order", by_path, lists, "orders of lists")
@@ -204,7 +204,7 @@ def _orders(schema: SchemaNode, list_order: Any) -> dict[Path, str]:
 _TYPE = "type:"
 
 
-def settings_of(option: str, given: Any, schema: SchemaNode) -> tuple[dict[Path, Any], dict[str, Any]]:
+def _settings_of(option: str, given: Any, schema: SchemaNode) -> tuple[dict[Path, Any], dict[str, Any]]:
     """What a caller says of paths and types.
 
     A path is a key of the schema's root, a name such as ``seller.name``, or a tuple of keys. Lists add nothing to it:
@@ -224,9 +224,9 @@ def settings_of(option: str, given: Any, schema: SchemaNode) -> tuple[dict[Path,
 
     Example:
         >>> root = Branch({"day": Leaf("date"), "seller": Branch({"name": Leaf("string")})})
-        >>> settings_of("leaf_metrics", {"seller.name": "rouge_l", "date": "exact_match"}, root)
+        >>> _settings_of("leaf_metrics", {"seller.name": "rouge_l", "date": "exact_match"}, root)
         ({('seller', 'name'): 'rouge_l'}, {'date': 'exact_match'})
-        >>> settings_of("leaf_metrics", {"seler": "rouge_l"}, root)
+        >>> _settings_of("leaf_metrics", {"seler": "rouge_l"}, root)
         Traceback (most recent call last):
         ...
         tls_tasks.core.errors.InputError: leaf_metrics: got 'seler', expected a path (day, seller, seller.name) or a type (date, string)
@@ -274,11 +274,11 @@ def nodes_of(schema: SchemaNode) -> dict[Path, SchemaNode]:
     return nodes
 
 
-def type_name(leaf: Leaf) -> str:
+def _type_name(leaf: Leaf) -> str:
     """What a leaf's type is called in settings and results.
 
     Example:
-        >>> type_name(Leaf("string")), type_name(Leaf(int)), type_name(Leaf("x", ("a", "b")))
+        >>> _type_name(Leaf("string")), _type_name(Leaf(int)), _type_name(Leaf("x", ("a", "b")))
         ('string', 'integer', 'choice')
     """
     label = "choice" if leaf.choices else base_type(leaf.type)
@@ -297,13 +297,13 @@ def _type_of(key: Hashable, schema: SchemaNode) -> str | None:
         return str(base_type(key.removeprefix(_TYPE)))
     label = "choice" if key == () else base_type(key)
     label = label.__name__ if isinstance(label, type) else label
-    types = {type_name(leaf) for _, leaf in leaves_of(schema)}
+    types = {_type_name(leaf) for _, leaf in leaves_of(schema)}
     return label if isinstance(label, str) and (label in types or label in DEFAULT_METRICS) else None
 
 
 def _are_one(path: Path, label: str, schema: SchemaNode) -> bool:
     """Whether the leaf at the path is the only one of the type: then both readings are one."""
-    return [path] == [own for own, leaf in leaves_of(schema) if type_name(leaf) == label]
+    return [path] == [own for own, leaf in leaves_of(schema) if _type_name(leaf) == label]
 
 
 def _below(option: str, path: Path, value: Any, nodes: Mapping[Path, SchemaNode]) -> dict[Path, Any]:
@@ -320,7 +320,7 @@ def _below(option: str, path: Path, value: Any, nodes: Mapping[Path, SchemaNode]
 
 def _unknown(option: str, key: object, nodes: Mapping[Path, SchemaNode]) -> InputError:
     paths = ", ".join(path_name(path) for path in nodes)
-    types = {type_name(node) for node in map(item_of, nodes.values()) if isinstance(node, Leaf)}
+    types = {_type_name(node) for node in map(item_of, nodes.values()) if isinstance(node, Leaf)}
     return InputError(option, None, repr(key), f"a path ({paths}) or a type ({', '.join(sorted(types))})")
 
 

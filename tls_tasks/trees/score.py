@@ -95,7 +95,7 @@ def _treeval_score(plan: Plan, *sums: float) -> float:
     """The mean of the normalised averages per metric, times node F1, times leaf F1; 1 for the mean of none."""
     counts, scores = sums[: len(COUNTS)], sums[len(COUNTS) :]
     means = _means(scores[: len(scores) // 2], scores[len(scores) // 2 :])
-    averages = average_leaves(plan, means)[""]
+    averages = _average_leaves(plan, means)[""]
     clip = not plan.follows_treeval
     known = [float(plan.metrics[name].normalize(mean, clip)) for name, mean in averages.items() if mean is not None]
     return (sum(known) / len(known) if known else 1.0) * _f1(*counts[:3]) * _f1(*counts[3:])
@@ -106,7 +106,7 @@ def _means(sums: Sequence[float], numbers: Sequence[float]) -> list[float | None
     return [total / n if n else None for total, n in zip(sums, numbers, strict=True)]
 
 
-def average_leaves(plan: Plan, means: Sequence[float | None]) -> Averages:
+def _average_leaves(plan: Plan, means: Sequence[float | None]) -> Averages:
     """The mean of each metric over leaves: of all leaves, and of each type's.
 
     Args:
@@ -157,7 +157,7 @@ def details_of(plan: Plan, score: Score) -> dict[str, Any]:
 
 def _leaves_and_averages(plan: Plan, sums: Unit) -> dict[str, Any]:
     means = _means(*([sums.get(part, 0.0) for part in _score_parts(plan, what)] for what in ("sum", "n")))
-    averages = average_leaves(plan, means)
+    averages = _average_leaves(plan, means)
     of_leaf = iter(means)
     scores = [{metric.name: next(of_leaf) for metric in field.metrics} for field in plan.fields]
     seen = None

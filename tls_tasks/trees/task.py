@@ -14,6 +14,7 @@ from tls_tasks.core.score import Score, mean, ratio, total
 from tls_tasks.core.task import Task
 from tls_tasks.trees.data import DATA_SETS, load_documents, prompt
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
+from tls_tasks.trees.picture import picture
 from tls_tasks.trees.score import node_results, rate_results
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import ANY_OF
@@ -69,4 +70,6 @@ def _first_answers(tree: Any) -> Any:
     return tree[ANY_OF][0] if tree.keys() == {ANY_OF} else {key: _first_answers(child) for key, child in tree.items()}
 
 
-TASKS = {name: Task(name, "trees", _RESULTS, load_documents, prompt, _target, _unit, _explain) for name in DATA_SETS}
+TASKS = {
+    name: Task(name, "trees", _RESULTS, load_documents, prompt, _target, _unit, _explain, picture) for name in DATA_SETS
+}

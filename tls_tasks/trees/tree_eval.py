@@ -12,9 +12,8 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError, ParseFailureWarning, warn_caller
-from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign
+from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign, signature
 from tls_tasks.core.score import Score
-from tls_tasks.core.signature import signature
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies
 from tls_tasks.trees.nodes import MISSING
 from tls_tasks.trees.options import TreeOptions, resolve_options
@@ -30,7 +29,7 @@ VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
-class TreeEvalConfig:
+class _TreeEvalConfig:
     """The settings of :func:`tree_eval`, as they stand in its signature."""
 
     leaves: str
@@ -113,7 +112,7 @@ def tree_eval(
     walk = _walk(plan, rows)
     texts = [_unit_of_text(*row, plan.root) for row in zip(parses, walk.is_clean, strict=True)]
     units = [{**unit, **text} for unit, text in zip(walk.units(), texts, strict=True)]
-    config = TreeEvalConfig(
+    config = _TreeEvalConfig(
         plan.digest,
         ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics})),
         plan.options,

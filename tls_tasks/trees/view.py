@@ -38,7 +38,7 @@ _CUT = 500  # characters of a value that are looked at
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class _Row:
     """One node of the two trees.
 
     Attributes:
@@ -57,7 +57,7 @@ class Row:
     scores: Mapping[str, float] = field(default_factory=dict)
 
 
-def compare(reference: Any, prediction: Any, plan: Plan, alignments: Alignments) -> list[Row]:
+def compare(reference: Any, prediction: Any, plan: Plan, alignments: Alignments) -> list[_Row]:
     """The rows of two trees, in the order of the schema.
 
     Args:
@@ -86,36 +86,36 @@ class _Comparison:
 
     def node(
         self, reference: Any, prediction: Any, node: SchemaNode, path: Path, depth: int, label: str
-    ) -> Iterator[Row]:
+    ) -> Iterator[_Row]:
         """The rows of a node that both trees have; ``path`` is the reference's, with positions."""
         if isinstance(node, Branch) and isinstance(reference, dict) and isinstance(prediction, dict):
             if label:
-                yield Row("branch", depth, label)
+                yield _Row("branch", depth, label)
             yield from self._children(reference, prediction, node, path, depth + bool(label))
         elif isinstance(node, ListOf) and isinstance(reference, list) and isinstance(prediction, list):
-            yield Row("branch", depth, label or "(list)", _count(reference), _count(prediction))
+            yield _Row("branch", depth, label or "(list)", _count(reference), _count(prediction))
             yield from self._items(reference, prediction, node, path, depth + 1)
         elif reference is None and prediction is None:
-            yield Row("absent", depth, label or "(root)", "null", "null")
+            yield _Row("absent", depth, label or "(root)", "null", "null")
         elif reference is None or prediction is None:
             yield from self._null(reference, prediction, node, depth, label or "(root)")
         else:
             yield self._leaf(reference, prediction, node, depth, label or "(root)")
 
-    def _children(self, reference: Any, prediction: Any, node: Branch, path: Path, depth: int) -> Iterator[Row]:
+    def _children(self, reference: Any, prediction: Any, node: Branch, path: Path, depth: int) -> Iterator[_Row]:
         for key, child in node.children.items():
             label = path_name((key,))
             if key in reference and key in prediction:
                 yield from self.node(reference[key], prediction[key], child, (*path, key), depth, label)
             elif key in reference:
-                yield from one_sided("missing", reference[key], depth, label)
+                yield from _one_sided("missing", reference[key], depth, label)
             elif key in prediction:
-                yield from one_sided("extra", prediction[key], depth, label)
+                yield from _one_sided("extra", prediction[key], depth, label)
         for key in prediction:
             if key not in node.children:
-                yield from one_sided("extra", prediction[key], depth, path_name((key,)))
+                yield from _one_sided("extra", prediction[key], depth, path_name((key,)))
 
-    def _items(self, reference: Any, prediction: Any, node: ListOf, path: Path, depth: int) -> Iterator[Row]:
+    def _items(self, reference: Any, prediction: Any, node: ListOf, path: Path, depth: int) -> Iterator[_Row]:
         pairs = {place: other for place, other in self.alignments.get(path, ())}
         for place, item in enumerate(reference):
             if place in pairs:
@@ -123,58 +123,58 @@ class _Comparison:
                 label = f"[{place}]" if place == other else f"[{place}] ~ [{other}]"
                 yield from self.node(item, prediction[other], node.item, (*path, Position(place)), depth, label)
             else:
-                yield from one_sided("missing", item, depth, f"[{place}]")
+                yield from _one_sided("missing", item, depth, f"[{place}]")
         found = set(pairs.values())
         for place, item in enumerate(prediction):
             if place not in found:
-                yield from one_sided("extra", item, depth, f"[{place}]")
+                yield from _one_sided("extra", item, depth, f"[{place}]")
 
-    def _null(self, reference: Any, prediction: Any, node: SchemaNode, depth: int, label: str) -> Iterator[Row]:
+    def _null(self, reference: Any, prediction: Any, node: SchemaNode, depth: int, label: str) -> Iterator[_Row]:
         if reference is None:
-            first, *rest = one_sided("extra", prediction, depth, label)
-            yield Row("extra", depth, label, "null", first.prediction)
+            first, *rest = _one_sided("extra", prediction, depth, label)
+            yield _Row("extra", depth, label, "null", first.prediction)
         else:
-            first, *rest = one_sided("missing", reference, depth, label)
-            yield Row("missing", depth, label, first.reference, "null")
+            first, *rest = _one_sided("missing", reference, depth, label)
+            yield _Row("missing", depth, label, first.reference, "null")
         yield from rest
 
-    def _leaf(self, reference: Any, prediction: Any, node: SchemaNode, depth: int, label: str) -> Row:
+    def _leaf(self, reference: Any, prediction: Any, node: SchemaNode, depth: int, label: str) -> _Row:
         left, right = value_text(reference), value_text(prediction)
         if not isinstance(node, Field):
-            return Row("type", depth, label, left, right)
+            return _Row("type", depth, label, left, right)
         metrics, is_other = node.metrics, not fits(prediction, node)
         if is_other and not self.is_loose:
-            return Row("type", depth, label, left, right, {metric.name: metric.worst for metric in metrics})
+            return _Row("type", depth, label, left, right, {metric.name: metric.worst for metric in metrics})
         scores = {metric.name: float(metric.pairs([reference], [prediction])[0]) for metric in metrics}
         if is_other:
-            return Row("type", depth, label, left, right, scores)
+            return _Row("type", depth, label, left, right, scores)
         if all(scores[metric.name] == metric.best for metric in metrics):
-            return Row("same", depth, label, left, right, scores)
+            return _Row("same", depth, label, left, right, scores)
         is_worst = all(scores[metric.name] == metric.worst for metric in metrics)
-        return Row("wrong" if is_worst else "near", depth, label, left, right, scores)
+        return _Row("wrong" if is_worst else "near", depth, label, left, right, scores)
 
 
-def one_sided(state: str, value: Any, depth: int, label: str) -> Iterator[Row]:
+def _one_sided(state: str, value: Any, depth: int, label: str) -> Iterator[_Row]:
     """The rows of a node that only one of the trees has.
 
     Example:
-        >>> [(row.label, row.reference, row.prediction) for row in one_sided("extra", {"a": [1, 2]}, 0, "x")]
+        >>> [(row.label, row.reference, row.prediction) for row in _one_sided("extra", {"a": [1, 2]}, 0, "x")]
         [('x', None, ''), ('a', None, '2 items'), ('[0]', None, '1'), ('[1]', None, '2')]
     """
     if isinstance(value, dict) and value:
         yield _one_sided_row(state, depth, label, "")
         for key, child in value.items():
-            yield from one_sided(state, child, depth + 1, path_name((key,)))
+            yield from _one_sided(state, child, depth + 1, path_name((key,)))
     elif isinstance(value, list) and value:
         yield _one_sided_row(state, depth, label, _count(value))
         for place, item in enumerate(value):
-            yield from one_sided(state, item, depth + 1, f"[{place}]")
+            yield from _one_sided(state, item, depth + 1, f"[{place}]")
     else:
         yield _one_sided_row(state, depth, label, value_text(value))
 
 
-def _one_sided_row(state: str, depth: int, label: str, text: str) -> Row:
-    return Row(state, depth, label, *((text, None) if state == "missing" else (None, text)))
+def _one_sided_row(state: str, depth: int, label: str, text: str) -> _Row:
+    return _Row(state, depth, label, *((text, None) if state == "missing" else (None, text)))
 
 
 def _count(items: Sequence[Any]) -> str:
@@ -201,7 +201,7 @@ def value_text(value: Any) -> str:
     return visible(text[:_CUT])
 
 
-def render(rows: Sequence[Row], columns: int = 100, color: bool = False) -> str:
+def render(rows: Sequence[_Row], columns: int = 100, color: bool = False) -> str:
     """The rows as a table: sign, key, reference, prediction, scores.
 
     Args:
@@ -210,7 +210,7 @@ def render(rows: Sequence[Row], columns: int = 100, color: bool = False) -> str:
         color: Whether to colour it, by SGR sequences.
 
     Example:
-        >>> rows = [Row("branch", 0, "seller"), Row("missing", 1, "city", '"Ulm"', None)]
+        >>> rows = [_Row("branch", 0, "seller"), _Row("missing", 1, "city", '"Ulm"', None)]
         >>> print(render(rows, 60))
           key     reference                prediction
           seller
@@ -245,11 +245,11 @@ def _line(sign: str, cells: tuple[str, str, str, str], widths: tuple[int, int, i
     return (sign + "  ".join(fitted(cell, size) for cell, size in zip(cells, widths, strict=True))).rstrip()
 
 
-def legend(rows: Sequence[Row]) -> str:
+def legend(rows: Sequence[_Row]) -> str:
     """What the signs mean that occur in the rows, on one line.
 
     Example:
-        >>> legend([Row("same", 0, "a"), Row("extra", 0, "b")])
+        >>> legend([_Row("same", 0, "a"), _Row("extra", 0, "b")])
         '= the best score   + only in the prediction'
     """
     states = {row.state for row in rows}

@@ -68,7 +68,7 @@ class Walk:
         self.alignments: list[dict[Path, list[tuple[int, int]]]] = []
         self.is_clean: list[bool] = []
         self._units: list[Counts] = []
-        self._blank: Counts = dict.fromkeys(parts_of_unit(plan), 0)
+        self._blank: Counts = dict.fromkeys(_parts_of_unit(plan), 0)
         self._pairs: list[list[tuple[Where, Any, Any, bool]]] = [[] for _ in plan.fields]
         self._penalties: list[dict[Where, list[int]]] = [defaultdict(list) for _ in plan.fields]
 
@@ -315,7 +315,7 @@ def seen_part(path: Path) -> str:
     return f"seen|{path_name([key for key in path if type(key) is not Position])}"
 
 
-def parts_of_unit(plan: Plan) -> list[str]:
+def _parts_of_unit(plan: Plan) -> list[str]:
     """The parts of a unit: counts, what leaves were, sums of scores and how many there are."""
     kinds = [f"{kind}|{field.name}" for field in plan.fields for kind in KINDS]
     sums = [field.part(what, metric) for field in plan.fields for metric in field.metrics for what in ("sum", "n")]

@@ -17,3 +17,9 @@ def serve():
     yield start
     for server in servers:
         server.close()
+
+
+@pytest.fixture(autouse=True)
+def quick_retries(monkeypatch):
+    """The client waits for half a second and more between its tries."""
+    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.01)

@@ -22,7 +22,8 @@ def truth(sentence):
 class Server:
     """Answers by a function: (sentence, how often it was asked before, messages) -> answer.
 
-    An answer is a str (the model's words), (status, dict or bytes, headers), or one of ``hang``, ``drop``, ``cut``.
+    An answer is a str (the model's words), (status, dict or bytes, headers), or one of ``hang``, ``drop``, ``cut``,
+    ``drip`` (a byte every 50 ms) and ``drip headers``.
     """
 
     def __init__(self, answer=lambda sentence, n_before, messages: truth(sentence), latency=0.0, log=None):
@@ -79,6 +80,9 @@ class Server:
             await asyncio.sleep(30)
         if answer in ("hang", "drop"):
             return False
+        if answer in ("drip", "drip headers"):
+            await self._drip(writer, headers_too=answer == "drip headers")
+            return False
         status, content, extra = (200, completion(answer), {}) if isinstance(answer, str) else answer
         content = content if isinstance(content, bytes) else json.dumps(content).encode()
         lines = {"Content-Type": "application/json", "Content-Length": str(len(content)), **extra}
@@ -87,7 +91,16 @@ class Server:
         await writer.drain()
         if self.log:
             self.log(sentence)
-        return answer != "cut"
+        return answer != "cut" and "Connection" not in extra
+
+    async def _drip(self, writer, headers_too):
+        head = b"HTTP/1.1 200 X\r\nContent-Length: 600\r\n\r\n"
+        if not headers_too:
+            writer.write(head)
+        for byte in (head if headers_too else b"") + b" " * 600:
+            writer.write(bytes([byte]))
+            await writer.drain()
+            await asyncio.sleep(0.05)
 
 
 def completion(text):

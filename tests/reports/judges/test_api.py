@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tls_tasks.core.errors import DataError, InputError, OptionError
-from tls_tasks.reports.judges.api import ModelProvider, evaluate_report
+from tls_tasks.reports.judges import ModelProvider, evaluate_report
 
 REPORT = {
     "request_id": "300",
@@ -44,7 +44,7 @@ def test_a_request_without_nuggets(nuggets):
 
 
 def test_what_is_missing(nuggets, tmp_path, monkeypatch):
-    with pytest.raises(DataError, match=r"absent\.jsonl: can't be read"):
+    with pytest.raises(DataError, match=r"absent\.jsonl: no such file"):
         evaluate_report(REPORT, tmp_path / "absent.jsonl", judge=judge)
     with pytest.raises(OptionError, match="provider: got 'acme'"):
         evaluate_report(REPORT, nuggets, provider="acme", model_name="m")

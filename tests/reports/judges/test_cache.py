@@ -1,6 +1,5 @@
 """The cache of verdicts: nothing answered is lost, whatever ends the run; several processes and threads at a time."""
 
-import json
 import os
 import signal
 import sqlite3
@@ -14,7 +13,7 @@ import pytest
 from tests.conftest import ROOT
 from tests.reports.judges.server import truth
 from tls_tasks.core.errors import DataError
-from tls_tasks.reports.judges import Recorded, VerdictCache, from_endpoint
+from tls_tasks.reports.judges import VerdictCache, from_endpoint
 from tls_tasks.reports.types import Query, Verdict
 
 QUERIES = [Query("negative", {"sentence": f"Sentence {number}."}, {"sentence": number}) for number in range(60)]
@@ -31,12 +30,12 @@ print(len(judge.ask(queries)))
 WRITE = """
 import sys
 from tls_tasks.reports.judges import VerdictCache
-from tls_tasks.reports.types import Query, Verdict
+from tls_tasks.reports.types import Verdict
 cache = VerdictCache(sys.argv[1])
 for number in range(200):
-    cache.store(f"{sys.argv[2]} {number}", Query("negative", {"sentence": "s"}), Verdict(True, raw="YES"), "m")
+    cache.store(f"{sys.argv[2]} {number}", Verdict(True, raw="YES"))
     assert cache.get([f"{sys.argv[2]} {number}"])
-    cache.store(f"shared {number}", Query("negative", {"sentence": "s"}), Verdict(bool(int(sys.argv[2]) % 2)), "m")
+    cache.store(f"shared {number}", Verdict(bool(int(sys.argv[2]) % 2)))
 """
 
 
@@ -60,7 +59,7 @@ def test_a_killed_run_loses_nothing_and_the_next_asks_only_what_is_missing(tmp_p
             server.stdin.write("on\n")
             server.stdin.flush()
             kept = len(VerdictCache(path))
-            assert 8 <= kept < 60  # all but what was on its way: 4 at most
+            assert kept >= 8  # all but what was on its way: 4 at most
             judge = from_endpoint(url, "m", cache=path)
             verdicts = judge.ask(QUERIES)
             assert judge.stats.cached == kept and judge.stats.tries == 60 - kept
@@ -77,12 +76,12 @@ def test_an_interrupt_stops_the_run_and_keeps_what_was_answered(tmp_path, serve)
     # Forty answers and no more: however late the interrupt comes, the run is not over.
     server = serve(lambda sentence, *_: truth(sentence) if len(server.requests) <= 40 else "hang", latency=0.05)
     run = python(ASK, server.url, path, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-    while len(server.requests) < 10:
+    while len(server.requests) < 13:
         time.sleep(0.01)
     run.send_signal(signal.SIGINT)
     _, errors = run.communicate(timeout=120)
     assert run.returncode != 0 and "KeyboardInterrupt" in errors
-    assert 4 <= len(VerdictCache(path)) < 60 and len(server.requests) < 60
+    assert 8 <= len(VerdictCache(path)) <= 12
 
 
 def test_processes_share_a_cache(tmp_path):
@@ -99,7 +98,7 @@ def test_threads_share_a_cache(tmp_path):
 
     def work(part):
         for number in range(100):
-            cache.store(f"{part} {number}", QUERIES[0], Verdict(True, raw="YES"), "m")
+            cache.store(f"{part} {number}", Verdict(True, raw="YES"))
             cache.get([f"{part} {number}"])
 
     threads = [threading.Thread(target=work, args=(part,)) for part in range(4)]
@@ -110,51 +109,35 @@ def test_threads_share_a_cache(tmp_path):
     assert len(cache) == 400
 
 
-def test_a_cache_goes_through_a_fork(tmp_path):
-    cache = VerdictCache(tmp_path / "v")
-    cache.store("parent", QUERIES[0], Verdict(True, raw="YES"), "m")
-    child = os.fork()
-    if not child:
-        try:
-            cache.store("child", QUERIES[0], Verdict(False, raw="NO"), "m")
-            os._exit(0 if len(cache) == 2 else 1)
-        finally:
-            os._exit(2)
-    assert os.waitpid(child, 0)[1] == 0
-    assert {request: verdict.value for request, verdict in cache.get(["parent", "child"]).items()} == {
-        "parent": True, "child": False,
-    }  # fmt: skip
-
-
 def test_only_what_was_read_is_kept_and_the_first_verdict_stays():
     cache = VerdictCache()
-    cache.store("k", QUERIES[0], Verdict(None, "unreadable", "well"), "m")
+    cache.store("k", Verdict(None, "unreadable", "well"))
     assert not cache.get(["k"]) and len(cache) == 0
-    cache.store("k", QUERIES[0], Verdict(True, raw="Yes.", probability=0.9), "m")
-    cache.store("k", QUERIES[0], Verdict(False, raw="NO"), "m")
+    cache.store("k", Verdict(True, raw="Yes.", probability=0.9))
+    cache.store("k", Verdict(False, raw="NO"))
     assert cache.get(["k"]) == {"k": Verdict(True, raw="Yes.", probability=0.9, cached=True)}
     assert len(cache.get([*map(str, range(3000)), "k"])) == 1
 
 
-def test_a_cache_is_exported_as_a_recording_and_read_back(serve, tmp_path):
-    judge = from_endpoint(serve().url, "m", cache=tmp_path / "v")
-    verdicts = judge.ask(QUERIES)
-    assert judge.cache.export(tmp_path / "out" / "v.jsonl") == 60
-    rows = [json.loads(line) for line in (tmp_path / "out" / "v.jsonl").read_text().splitlines()]
-    assert {row["judge"] for row in rows} == {judge.name} and {row["kind"] for row in rows} == {"negative"}
-    replay = Recorded.read(tmp_path / "out" / "v.jsonl", strict=True)
-    assert [verdict.value for verdict in replay.ask(QUERIES)] == [verdict.value for verdict in verdicts]
-    other = VerdictCache(tmp_path / "other")
-    assert other.load(tmp_path / "out" / "v.jsonl") == 60 and other.load(tmp_path / "out" / "v.jsonl") == 0
-    offline = from_endpoint("http://127.0.0.1:9/v1", "m", cache=other, max_tries=1)
-    assert [verdict.value for verdict in offline.ask(QUERIES)] == [verdict.value for verdict in verdicts]
-    assert offline.stats.tries == 0
+def test_a_cache_of_version_0_1_0_is_read_and_added_to(tmp_path):
+    with sqlite3.connect(tmp_path / "v") as connection:
+        connection.execute(
+            "CREATE TABLE verdicts (request TEXT PRIMARY KEY, value INTEGER NOT NULL, raw TEXT NOT NULL, "
+            "probability REAL, line TEXT NOT NULL) WITHOUT ROWID"
+        )
+        connection.execute("INSERT INTO verdicts VALUES ('old', 1, 'YES', NULL, '{}')")
+    connection.close()
+    cache = VerdictCache(tmp_path / "v")
+    cache.store("new", Verdict(False, raw="NO"))
+    assert {request: verdict.value for request, verdict in cache.get(["old", "new"]).items()} == {
+        "old": True, "new": False,
+    }  # fmt: skip
 
 
-def test_a_recording_without_requests_is_no_export(tmp_path):
-    (tmp_path / "r.jsonl").write_text('{"kind": "negative", "sentence": "s", "verdict": "YES"}\n')
-    with pytest.raises(DataError, match=r"r\.jsonl, line 1: expected request and verdict"):
-        VerdictCache().load(tmp_path / "r.jsonl")
+def test_the_key_of_a_question_is_that_of_version_0_1_0(serve):
+    judge = from_endpoint(serve().url, "m")
+    judge.ask(QUERIES[:1])
+    assert judge.cache.get(["b90b959b7ce7f36b5a1de11f2483bc4a847c45dc1b490fc839815e1e72caedf0"])
 
 
 def test_what_is_no_cache_is_named(tmp_path):

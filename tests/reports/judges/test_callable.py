@@ -25,6 +25,7 @@ def test_a_function_is_called_once_for_each_question():
     ("answer", "verdict"),
     [
         (True, Verdict(True)),
+        (Verdict(False, raw="no"), Verdict(False, raw="no")),
         (False, Verdict(False)),
         (None, Verdict(None, "missing")),
         (0.5, Verdict(True, probability=0.5)),
@@ -43,7 +44,7 @@ def test_what_a_function_may_answer(answer, verdict):
 
 @pytest.mark.parametrize("answer", [2, -0.1, [True], object()])
 def test_what_it_may_not_answer_is_the_callers_fault(answer):
-    with pytest.raises(InputError, match="answer of judge callable: got"):
+    with pytest.raises(InputError, match="answer of callable: got"):
         from_callable(lambda query: answer).ask(QUERIES)
     with pytest.raises(InputError, match="function: got"):
         from_callable(answer)

@@ -1,18 +1,20 @@
 """Documents: files, bundles, stores and look-up pickles, and what is wrong with them."""
 
 import contextlib
+import copyreg
 import gzip
 import json
 import os
 import pickle
 import sqlite3
+import subprocess
 import threading
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tls_tasks.core.errors import DataError, MissingExtraError
+from tls_tasks.core.errors import DataError
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges.documents import read_bundle, read_documents, write_bundle
 from tls_tasks.reports.judges.pickles import read_lookup
@@ -102,12 +104,12 @@ def test_what_is_no_store_is_named(tmp_path):
     with pytest.raises(DataError, match="no such file; tls-tasks build-store makes one"):
         DocumentStore(tmp_path / "none")
     (tmp_path / "text").write_text("no database " * 100)
-    with pytest.raises(DataError, match="text: no store of documents"):
+    with pytest.raises(DataError, match="text: not a store of documents"):
         DocumentStore(tmp_path / "text")
     connection = sqlite3.connect(tmp_path / "other")
     connection.execute("CREATE TABLE documents (id, packed)")
     connection.close()
-    with pytest.raises(DataError, match="other: a database, but no store of documents"):
+    with pytest.raises(DataError, match="other: a database, but not a store of documents"):
         DocumentStore(tmp_path / "other")
     build_store(tmp_path / "s", [("d1", {"text": "t"})])
     connection = sqlite3.connect(tmp_path / "s")
@@ -148,9 +150,9 @@ def test_documents_are_read_from_json_lines_and_parquet(tmp_path):
         ("a.jsonl", b'{"id": "a", "text": "t", "title": 3}\n', r"a\.jsonl, line 1: title: got int 3"),
         ("a.jsonl", b'{"text": "t"}\n', r"a\.jsonl, line 1: id: got None"),
         ("a.jsonl.gz", b"no gzip", r"after line 0: can't be read"),
-        ("a.parquet", b"no parquet", r"after row 0: not readable as Parquet"),
+        ("a.parquet", b"no parquet", r"not readable as Parquet"),
         ("a.pkl", b"no pickle", r"a\.pkl: not readable as a pickled dict"),
-        ("a.csv", b"id,text\n", r"a\.csv: expected \.jsonl, \.jsonl\.gz, \.parquet, \.pkl"),
+        ("a.csv", b"id,text\n", r"a\.csv: expected \.jsonl, \.jsonl\.gz, \.parquet, or \.pkl"),
     ],
 )
 def test_sources_that_do_not_fit_are_named(tmp_path, name, content, message):
@@ -159,24 +161,6 @@ def test_sources_that_do_not_fit_are_named(tmp_path, name, content, message):
         list(read_documents(tmp_path / name))
     with pytest.raises(DataError):
         list(read_documents(tmp_path / "none" / name))
-
-
-def test_ir_datasets_is_an_extra():
-    try:
-        import ir_datasets
-    except ImportError:
-        with pytest.raises(MissingExtraError, match=r"pip install 'tls-tasks\[ir\]'"):
-            list(read_documents("ir_datasets:neuclir/1/zh"))
-        return
-    with pytest.raises(DataError, match="ir_datasets:no/such: no such data set"):
-        list(read_documents("ir_datasets:no/such"))
-
-    class Documents(ir_datasets.formats.BaseDocs):
-        def docs_iter(self):
-            yield ir_datasets.formats.GenericDoc("d1", "They ended.")
-
-    ir_datasets.registry.register("tls-tasks-test", ir_datasets.Dataset(Documents()))
-    assert list(read_documents("ir_datasets:tls-tasks-test")) == [("d1", {"title": "", "text": "They ended."})]
 
 
 # --- bundles ---
@@ -232,14 +216,14 @@ def test_bundles_that_do_not_fit_are_named(tmp_path, lines, message):
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
-def test_look_up_pickles_are_read_without_unpickling(tmp_path, protocol):
+def test_look_up_pickles_are_read(tmp_path, protocol):
     shared = "the same object"
     lookup = {**{doc_id: one for doc_id, one in DOCUMENTS.items() if doc_id != "d4" or protocol}}
     lookup |= {f"n{number}": {"title": shared, "text": f"{shared} {number}"} for number in range(2500)}
     lookup["again"] = lookup["d1"]
     path = tmp_path / "doc_mapping_neuclir_1_zh.pkl"
     path.write_bytes(pickle.dumps(lookup, protocol))
-    assert dict(read_lookup(path)) == lookup
+    assert read_lookup(path) == lookup
     assert build_store(tmp_path / "s", read_documents(path)) == len(lookup)
     assert dict(DocumentStore(tmp_path / "s")) == lookup
 
@@ -255,7 +239,7 @@ VALUES = st.recursive(
 def test_plain_data_is_read_as_pickle_reads_it(tmp_path_factory, lookup, protocol):
     path = tmp_path_factory.mktemp("pickle") / "l.pkl"
     path.write_bytes(pickle.dumps(lookup, protocol))
-    assert dict(read_lookup(path)) == lookup
+    assert read_lookup(path) == lookup
 
 
 class Evil:
@@ -268,17 +252,41 @@ class Slots:
         self.text = "t"
 
 
+class Persistent(pickle.Pickler):
+    def persistent_id(self, value):
+        return "id" if value is os else None
+
+
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize(
-    "value", [Evil(), Slots(), os.mkdir, {1, 2}, b"bytes", pickle.PickleBuffer], ids=lambda one: type(one).__name__
+    "value", [Evil(), Slots(), os.mkdir, print, os, pickle.PickleBuffer], ids=lambda value: str(type(value))
 )
-def test_a_pickle_that_wants_more_than_data_is_refused_and_nothing_runs(tmp_path, monkeypatch, protocol, value):
+def test_a_pickle_that_asks_for_code_is_refused_and_nothing_runs(tmp_path, monkeypatch, protocol, value):
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "l.pkl"
-    path.write_bytes(pickle.dumps({"d1": {"title": "t", "text": "t"}, "d2": value}, protocol))
-    with pytest.raises(DataError, match=r"l\.pkl, byte \d+: the pickle asks for .*nothing in it was run"):
-        list(read_lookup(path))
+    with path.open("wb") as file:
+        Persistent(file, protocol).dump({"d1": {"title": "t", "text": "t"}, "d2": value})
+    with pytest.raises(DataError, match=r"l\.pkl: .*(asks for|refers to).*nothing in it was run"):
+        read_lookup(path)
     assert not (tmp_path / "evil").exists()
+
+
+def test_functions_that_the_extension_registry_knows_are_refused_too(tmp_path):
+    copyreg.add_extension("subprocess", "call", 242)
+    try:
+        (tmp_path / "l.pkl").write_bytes(pickle.dumps({"d1": subprocess.call}, 2))
+        assert b"subprocess" not in (tmp_path / "l.pkl").read_bytes()
+        with pytest.raises(DataError, match=r"l\.pkl: .*asks for subprocess\.call"):
+            read_lookup(tmp_path / "l.pkl")
+    finally:
+        copyreg.remove_extension("subprocess", "call", 242)
+
+
+@pytest.mark.parametrize("value", [{1, 2}, b"bytes", 3, None, {"title": "t"}], ids=repr)
+def test_plain_data_that_is_no_document_is_named(tmp_path, value):
+    (tmp_path / "l.pkl").write_bytes(pickle.dumps({"d2": value}, 4))
+    with pytest.raises(DataError, match=r"l\.pkl.*'d2'.*text: got"):
+        list(read_documents(tmp_path / "l.pkl"))
 
 
 @pytest.mark.parametrize(
@@ -309,12 +317,13 @@ def test_a_pickle_that_wants_more_than_data_is_refused_and_nothing_runs(tmp_path
 def test_damaged_pickles_are_named(tmp_path, content):
     (tmp_path / "l.pkl").write_bytes(content)
     with pytest.raises(DataError, match=r"l\.pkl"):
-        list(read_lookup(tmp_path / "l.pkl"))
+        read_lookup(tmp_path / "l.pkl")
 
 
-@given(st.binary(max_size=40))
+# LONG_BINPUT and PUT (r, p) may make the unpickler reserve gigabytes for a number of their choice.
+@given(st.lists(st.integers(0, 255).filter(lambda byte: byte not in b"rp"), max_size=40))
 def test_any_bytes_are_read_or_refused(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("pickle") / "l.pkl"
-    path.write_bytes(b"\x80\x04" + content)
+    path.write_bytes(b"\x80\x04" + bytes(content))
     with contextlib.suppress(DataError):
-        list(read_lookup(path))
+        read_lookup(path)

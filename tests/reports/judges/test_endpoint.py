@@ -1,19 +1,27 @@
-"""The judge of an endpoint against a real server on loopback that delays, refuses, drops, hangs and talks nonsense."""
+"""The judge of an endpoint against a real server on loopback that delays, refuses, drops, hangs and talks nonsense.
+
+A busy machine may be slow to answer, so that a try can time out though the server is well. Where a test counts tries,
+it waits for answers as long as it takes.
+"""
 
 import asyncio
+import gzip
 import itertools
 import logging
 import threading
 import time
+import tracemalloc
+from dataclasses import asdict
 
 import pytest
 
 from tests.reports.judges.server import completion, truth
-from tls_tasks.core.errors import InputError, JudgeError, OptionError, TlsTasksError
+from tls_tasks.core.errors import InputError, JudgeError, OptionError
 from tls_tasks.reports.judges import from_endpoint
+from tls_tasks.reports.judges.transport import LIMIT
 from tls_tasks.reports.types import Query
 
-QUICK = {"first_wait": 0.01, "max_wait": 0.05}  # a busy machine may take long over an answer: tries are counted
+SHORT = 0.3  # seconds: the timeout where a server hangs and tries are not counted
 
 
 def queries(n, start=0):
@@ -29,83 +37,124 @@ def right(n):
 
 
 def judge(server, **options):
-    return from_endpoint(server.url, "m", **{**QUICK, **options})
+    return from_endpoint(server.url, "m", **options)
 
 
 def test_every_question_is_answered_in_order_with_no_more_than_the_limit_in_flight(serve):
-    server = serve(latency=0.05)
+    server = serve(latency=0.02)
     one = judge(server, max_in_flight=5)
     assert words(one.ask(queries(60))) == right(60)
-    assert server.most_in_flight == 5
+    assert 1 < server.most_in_flight <= 5
     request = server.requests[0]
     assert request["model"] == "m" and request["temperature"] == 0 and request["max_tokens"] == 512
-    assert one.stats.as_dict() | {"seconds": 0} == {
+    assert asdict(one.stats) | {"seconds": 0} == {
         "asked": 60, "distinct": 60, "cached": 0, "answered": 60, "failed": 0, "tries": 60,
-        "prompt_tokens": 6000, "completion_tokens": 120, "seconds": 0, "price": None,
+        "prompt_tokens": 6000, "completion_tokens": 120, "seconds": 0,
     }  # fmt: skip
-    assert one.stats.seconds >= 60 / 5 * 0.05
+    assert one.stats.seconds >= 60 / 5 * 0.02
 
 
 def test_the_same_question_is_asked_once_however_often_it_comes(serve):
     server = serve()
-    one = judge(server, prices={"m": (10.0, 100.0)})
+    one = judge(server)
     first = one.ask([*queries(3), *queries(3)])
     assert words(first) == right(3) * 2 and len(server.requests) == 3
     again = one.ask(queries(4))
     assert words(again) == right(4) and len(server.requests) == 4
     assert [verdict.cached for verdict in again] == [True, True, True, False]
     assert (one.stats.asked, one.stats.distinct, one.stats.cached, one.stats.tries) == (10, 7, 3, 4)
-    assert one.stats.price == pytest.approx(4 * (100 * 10 + 2 * 100) / 1e6)
+    assert (one.stats.prompt_tokens, one.stats.completion_tokens) == (400, 8)
 
 
+GARBAGE = {
+    "no JSON": (200, b"\xff\x00garbage", {}),
+    "JSON of another kind": (200, {"answer": "YES"}, {}),
+    "deep JSON": (200, b"[" * 100_000, {}),
+    "a list": (200, [], {}),
+    "nothing": (200, b"", {}),
+    "no gzip": (200, b"YES", {"Content-Encoding": "gzip"}),
+}
 TROUBLES = {
     "500": ((500, {"error": {"message": "oh"}}, {}), "server"),
     "503": ((503, b"<html>busy</html>", {}), "server"),
     "429": ((429, {"error": {"message": "slow down"}}, {"Retry-After": "0.02"}), "rate_limit"),
     "408": ((408, b"", {}), "server"),
     "409": ((409, b"", {}), "server"),
-    "no JSON": ((200, b"\xff\x00garbage", {}), "garbage"),
-    "JSON of another kind": ((200, {"answer": "YES"}, {}), "garbage"),
-    "deep JSON": ((200, b"[" * 100_000, {}), "garbage"),
-    "a list": ((200, [], {}), "garbage"),
-    "no gzip": ((200, b"YES", {"Content-Encoding": "gzip"}), "garbage"),
+    **{name: (answer, "garbage") for name, answer in GARBAGE.items()},
     "an error in a good answer": ((200, {"error": {"code": 502, "message": "upstream"}}, {}), "server"),
     "a dropped connection": ("drop", "connection"),
-    "a cut answer": ((200, completion("YES"), {"Content-Length": "9999"}), "connection"),
-    "a hang": ("hang", "timeout"),
     "no HTTP": ((200, b"", {"Content-Length": "x"}), "connection"),
+    "a cut answer": ((200, completion("YES"), {"Content-Length": "9999", "Connection": "close"}), "connection"),
 }
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_trouble_that_passes_costs_no_verdict_and_invents_none(serve, trouble):
     answer, _ = TROUBLES[trouble]
-    closing = (answer[0], answer[1], {**answer[2], "Connection": "close"}) if isinstance(answer, tuple) else answer
-    server = serve(lambda sentence, n_before, _: closing if n_before < 2 else truth(sentence))
-    waits = trouble in ("a hang", "a cut answer")
-    one = judge(server, **({"timeout": 0.5} if waits else {}))
+    server = serve(lambda sentence, n_before, _: answer if n_before < 2 else truth(sentence))
+    one = judge(server)
     assert words(one.ask(queries(8))) == right(8)
-    if waits:  # a try that ends by the clock: a busy machine may need one more
-        assert min(server.asked.values()) >= 3 and one.stats.tries >= 24
-    else:
-        assert set(server.asked.values()) == {3} and one.stats.tries == 24
+    assert set(server.asked.values()) == {3} and one.stats.tries == 24
 
 
 @pytest.mark.parametrize("trouble", TROUBLES)
 def test_trouble_that_stays_is_an_unscored_verdict_with_its_reason(serve, trouble, caplog):
     answer, reason = TROUBLES[trouble]
-    if trouble == "a cut answer":
-        reason = "timeout"  # the rest is awaited on a connection that stays open
     server = serve(lambda sentence, *_: answer if "3" in sentence else truth(sentence))
-    one = judge(server, max_tries=2, **({"timeout": 2} if reason == "timeout" else {}))
+    one = judge(server, max_tries=2)
     with caplog.at_level(logging.WARNING):
         verdicts = one.ask(queries(5))
     assert words(verdicts) == [*right(3), reason, "YES"]
+    assert server.asked["Sentence 3."] == 2
     assert one.stats.failed == 1 and len(one.cache) == 4
     assert f"1 of 5 questions without a verdict: {reason} 1" in caplog.text
     server.answer = lambda sentence, *_: truth(sentence)
     n_before = len(server.requests)
     assert words(one.ask(queries(5))) == right(5) and len(server.requests) == n_before + 1
+
+
+SLOW = {
+    "a hang": "hang",
+    "a cut answer on an open connection": (200, completion("YES"), {"Content-Length": "9999"}),
+    "a slow drip": "drip",
+    "a slow drip of headers": "drip headers",
+}
+
+
+@pytest.mark.parametrize("trouble", SLOW)
+def test_what_takes_too_long_is_given_up_and_tried_again(serve, trouble):
+    server = serve(lambda sentence, n_before, _: SLOW[trouble] if n_before == 0 else truth(sentence))
+    one = judge(server, timeout=SHORT, max_tries=50)
+    assert words(one.ask(queries(4))) == right(4)
+    assert min(server.asked.values()) >= 2
+
+
+@pytest.mark.parametrize("trouble", SLOW)
+def test_the_timeout_holds_for_a_try_as_a_whole(serve, trouble):
+    server = serve(lambda *_: SLOW[trouble])
+    one = judge(server, timeout=SHORT, max_tries=1)
+    start = time.perf_counter()
+    verdicts = one.ask(queries(3))
+    assert words(verdicts) == ["timeout"] * 3 and "no answer within 0.3 s" in verdicts[0].raw
+    assert time.perf_counter() - start < 15  # a drip takes half a minute
+
+
+def test_a_bomb_does_not_go_off(serve):
+    bomb = gzip.compress(bytes(20 * LIMIT))
+    server = serve(lambda *_: (200, bomb, {"Content-Encoding": "gzip"}))
+    one = judge(server, max_tries=1)
+    tracemalloc.start()
+    try:
+        assert words(one.ask(queries(1))) == ["garbage"]
+        assert tracemalloc.get_traced_memory()[1] < LIMIT
+    finally:
+        tracemalloc.stop()
+    assert server.headers[0][b"accept-encoding"] == b"identity"
+
+
+def test_an_answer_without_end_is_not_read_to_its_end(serve):
+    server = serve(lambda *_: (200, bytes(2 * LIMIT), {}))
+    assert words(judge(server, max_tries=1).ask(queries(1))) == ["garbage"]
 
 
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 405, 422])
@@ -117,7 +166,7 @@ def test_a_server_that_refuses_stops_the_run_at_once_in_its_own_words(serve, sta
     with pytest.raises(JudgeError) as caught:
         one.ask(queries(50))
     assert str(caught.value) == f"judge m at {server.url}: refused with {status}: No model m here, my friend ***"
-    assert len(server.requests) <= 8
+    assert len(server.requests) <= 8  # at most two rounds
 
 
 def test_the_key_is_sent_and_not_shown(serve, caplog):
@@ -126,11 +175,18 @@ def test_the_key_is_sent_and_not_shown(serve, caplog):
     with caplog.at_level(logging.DEBUG):
         verdicts = one.ask(queries(2))
     assert server.headers[0][b"authorization"].endswith(b"sk-secret1") and server.headers[0][b"x-title"] == b"t"
-    assert "sk-Secret1" not in f"{verdicts} {one} {one._server!r} {caplog.text}" and "key *** is bad" in verdicts[0].raw
+    assert "sk-Secret1" not in f"{verdicts} {one.endpoint} {caplog.text}" and "key *** is bad" in verdicts[0].raw
     for bad in ("", "sk 1\n", "ключ", " sk"):
         with pytest.raises(InputError) as caught:
             from_endpoint(server.url, "m", api_key=bad)
         assert bad.strip() == "" or bad.strip() not in str(caught.value)
+
+
+def test_without_a_key_none_is_sent_not_even_that_of_the_environment(serve, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-environment")
+    server = serve()
+    assert words(judge(server).ask(queries(2))) == right(2)
+    assert all(b"authorization" not in headers for headers in server.headers)
 
 
 def test_what_was_answered_before_a_refusal_is_kept(serve, tmp_path):
@@ -155,9 +211,10 @@ def test_no_money_stops_the_run_though_the_status_says_to_try_again(serve):
     server = serve(lambda *_: (429, {"error": {"message": "pay first", "code": "insufficient_quota"}}, {}))
     with pytest.raises(JudgeError, match="refused with 429: pay first"):
         judge(server).ask(queries(3))
+    assert set(server.asked.values()) == {1}
 
 
-def test_after_enough_failures_in_a_row_the_judge_is_down_and_one_question_finds_out_whether_still(serve):
+def test_after_enough_failures_in_a_row_the_judge_is_down_and_the_next_call_finds_out_whether_still(serve):
     server = serve(lambda *_: (500, b"down", {}))
     one = judge(server, max_tries=2, give_up_after=3, max_in_flight=2)
     verdicts = one.ask(queries(100))
@@ -166,13 +223,13 @@ def test_after_enough_failures_in_a_row_the_judge_is_down_and_one_question_finds
     n_tries = len(server.requests)
     assert n_tries <= 8 and one.stats.failed == 100 and len(one.cache) == 0
     one.ask(queries(50))
-    assert len(server.requests) <= n_tries + 2  # one question alone, twice
+    assert len(server.requests) <= n_tries + 4  # two questions in flight, twice each
     server.answer = lambda sentence, *_: truth(sentence)
     assert words(one.ask(queries(100))) == right(100)
 
 
 def test_a_judge_that_is_not_there_gives_no_verdict():
-    one = from_endpoint("http://127.0.0.1:9/v1", "m", **QUICK, max_tries=2, give_up_after=2, max_in_flight=2)
+    one = from_endpoint("http://127.0.0.1:9/v1", "m", max_tries=2, give_up_after=2, max_in_flight=2)
     assert set(words(one.ask(queries(9)))) == {"connection", "down"}
 
 
@@ -182,23 +239,16 @@ def test_failures_that_are_not_in_a_row_do_not_stop_a_judge(serve):
     assert words(verdicts) == [word if number % 3 else "server" for number, word in enumerate(right(30))]
 
 
-def test_retry_after_is_obeyed_by_all_requests_in_flight(serve):
+@pytest.mark.parametrize("header", [{"Retry-After": "0.5"}, {"Retry-After-Ms": "500"}])
+def test_retry_after_is_obeyed(serve, header):
     times = []
 
     def answer(sentence, n_before, _):
         times.append(time.monotonic())
-        while len(times) == 2 and not one._line._free_at and time.monotonic() - times[0] < 10:
-            time.sleep(0.001)  # only then must the judge know of the refusal
-        return (429, b"", {"Retry-After": "0.2"}) if len(times) == 1 else truth(sentence)
+        return (429, b"", header) if len(times) == 1 else truth(sentence)
 
-    server = serve(answer)
-    one = judge(server, max_in_flight=1, max_wait=1)
-    assert words(one.ask(queries(3))) == right(3)
-    assert times[1] - times[0] >= 0.19
-    times.clear()
-    one = judge(server, max_in_flight=2, max_wait=1)
-    assert words(one.ask(queries(12))) == right(12)
-    assert sum(later - times[0] < 0.19 for later in times) <= 2
+    assert words(judge(serve(answer)).ask(queries(1))) == right(1)
+    assert times[1] - times[0] >= 0.49
 
 
 def test_an_answer_that_cannot_be_read_is_asked_for_once_more(serve):
@@ -294,9 +344,6 @@ def test_nothing_is_sent_for_questions_that_no_prompt_fits(serve):
         ({"timeout": float("inf")}, "timeout: got inf"),
         ({"max_tries": 1.5}, "max_tries: got 1.5"),
         ({"give_up_after": True}, "give_up_after: got True"),
-        ({"prices": {"m": 3}}, r"prices\['m'\]: got int 3, expected what a million tokens"),
-        ({"prices": {"m": [1, "2"]}}, r"prices\['m'\]: got list"),
-        ({"retries": 3}, "option: got 'retries', expected one of 'cache', 'first_wait'"),
     ],
 )
 def test_wrong_arguments_are_named(arguments, message):
@@ -323,9 +370,3 @@ def test_no_bar_where_there_is_no_terminal_and_one_where_it_is_asked_for(serve, 
     assert capfd.readouterr().err == ""
     judge(server, progress=True).ask(queries(3))
     assert "3/3" in capfd.readouterr().err
-
-
-def test_the_internal_trouble_never_leaves():
-    from tls_tasks.reports.judges.sending import Trouble
-
-    assert issubclass(Trouble, TlsTasksError) and not issubclass(Trouble, JudgeError)

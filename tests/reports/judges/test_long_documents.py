@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from tests.reports.judges.server import Server
 from tls_tasks.core.errors import InputError
 from tls_tasks.reports.judges import Recorded, Recorder, from_endpoint
-from tls_tasks.reports.judges.long_documents import WINDOW, ask_in_windows
+from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows
 from tls_tasks.reports.types import Query, Verdict
 
 LONG = "It rained. " * 100 + "Talks ended on Monday. " + "It rained. " * 100

@@ -50,7 +50,7 @@ def refusals(scored: Sequence[ScoredTask], model: str, *, without_chat_template:
     for task in scored:
         if not task.results:
             advice = "submit the folder that lm_eval wrote, with its results_<date>.json"
-            found.append(Refusal("results", f"{task.task.name}: no results file beside {task.log.path.name}", advice))
+            found.append(Refusal("results", f"{task.name}: no results file beside {task.log.path.name}", advice))
             continue
         found += [*_whole(task), *_edition(task), *_version(task), *_chat(task, without_chat_template)]
         found += [Refusal("samples", str(problem), _AGAIN) for problem in task.log.problems]
@@ -69,7 +69,7 @@ def _model(scored: Sequence[ScoredTask], model: str) -> Iterator[Refusal]:
 
 def _groups(scored: Sequence[ScoredTask]) -> Iterator[Refusal]:
     """A group that was run must be complete: without a member its average means something else."""
-    present = {task.task.name for task in scored}
+    present = {task.name for task in scored}
     asked = {str(name) for task in scored for name in task.results.get("group_subtasks") or {}}
     for name in sorted(asked & set(group_files())):
         if missing := [member for member in _members(name) if member not in present]:
@@ -84,7 +84,7 @@ def _members(group: str) -> list[str]:
 
 
 def _whole(scored: ScoredTask) -> Iterator[Refusal]:
-    name, sizes = scored.task.name, scored.results.get("n-samples", {}).get(scored.task.name, {})
+    name, sizes = scored.name, scored.results.get("n-samples", {}).get(scored.name, {})
     limit = (scored.results.get("config") or {}).get("limit")
     if limit is not None:
         yield Refusal("limit", f"{name} ran with --limit {limit:g}", "run all documents, without --limit")
@@ -99,32 +99,32 @@ def _whole(scored: ScoredTask) -> Iterator[Refusal]:
 
 def _edition(scored: ScoredTask) -> Iterator[Refusal]:
     if scored.edition == "embedded":
-        advice = f"get the real data (tls-tasks list --obtain says how) and run {scored.task.name} on it"
-        yield Refusal("edition", f"{scored.task.name} ran on the embedded edition", advice)
+        advice = f"get the real data (tls-tasks list --obtain says how) and run {scored.name} on it"
+        yield Refusal("edition", f"{scored.name} ran on the embedded edition", advice)
     elif scored.edition not in {"local", "hub"}:
-        found = f"{scored.task.name}: the results don't say on which data it ran ({scored.edition})"
+        found = f"{scored.name}: the results don't say on which data it ran ({scored.edition})"
         yield Refusal("edition", found, _AGAIN)
 
 
 def _version(scored: ScoredTask) -> Iterator[Refusal]:
-    name, version = scored.task.name, scored.results.get("versions", {}).get(scored.task.name)
-    if version != scored.task.version:
-        found = f"{name} ran in version {version}, this release has {scored.task.version:g}"
+    name, version = scored.name, scored.results.get("versions", {}).get(scored.name)
+    if version != scored.version:
+        found = f"{name} ran in version {version}, this release has {scored.version:g}"
         yield Refusal("version", found, "run it again with this release, or submit with the release that ran it")
 
 
 def _chat(scored: ScoredTask, without_chat_template: bool) -> Iterator[Refusal]:
     if "chat_template_sha" not in scored.results:
-        yield Refusal("chat template", f"{scored.task.name}: the results record none", _AGAIN)
+        yield Refusal("chat template", f"{scored.name}: the results record none", _AGAIN)
     elif scored.results.get("chat_template") is None and not without_chat_template:
         advice = "run with --apply_chat_template, or say --no-chat-template if the model has none"
-        yield Refusal("chat template", f"{scored.task.name} ran without one", advice)
+        yield Refusal("chat template", f"{scored.name} ran without one", advice)
 
 
 def _hashes(scored: ScoredTask) -> Iterator[Refusal]:
     """The harness's hashes of documents, prompts, targets and of the task, computed again from what was logged."""
-    name = scored.task.name
-    for sample, doc_id in zip(scored.log.samples, scored.score.ids, strict=True):
+    name = scored.name
+    for sample, doc_id in zip(scored.log.samples, scored.ids, strict=True):
         wrong = [key for key, value in _hashes_of(sample).items() if sample.row.get(key) != value]
         if wrong:
             found = f"{scored.log.path.name}:{sample.line}: {' and '.join(wrong)} of document {doc_id} differ"
@@ -134,15 +134,13 @@ def _hashes(scored: ScoredTask) -> Iterator[Refusal]:
 
 
 def _numbers(scored: ScoredTask) -> Iterator[Refusal]:
-    name = scored.task.name
+    name = scored.name
     if not scored.reported:
         yield Refusal("scores", f"{name}: the results hold no scores (--predict_only)", "run without --predict_only")
-    values = scored.score.as_dict()
-    undefined = [m.key for m in scored.task.metrics if m.higher_is_better is not None and math.isnan(values[m.key])]
-    if scored.log.samples and undefined:
+    if undefined := [key for key, value in scored.ranked.items() if math.isnan(value)]:
         advice = "see the log of the run; reports need a judge (--metadata '{\"judge\": …}')"
         yield Refusal("scores", f"{name}: {', '.join(undefined)} could not be computed (NaN)", advice)
-    for key, (reported, found) in scored.disagreements().items():
+    for key, (reported, found) in scored.disagreements.items():
         yield Refusal("scores", f"{name}: {key} is {reported!r} in the results, rescored {found!r}", _AGAIN)
 
 

@@ -28,17 +28,17 @@ def eval_results(scored: Sequence[ScoredTask]) -> list[dict[str, Any]]:
     entries = []
     for task in scored:
         dataset, revision = _dataset_of(task)
-        notes = f"tls-tasks {__version__}, task version {task.task.version:g}; {'; '.join(task.signatures().values())}"
+        notes = f"tls-tasks {__version__}, task version {task.version:g}; {'; '.join(task.signatures.values())}"
         entries += [
             EvalResultEntry(
                 dataset_id=dataset,
                 dataset_revision=revision,
-                task_id=f"{task.task.name}.{key}",
+                task_id=f"{task.name}.{key}",
                 value=value,
                 date=_date_of(task).isoformat(),
                 notes=notes,
             )
-            for key, value in ranked_metrics(task).items()
+            for key, value in task.ranked.items()
         ]
     rows: list[dict[str, Any]] = eval_result_entries_to_yaml(entries)
     return rows
@@ -52,14 +52,14 @@ def model_index(scored: Sequence[ScoredTask], model: str) -> dict[str, Any]:
         EvalResult(
             task_type="text-generation",
             dataset_type=_dataset_of(task)[0],
-            dataset_name=task.task.name,
+            dataset_name=task.name,
             dataset_revision=_dataset_of(task)[1],
             metric_type=key,
             metric_value=value,
             metric_name=key,
         )
         for task in scored
-        for key, value in ranked_metrics(task).items()
+        for key, value in task.ranked.items()
     ]
     card: dict[str, Any] = ModelCardData(model_name=model.partition("/")[2], eval_results=results).to_dict()
     return {"model-index": card["model-index"]}
@@ -76,11 +76,11 @@ def every_eval_ever(scored: ScoredTask, model: str, *, organization: str, relati
     """
     stamp = str(int(_date_of(scored).timestamp()))
     developer, _, name = model.partition("/")
-    intervals = scored.score.intervals()
-    signature = "; ".join(scored.signatures().values())
+    intervals = scored.intervals()
+    signature = "; ".join(scored.signatures.values())
     return {
         "schema_version": _SCHEMA_VERSION,
-        "evaluation_id": f"{scored.task.name}/{model}/{stamp}",
+        "evaluation_id": f"{scored.name}/{model}/{stamp}",
         "evaluation_timestamp": stamp,
         "retrieved_timestamp": stamp,
         "source_metadata": {
@@ -101,7 +101,7 @@ def every_eval_ever(scored: ScoredTask, model: str, *, organization: str, relati
             "additional_details": {"deployment_type": _deployment(scored), "model_availability": "unknown"},
         },
         "evaluation_results": [
-            _result(scored, key, value, intervals, signature) for key, value in ranked_metrics(scored).items()
+            _result(scored, key, value, intervals, signature) for key, value in scored.ranked.items()
         ],
     }
 
@@ -111,16 +111,16 @@ def _result(
 ) -> dict[str, Any]:
     dataset, revision = _dataset_of(scored)
     source = {"source_type": "hf_dataset", "hf_repo": dataset} if scored.edition == "hub" else {"source_type": "other"}
-    details = {"edition": scored.edition, "revision": revision or "", "task_version": f"{scored.task.version:g}"}
-    higher = next(metric.higher_is_better for metric in scored.task.metrics if metric.key == key)
-    uncertainty: dict[str, Any] = {"num_samples": len(scored.score.ids)}
+    details = {"edition": scored.edition, "revision": revision or "", "task_version": f"{scored.version:g}"}
+    higher = scored.score.table[key].better
+    uncertainty: dict[str, Any] = {"num_samples": len(scored.ids)}
     if key in intervals:
         low, high = intervals[key]
         method = "percentile bootstrap over topics or documents"
         uncertainty["confidence_interval"] = {"lower": low, "upper": high, "confidence_level": 0.95, "method": method}
     return {
-        "evaluation_name": scored.task.name,
-        "source_data": {"dataset_name": scored.task.name, **source, "additional_details": details},
+        "evaluation_name": scored.name,
+        "source_data": {"dataset_name": scored.name, **source, "additional_details": details},
         "metric_config": {
             "metric_id": f"tls_tasks.{key}",
             "metric_name": key,
@@ -134,19 +134,13 @@ def _result(
     }
 
 
-def ranked_metrics(scored: ScoredTask) -> dict[str, float]:
-    """The metrics by which systems are compared: those for which higher or lower is better."""
-    values = scored.score.as_dict()
-    return {m.key: values[m.key] for m in scored.task.metrics if m.higher_is_better is not None and m.key in values}
-
-
 def _dataset_of(scored: ScoredTask) -> tuple[str, str | None]:
     """The hub repository and revision of the task's data; for other data a name of ours."""
-    origin = scored.config.get("metadata", {}).get("provenance", {}).get("origin", "")
+    origin = scored.provenance.get("origin", "")
     if scored.edition == "hub" and origin:
         repo, _, revision = origin.partition("@")
         return repo, revision or None
-    return f"tls-tasks/{scored.task.name}", None
+    return f"tls-tasks/{scored.name}", None
 
 
 def _deployment(scored: ScoredTask) -> str:

@@ -1,16 +1,13 @@
-"""One report judged and scored in one call, by the names that report_gen_eval gives it."""
+"""One report judged and scored in one call, with the names of report_gen_eval."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import DataError
+from tls_tasks.data.files import text_lines
 from tls_tasks.reports.judges.providers import ModelProvider, from_provider
 from tls_tasks.reports.nuggets import read_requests
-from tls_tasks.reports.report_eval import report_eval
-
-__all__ = ["ModelProvider", "evaluate_report"]
 
 
 def evaluate_report(
@@ -27,20 +24,20 @@ def evaluate_report(
 
     Args:
         report: A report in any form that :func:`~tls_tasks.reports.report_eval.report_eval` takes, with ``request_id``.
-        nuggets_file: JSON Lines of requests with nuggets; the first with the report's ``request_id`` counts.
+        nuggets_file: JSON Lines of requests with nuggets; the first line with the report's ``request_id`` counts.
         provider: Whose model judges: ``together``, ``openai`` or ``anthropic``.
         model_name: The model, as the provider calls it.
         documents: Where the cited documents are, as in ``report_eval``.
-        judge: Another judge, in place of provider and model.
+        judge: Another judge instead of provider and model.
         **options: Those of ``report_eval``, such as ``compat="report_gen_eval"``.
 
     Returns:
-        ``request_id``, ``run_id``, ``metrics`` (the results and counts of ``report_eval``), ``sentence_results`` (one a
-        sentence: ``index``, ``text``, ``score``, ``matched`` …), ``signature``.
+        ``request_id``, ``run_id``, ``metrics`` (the results and counts of ``report_eval``), ``sentence_results`` (for
+        each sentence ``index``, ``text``, ``score``, ``matched`` …), ``signature``.
 
     Raises:
         DataError: The file of nuggets can't be read.
-        InputError: A report that is none, or no key for the provider.
+        InputError: A report that can't be read, or no key for the provider.
         JudgeError: A judge that can't be used.
 
     Example:
@@ -58,12 +55,10 @@ def evaluate_report(
         >>> results["metrics"]["recall"], results["sentence_results"][0]["score"]
         (1.0, 1)
     """
+    from tls_tasks.reports.report_eval import report_eval  # which imports this package
+
     asked = from_provider(provider, model_name or "") if judge is None else judge
-    try:
-        lines = Path(nuggets_file).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{nuggets_file}: can't be read: {error}") from error
-    requests, _ = read_requests(lines, str(nuggets_file))
+    requests, _ = read_requests(text_lines(Path(nuggets_file)), str(nuggets_file))
     score = report_eval([report], [list(requests)], documents, asked, **options)
     item = score.as_dict(detailed=True)["items"][0]
     metrics = {key: value for key, value in score.as_dict().items() if key not in ("signature", "counts")}

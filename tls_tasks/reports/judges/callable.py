@@ -1,4 +1,4 @@
-"""Judges made of what is at hand: a plain function, and other judges by kind of question."""
+"""Judges made of a function, or of other judges by kind of question."""
 
 from __future__ import annotations
 
@@ -8,30 +8,23 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.text_rows import describe
-from tls_tasks.reports.judges.keys import distinct
-from tls_tasks.reports.judges.verdicts import read_verdict, shorten
+from tls_tasks.core.rows import describe
+from tls_tasks.reports.judges.questions import distinct
+from tls_tasks.reports.judges.verdicts import shorten, verdict_in
 from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 
 _log = logging.getLogger(__name__)
-
-Answer = bool | float | str | None
-"""What a function may answer: yes or no, the probability of yes, the words of a model, or None for no verdict."""
 
 
 class CallableJudge:
     """A judge that asks a function; see :func:`from_callable`."""
 
-    def __init__(self, function: Callable[[Query], Answer], name: str) -> None:
-        self._function, self._name = function, name
-
-    @property
-    def name(self) -> str:
-        """Stands in the signature."""
-        return self._name
+    def __init__(self, function: Callable[[Query], Any], name: str) -> None:
+        self._function = function
+        self.name = name
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        """One verdict a query, in order; the function is called once for each different question."""
+        """One verdict per query, in order; the function is called once for each different question."""
         kept, positions = distinct(queries)
         verdicts = [self._ask(query) for query in kept]
         return [verdicts[position] for position in positions]
@@ -39,20 +32,19 @@ class CallableJudge:
     def _ask(self, query: Query) -> Verdict:
         try:
             answer = self._function(query)
-        except Exception as error:  # the instrument's fault, whatever it is: unscored and counted, as with any judge
-            _log.warning("judge %s failed on a question of kind %s: %r", self._name, query.kind, error)
+        except Exception as error:  # a fault of the instrument, whatever it is: unscored and counted
+            _log.warning("judge %s failed on a question of kind %s: %r", self.name, query.kind, error)
             return Verdict(None, "failed", shorten(repr(error)))
-        return _verdict(answer, self._name)
+        return verdict_of(answer, self.name)
 
 
-def from_callable(function: Callable[[Query], Answer], name: str = "callable") -> CallableJudge:
+def from_callable(function: Callable[[Query], Any], name: str = "callable") -> CallableJudge:
     """A judge that asks a function.
 
     Args:
-        function: Takes a :class:`~tls_tasks.reports.types.Query`; returns True or False, a probability of yes in [0, 1]
-            (0.5 and more is yes), the words of a model (read as those of any model), or None for no verdict. An
-            exception is an unscored verdict.
-        name: Stands in the signature.
+        function: Takes a :class:`~tls_tasks.reports.types.Query` and returns what :func:`verdict_of` accepts. If it
+            raises an exception, the query is left without a verdict.
+        name: For the signature.
 
     Example:
         >>> judge = from_callable(lambda query: "not" in query.fields["sentence"].split(), name="word")
@@ -87,14 +79,10 @@ class ByKind:
             if kind not in QUERY_KINDS:
                 raise OptionError.unknown("judges", kind, QUERY_KINDS)
         self._judges, self._other = dict(judges), other
-
-    @property
-    def name(self) -> str:
-        """The names of all judges."""
-        return ",".join([self._other.name, *(f"{kind}={judge.name}" for kind, judge in self._judges.items())])
+        self.name = ",".join([other.name, *(f"{kind}={judge.name}" for kind, judge in judges.items())])
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        """One verdict a query, in order."""
+        """One verdict per query, in order."""
         positions: dict[str, list[int]] = {}
         for position, query in enumerate(queries):
             positions.setdefault(query.kind if query.kind in self._judges else "", []).append(position)
@@ -106,7 +94,7 @@ class ByKind:
 
 
 def from_probability(probability: float) -> Verdict:
-    """The verdict of a judge that knows how probable yes is: yes from 0.5 on; NaN is no verdict.
+    """The verdict of a judge that knows the probability of yes: yes from 0.5; NaN is no verdict.
 
     Example:
         >>> from_probability(0.5).value, from_probability(float("nan"))[:2]
@@ -117,16 +105,31 @@ def from_probability(probability: float) -> Verdict:
     return Verdict(probability >= 0.5, probability=probability)
 
 
-def _verdict(answer: Any, name: str) -> Verdict:
-    if hasattr(answer, "item") and not isinstance(answer, str):
-        answer = answer.item()  # a number of numpy or torch
+def verdict_of(answer: Any, name: str) -> Verdict:
+    """The verdict in an answer.
+
+    Args:
+        answer: A :class:`~tls_tasks.reports.types.Verdict`; True or False; the probability of yes in [0, 1], where 0.5
+            is a yes; the words of a model; None for no verdict.
+        name: The judge, for errors.
+
+    Raises:
+        InputError: Anything else.
+
+    Example:
+        >>> [verdict_of(answer, "j").value for answer in (True, "yes.", " NO", "MAYBE", 0.7, None)]
+        [True, True, False, None, True, None]
+    """
+    if hasattr(answer, "item"):
+        answer = answer.item()  # a scalar of numpy or torch
     if isinstance(answer, Verdict):
         return answer
     if answer is None or isinstance(answer, bool):
         return Verdict(answer, "missing" if answer is None else "")
+    if isinstance(answer, str):
+        return verdict_in(answer)
     if isinstance(answer, int | float) and (math.isnan(answer) or 0 <= answer <= 1):
         return from_probability(float(answer))
-    if isinstance(answer, str):
-        value = read_verdict(answer)
-        return Verdict(value, "unreadable" if value is None else "", shorten(answer))
-    raise InputError(f"answer of judge {name}", None, describe(answer), "a bool, a number in [0, 1], a str or None")
+    raise InputError(
+        f"answer of {name}", None, describe(answer), "a bool, a number in [0, 1], a str, a Verdict or None"
+    )

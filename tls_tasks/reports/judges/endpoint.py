@@ -1,252 +1,329 @@
-"""Any OpenAI-compatible chat endpoint, over httpx."""
+"""The judge behind an OpenAI-compatible chat endpoint: prompts, a cache, many questions at a time."""
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import json
+import logging
 import math
+import re
+import threading
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
-from email.utils import parsedate_to_datetime
-from typing import TYPE_CHECKING, Any
+from collections import Counter, deque
+from collections.abc import Coroutine, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tls_tasks.core.errors import InputError, JudgeError
-from tls_tasks.reports.judges.environment import hide
-from tls_tasks.reports.judges.prompts import Message
-from tls_tasks.reports.judges.sending import Reply, Send, Trouble
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.json_text import strip_thinking
+from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.rows import describe
+from tls_tasks.reports.judges.cache import VerdictCache
+from tls_tasks.reports.judges.prompts import SECOND_TRY, Message, neutral, prompts_hash, render
+from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, distinct
+from tls_tasks.reports.judges.verdicts import shorten, verdict_in
+from tls_tasks.reports.types import Query, Verdict
 
 if TYPE_CHECKING:
-    import httpx
+    from tls_tasks.reports.judges.client import ChatClient
 
-PATH = "/chat/completions"
-AGAIN = frozenset({408, 409, 425, 429})
-"""Statuses below 500 after which the same request may succeed."""
+_log = logging.getLogger(__name__)
 
-OF_ONE_QUESTION = frozenset({"content_filter", "context_length_exceeded", "string_above_max_length"})
-"""Codes of errors that speak of one question; any other 4xx would come for every question."""
+DEFAULTS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 512}
+"""Parameters of a request. A word takes fewer than 512 tokens, but some models think before they answer."""
 
-OF_ALL_QUESTIONS = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
-"""Codes of errors that no waiting mends, whatever their status."""
-
-_ADDRESS = "an address such as http://localhost:8000/v1"
-_AT_HOME = frozenset({"localhost", "127.0.0.1", "::1"})
-WORDS = 300
-"""Characters of a server's message that are shown."""
+_KEY = re.compile(r"[!-~]([ -~]*[!-~])?")
+_ANSWER_LENGTH = 2000  # characters of an unreadable answer that its author is shown again
 
 
+@dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A server that answers chat requests.
+    """A model behind an endpoint, and how it is asked.
+
+    Attributes:
+        url: The base URL, such as ``http://localhost:8000/v1``.
+        model: The model, as the server calls it.
+        api_key: Sent as a bearer token.
+        headers: Further headers.
+        name: For the signature; by default model and host.
+        parameters: What a request has besides model and messages. They are merged into :data:`DEFAULTS`, of which None
+            removes one, as in ``{"max_tokens": None, "max_completion_tokens": 2000}``. They are part of the judge's
+            name, and of what makes two requests the same.
+        cache: Where verdicts are kept, a file or a cache; by default in memory, as long as the judge lives.
+        max_in_flight: How many requests are under way at a time.
+        progress: Whether to show a bar on stderr; by default if that is a terminal.
+        window: How many characters of a document are shown at a time, see
+            :func:`~tls_tasks.reports.judges.questions.ask_in_windows`.
+        timeout: Seconds until a try is given up.
+        max_tries: How often a request is sent before its question is given up.
+        give_up_after: After so many questions given up in a row, the rest of the call is not sent.
+    """
+
+    url: str
+    model: str
+    api_key: str | None = field(default=None, repr=False)
+    headers: Mapping[str, str] | None = None
+    name: str | None = None
+    parameters: Mapping[str, Any] | None = None
+    cache: VerdictCache | str | Path | None = None
+    max_in_flight: int = 16
+    progress: bool | None = None
+    window: int = WINDOW
+    timeout: float = 60.0
+    max_tries: int = 7
+    give_up_after: int = 8
+
+    def __post_init__(self) -> None:
+        """Refuse now what would fail later."""
+        import httpx
+
+        expected = "an address such as http://localhost:8000/v1"
+        try:
+            parts = httpx.URL(self.url)
+        except (httpx.InvalidURL, TypeError) as error:
+            raise InputError("url", None, f"{self.url!r} ({error})", expected) from error
+        if parts.scheme not in {"http", "https"} or not parts.host:
+            raise InputError("url", None, repr(self.url), expected)
+        object.__setattr__(self, "url", self.url.rstrip("/").removesuffix("/chat/completions"))
+        if not isinstance(self.model, str) or not self.model:
+            raise InputError("model", None, repr(self.model), "the name of a model")
+        if self.api_key is not None and not _KEY.fullmatch(self.api_key):
+            raise InputError("api_key", None, "something else (not shown)", "printable characters, no blanks around")
+        for name in ("max_in_flight", "max_tries", "give_up_after"):
+            check_whole_number(name, getattr(self, name))
+        check_whole_number("window", self.window, 100)
+        if not isinstance(self.timeout, int | float) or not 0 < self.timeout < math.inf:
+            raise InputError("timeout", None, repr(self.timeout), "a number of seconds above 0")
+        if not isinstance(self.parameters, Mapping | None):
+            raise InputError("parameters", None, describe(self.parameters), "a mapping of names to JSON values")
+        try:
+            json.dumps(self.sent, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise InputError("parameters", None, repr(self.parameters), f"JSON values ({error})") from error
+
+    @property
+    def host(self) -> str:
+        """The host of the URL."""
+        import httpx
+
+        return httpx.URL(self.url).host
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """What a request has besides model and messages."""
+        given = {**DEFAULTS, **(self.parameters or {})}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+@dataclass(slots=True)
+class JudgeStats:
+    """What a judge has done since it was made.
+
+    Attributes:
+        asked: Questions put to it.
+        distinct: Different questions in each call; every window of a long document is one.
+        cached: Of these, those answered from the cache.
+        answered: Of these, those that the model answered with a readable verdict.
+        failed: Of these, those left without a verdict.
+        tries: Requests sent.
+        prompt_tokens: Tokens read, as the server counts them.
+        completion_tokens: Tokens written, as the server counts them.
+        seconds: Time spent waiting for answers.
+    """
+
+    asked: int = 0
+    distinct: int = 0
+    cached: int = 0
+    answered: int = 0
+    failed: int = 0
+    tries: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    seconds: float = 0.0
+
+
+class _Question(NamedTuple):
+    query: Query
+    messages: list[Message]
+    key: str
+
+
+class ChatJudge:
+    """A chat model that answers questions; :func:`from_endpoint` and ``from_provider`` make one.
+
+    Attributes:
+        endpoint: The model.
+        cache: Where verdicts are kept.
+        stats: What was asked, and how many tokens it took.
+    """
+
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.endpoint = endpoint
+        given = [f"{name}:{value}" for name, value in sorted((endpoint.parameters or {}).items())]
+        given += [] if endpoint.window == WINDOW else [f"window:{endpoint.window}"]
+        label = endpoint.name or f"{endpoint.model}@{endpoint.host}"
+        self.name = ",".join([label, *given, f"prompts:{prompts_hash()}"])
+        self.cache = endpoint.cache if isinstance(endpoint.cache, VerdictCache) else VerdictCache(endpoint.cache)
+        self.stats = JudgeStats()
+        self._turn = threading.Lock()
+        self._n_failures = 0  # in a row
+
+    def ask(self, queries: Sequence[Query]) -> list[Verdict]:
+        """One verdict per query, in order. Nothing is sent that the cache knows, and nothing is sent twice.
+
+        Threads may share a judge: their calls take turns, so that the limit on requests in flight holds for all.
+
+        Raises:
+            JudgeError: The server refuses whatever it is asked. What it answered before that is in the cache.
+            InputError: A query that no prompt fits.
+            DataError: The cache can't be written.
+        """
+        with self._turn:
+            self.stats.asked += len(queries)
+            return ask_in_windows(queries, self.endpoint.window, self._ask)
+
+    def _ask(self, queries: Sequence[Query]) -> list[Verdict]:
+        start = time.perf_counter()
+        kept, positions = distinct(queries)
+        questions = [self._question(query) for query in kept]
+        verdicts = self.cache.get([question.key for question in questions])
+        missing = [question for question in questions if question.key not in verdicts]
+        self.stats.distinct += len(questions)
+        self.stats.cached += len(verdicts)
+        if missing:
+            waiting = deque(missing)
+            try:
+                _run(self._ask_all(waiting, verdicts))
+            finally:
+                waiting.clear()  # after an interrupt, nothing more is sent
+                self.stats.seconds += time.perf_counter() - start
+            self._warn([verdicts[question.key] for question in missing])
+        return [verdicts[questions[position].key] for position in positions]
+
+    def _question(self, query: Query) -> _Question:
+        messages = render(query)
+        request = json.dumps([self.endpoint.model, messages, self.endpoint.sent], sort_keys=True)
+        return _Question(query, messages, hashlib.sha256(request.encode()).hexdigest())
+
+    async def _ask_all(self, waiting: deque[_Question], verdicts: dict[str, Verdict]) -> None:
+        """Put the verdicts on all waiting questions into ``verdicts``."""
+        from tqdm import tqdm
+
+        from tls_tasks.reports.judges.client import ChatClient
+
+        # A server that was down has one failure left before it counts as down again.
+        self._n_failures = min(self._n_failures, self.endpoint.give_up_after - 1)
+        client = ChatClient(self.endpoint)
+        progress = self.endpoint.progress
+        try:
+            async with client.openai:
+                with tqdm(total=len(waiting), desc="judge", disable=None if progress is None else not progress) as bar:
+
+                    async def work() -> None:
+                        while waiting:
+                            question = waiting.popleft()
+                            verdicts[question.key] = await self._answer(client, question)
+                            bar.update()
+
+                    await _all_or_none([work() for _ in range(min(self.endpoint.max_in_flight, len(waiting)))])
+        finally:
+            self.stats.tries += client.transport.n_sent
+
+    async def _answer(self, client: ChatClient, question: _Question) -> Verdict:
+        down = self._n_failures >= self.endpoint.give_up_after
+        verdict = Verdict(None, "down") if down else await self._verdict(client, question.messages)
+        if verdict.value is None:
+            self.stats.failed += 1
+        else:
+            self.stats.answered += 1
+            self.cache.store(question.key, verdict)
+        return verdict
+
+    async def _verdict(self, client: ChatClient, messages: list[Message]) -> Verdict:
+        """Ask, and ask once more if no verdict can be read."""
+        from tls_tasks.reports.judges.client import Unanswered
+
+        try:
+            text = await self._text(client, messages)
+            verdict = verdict_in(text)
+            if verdict.value is None:
+                verdict = verdict_in(await self._text(client, _second_try(messages, text)))
+        except Unanswered as error:
+            self._n_failures += error.reason != "refused"
+            return Verdict(None, error.reason, shorten(str(error)))
+        self._n_failures = 0
+        return verdict
+
+    async def _text(self, client: ChatClient, messages: list[Message]) -> str:
+        reply = await client.ask(messages)
+        self.stats.prompt_tokens += reply.prompt_tokens
+        self.stats.completion_tokens += reply.completion_tokens
+        return reply.text
+
+    def _warn(self, verdicts: Sequence[Verdict]) -> None:
+        reasons = Counter(verdict.reason for verdict in verdicts if verdict.value is None)
+        if reasons:
+            said = ", ".join(f"{reason} {n}" for reason, n in reasons.most_common())
+            _log.warning(
+                "judge %s: %d of %d questions without a verdict: %s", self.name, reasons.total(), len(verdicts), said
+            )
+
+
+def from_endpoint(url: str, model: str, **options: Any) -> ChatJudge:
+    """A judge behind any OpenAI-compatible chat endpoint: vLLM, llama.cpp, Ollama, a gateway, a provider.
 
     Args:
-        url: Its base, such as ``http://localhost:8000/v1``, or the whole address, which ends in ``/chat/completions``.
+        url: The base URL.
         model: The model, as the server calls it.
-        parameters: What is sent besides model and messages.
-        api_key: Sent as a bearer token, if given.
-        headers: Further headers.
+        **options: See :class:`Endpoint`.
 
     Raises:
-        InputError: An address that is none, or parameters that are no JSON.
-    """
-
-    def __init__(
-        self,
-        url: str,
-        model: str,
-        parameters: Mapping[str, Any],
-        *,
-        api_key: str | None = None,
-        headers: Mapping[str, str] | None = None,
-    ) -> None:
-        self.host, self._secure = _parts(url)
-        if api_key is not None and not (
-            api_key.isascii() and api_key.isprintable() and api_key.strip() == api_key != ""
-        ):
-            raise InputError("api_key", None, "something that is no key (not shown)", "printable characters, no blanks")
-        self._base = url.rstrip("/").removesuffix(PATH)
-        self._model, self._parameters, self._key = model, dict(parameters), api_key
-        self._headers = {"Content-Type": "application/json", **(headers or {})}
-        if api_key:
-            self._headers["Authorization"] = f"Bearer {api_key}"
-        self._body([])
-
-    @asynccontextmanager
-    async def connect(self, max_in_flight: int) -> AsyncIterator[Send]:
-        """Open connections for so many requests at a time."""
-        import httpx
-
-        # Reading the certificates takes longer than a question to a server at home; once is enough, if ever.
-        verify: Any = httpx.create_ssl_context() if self._secure else False
-        async with AsyncExitStack() as stack:
-            # A client for each request in flight: one client's pool costs more than the requests when many share it.
-            free = [
-                await stack.enter_async_context(
-                    httpx.AsyncClient(
-                        headers=self._headers,
-                        timeout=None,  # noqa: S113 - the caller limits each try as a whole
-                        verify=verify,
-                        trust_env=self.host not in _AT_HOME,  # no proxy leads to this machine
-                    )
-                )
-                for _ in range(max_in_flight)
-            ]
-
-            async def send(messages: Sequence[Message]) -> Reply:
-                client = free.pop()
-                try:
-                    return self._reply(await self._post(client, messages))
-                finally:
-                    free.append(client)
-
-            yield send
-
-    def __repr__(self) -> str:
-        """Without the key."""
-        return f"Endpoint({self._base!r}, {self._model!r})"
-
-    def _body(self, messages: Sequence[Message]) -> bytes:
-        try:
-            body = {"model": self._model, "messages": list(messages), **self._parameters}
-            return json.dumps(body, allow_nan=False).encode()
-        except (TypeError, ValueError) as error:
-            raise InputError("parameters", None, repr(self._parameters), f"JSON values ({error})") from error
-
-    async def _post(self, client: httpx.AsyncClient, messages: Sequence[Message]) -> httpx.Response:
-        import httpx
-
-        try:
-            return await client.post(self._base + PATH, content=self._body(messages))
-        except httpx.DecodingError as error:
-            raise Trouble("garbage", _named(error)) from error
-        except (httpx.HTTPError, OSError) as error:
-            raise Trouble("connection", hide(_named(error), self._key)) from error
-
-    def _reply(self, response: httpx.Response) -> Reply:
-        body = _json(response.content)
-        if response.status_code != 200 or (isinstance(body, dict) and body.get("error")):
-            raise self._trouble(response, body)
-        reply = read_reply(body)
-        if reply is None:
-            raise Trouble("garbage", self._words(response, body))
-        return reply
-
-    def _trouble(self, response: httpx.Response, body: Any) -> Trouble | JudgeError:
-        """What an answer that is none means."""
-        error = body.get("error") if isinstance(body, dict) else None
-        code = error.get("code") if isinstance(error, dict) else None
-        status = response.status_code
-        if status == 200 and isinstance(code, int):
-            status = code  # gateways that have begun to answer can't change the status any more
-        wait = retry_after(response.headers)
-        return trouble_of(status, code, self._words(response, body), f"{self._model} at {self._base}", wait)
-
-    def _words(self, response: httpx.Response, body: Any) -> str:
-        text = _message(body) or response.content[: 4 * WORDS].decode("utf-8", "replace")
-        text = " ".join(text.split()) or response.headers.get("location", "") or response.reason_phrase
-        return hide(text, self._key)[:WORDS]
-
-
-def trouble_of(status: int, code: Any, words: str, where: str, wait: float | None) -> Trouble | JudgeError:
-    """What an answer that is none means: another try, an unscored verdict, or that no question can be answered.
-
-    Args:
-        status: The HTTP status.
-        code: The error's code, if it has one.
-        words: What the server says.
-        where: Model and server, for the error.
-        wait: The seconds that the server asks us to wait.
+        InputError: An argument that can't be used.
+        DataError: A cache that can't be opened.
 
     Example:
-        >>> trouble_of(429, None, "slow down", "gpt-x at host", 2.0)
-        Trouble('rate_limit: 429 slow down')
-        >>> trouble_of(401, None, "wrong key", "gpt-x at host", None)
-        JudgeError('judge gpt-x at host: refused with 401: wrong key')
+        >>> judge = from_endpoint("http://localhost:8000/v1", "my-model", parameters={"temperature": 1})
+        >>> judge.name.rpartition(",")[0]
+        'my-model@localhost,temperature:1'
     """
-    known = code if isinstance(code, str) else ""
-    if known in OF_ALL_QUESTIONS:
-        return JudgeError.refused(where, status, words)
-    if status == 413 or known in OF_ONE_QUESTION:
-        return Trouble("refused", f"{status} {words}", again=False)
-    if status in AGAIN or status >= 500 or status < 300:
-        reason = "rate_limit" if status == 429 else "server" if status >= 300 else "garbage"
-        return Trouble(reason, f"{status} {words}", wait=wait)
-    return JudgeError.refused(where, status, words)
+    return ChatJudge(Endpoint(url, model, **options))
 
 
-def retry_after(headers: Mapping[str, str], now: float | None = None) -> float | None:
-    """The seconds that a server asks us to wait: ``retry-after-ms``, or ``retry-after`` as a number or a date.
+def _second_try(messages: Sequence[Message], text: str) -> list[Message]:
+    """The messages, the answer that could not be read, and a request for one that can be.
 
-    Example:
-        >>> [retry_after(one) for one in ({"retry-after": "2.5"}, {"retry-after-ms": "40"}, {"retry-after": "?"}, {})]
-        [2.5, 0.04, None, None]
-        >>> retry_after({"retry-after": "Thu, 01 Jan 1970 00:01:00 GMT"}, now=30.0)
-        30.0
+    Roles alternate and no message is empty, since some servers insist on it.
     """
-    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers.get(name, "")) / unit
-        except ValueError:
-            continue
-        return max(seconds, 0.0) if math.isfinite(seconds) else None
+    answer = neutral(strip_thinking(text).text.strip()[-_ANSWER_LENGTH:])
+    if answer:
+        return [*messages, {"role": "assistant", "content": answer}, {"role": "user", "content": SECOND_TRY}]
+    last = messages[-1]
+    return [*messages[:-1], {**last, "content": f"{last['content']}\n\n{SECOND_TRY}"}]
+
+
+def _run(work: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine to its end, also where a loop is running already, as in Jupyter."""
     try:
-        then = parsedate_to_datetime(headers.get("retry-after", "")).timestamp()
-    except (ValueError, TypeError, OverflowError):
-        return None
-    return max(then - (time.time() if now is None else now), 0.0)
-
-
-def _parts(url: Any) -> tuple[str, bool]:
-    """Host, and whether the connection is encrypted."""
-    import httpx
-
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+        return
+    thread = ThreadPoolExecutor(1)
     try:
-        parts = httpx.URL(url)
-    except (httpx.InvalidURL, TypeError) as error:
-        raise InputError("url", None, f"{url!r} ({error})", _ADDRESS) from error
-    if parts.scheme not in {"http", "https"} or not parts.host:
-        raise InputError("url", None, repr(url), _ADDRESS)
-    return parts.host, parts.scheme == "https"
+        thread.submit(asyncio.run, work).result()
+    finally:
+        thread.shutdown(wait=False)  # an interrupt is raised at once
 
 
-def _json(content: bytes) -> Any:
+async def _all_or_none(works: Sequence[Coroutine[Any, Any, None]]) -> None:
+    """Run all; the first exception stops the others and is raised."""
+    tasks = [asyncio.ensure_future(work) for work in works]
     try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        return None
-
-
-def read_reply(body: Any) -> Reply | None:
-    """The first choice's text: a string, or a list of parts of which some have text; empty where there is none."""
-    try:
-        message = body["choices"][0]["message"]
-        content = message.get("content")
-    except (TypeError, KeyError, IndexError, AttributeError):
-        return None
-    if isinstance(content, list):
-        content = "".join(
-            part["text"] for part in content if isinstance(part, dict) and isinstance(part.get("text"), str)
-        )
-    if content is not None and not isinstance(content, str):
-        return None
-    usage = body.get("usage")
-    return Reply(content or "", *(_count(usage, name) for name in ("prompt_tokens", "completion_tokens")))
-
-
-def _message(body: Any) -> str:
-    """The sentence in an error's body: ``error.message``, ``error``, ``message`` or ``detail``."""
-    for error in (body.get("error"), body) if isinstance(body, dict) else ():
-        if isinstance(error, str):
-            return error
-        found = [error.get(name) for name in ("message", "detail")] if isinstance(error, dict) else []
-        for text in found:
-            if isinstance(text, str) and text:
-                return text
-    return ""
-
-
-def _count(usage: Any, name: str) -> int:
-    value = usage.get(name) if isinstance(usage, dict) else None
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
-
-
-def _named(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}".strip().removesuffix(":")
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)

@@ -7,26 +7,23 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError, MissingExtraError
 from tls_tasks.reports.judges.callable import from_probability
-from tls_tasks.reports.judges.keys import distinct
+from tls_tasks.reports.judges.questions import distinct
 from tls_tasks.reports.types import Query, Verdict
-
-KIND = "citation_support"
-_PARTS = ("document", "sentence")
 
 
 class NliJudge:
     """Says that a document supports a sentence if any part of it entails the sentence.
 
-    The document is the premise, the sentence the hypothesis. A premise that is too long for the model is cut into
-    windows of its tokens that overlap by a quarter, and the greatest probability of entailment counts. Questions of
-    other kinds are left unscored, ``unsupported``: combine it with another judge by
+    The document is the premise and the sentence the hypothesis. A premise that is too long for the model is cut into
+    windows of tokens that overlap by a quarter, and the highest probability of entailment counts. Questions of other
+    kinds get no verdict, ``unsupported``: combine this judge with another by
     :class:`~tls_tasks.reports.judges.callable.ByKind`.
 
     Args:
-        model: A sequence classification model with a label that begins with "entail": a name on the hub, or a folder.
-        batch_size: How many windows are read at a time.
+        model: A sequence classification model with a label that begins with "entail": a folder, or a name on the Hub.
+        batch_size: How many windows the model reads at a time.
         device: Such as ``cuda``; by default a GPU if there is one.
-        max_length: The longest input in tokens; None: as long as the model takes, at most 512.
+        max_length: The longest input in tokens; by default what the model takes, at most 512.
 
     Raises:
         MissingExtraError: transformers or torch isn't installed.
@@ -52,20 +49,15 @@ class NliJudge:
         known = [self._tokenizer.model_max_length, getattr(self._model.config, "max_position_embeddings", None) or 512]
         self._max_length = max_length or min([512, *known])
         self._batch_size = batch_size
-        self._name = f"nli:{model}"
-
-    @property
-    def name(self) -> str:
-        """Stands in the signature."""
-        return self._name
+        self.name = f"nli:{model}"
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        """One verdict a query, in order; with the probability of entailment."""
+        """One verdict per query, in order, with the probability of entailment."""
         kept, positions = distinct(queries)
         owners: list[int] = []
         windows: list[dict[str, list[int]]] = []
         for number, query in enumerate(kept):
-            if query.kind == KIND:
+            if query.kind == "citation_support":
                 pieces = self._windows(query)
                 owners += [number] * len(pieces)
                 windows += pieces
@@ -79,8 +71,10 @@ class NliJudge:
         return [verdicts[position] for position in positions]
 
     def _windows(self, query: Query) -> list[dict[str, list[int]]]:
-        """The inputs of the model: premise and hypothesis as tokens, one a window of the premise."""
-        premise, hypothesis = (query.fields[name].encode("utf-8", "replace").decode() for name in _PARTS)
+        """The inputs of the model, one per window of the premise: premise and hypothesis as tokens."""
+        premise, hypothesis = (
+            query.fields[name].encode("utf-8", "replace").decode() for name in ("document", "sentence")
+        )
         tokens = self._tokenizer(hypothesis, add_special_tokens=False)["input_ids"]
         if len(tokens) > self._max_length // 2:
             tokens = tokens[: self._max_length // 2]
@@ -98,7 +92,7 @@ class NliJudge:
         return [{name: inputs[name][row] for name in names} for row in range(len(inputs["input_ids"]))]
 
     def _probabilities(self, windows: Sequence[dict[str, list[int]]]) -> list[float]:
-        """The probability of entailment of each window; windows of like length share a batch."""
+        """The probability of entailment of each window; windows of similar length share a batch."""
         order = sorted(range(len(windows)), key=lambda index: len(windows[index]["input_ids"]), reverse=True)
         probabilities = [0.0] * len(windows)
         for start in range(0, len(order), self._batch_size):

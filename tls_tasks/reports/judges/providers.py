@@ -1,22 +1,17 @@
-"""Judges by address (:func:`from_endpoint`) and by the name of a provider (:func:`from_provider`).
-
-OpenAI and Together speak the protocol of :mod:`~tls_tasks.reports.judges.endpoint`, and need nothing else. Anthropic's
-own protocol differs, and its layer for OpenAI's is meant for trying out and passes over parameters; so Anthropic goes
-through litellm, the extra ``judge``.
-"""
+"""Judges by the name of their provider, all of which speak OpenAI's protocol."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import re
 from enum import Enum
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.reports.judges.by_litellm import LitellmServer
-from tls_tasks.reports.judges.chat import ChatJudge, ChatOptions
-from tls_tasks.reports.judges.endpoint import Endpoint
-from tls_tasks.reports.judges.environment import read_key
-from tls_tasks.reports.judges.sending import Server
+from tls_tasks.reports.judges.endpoint import ChatJudge, from_endpoint
+
+_ASSIGNMENT = re.compile(r"""\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^#\n]*))""")
 
 
 class ModelProvider(str, Enum):
@@ -27,52 +22,11 @@ class ModelProvider(str, Enum):
     ANTHROPIC = "anthropic"
 
 
-class _Known(NamedTuple):
-    url: str
-    variable: str
-
-
-_PROVIDERS = {
-    ModelProvider.TOGETHER: _Known("https://api.together.xyz/v1", "TOGETHER_API_KEY"),
-    ModelProvider.OPENAI: _Known("https://api.openai.com/v1", "OPENAI_API_KEY"),
-    ModelProvider.ANTHROPIC: _Known("", "ANTHROPIC_API_KEY"),
+_URLS = {
+    ModelProvider.TOGETHER: "https://api.together.xyz/v1",
+    ModelProvider.OPENAI: "https://api.openai.com/v1",
+    ModelProvider.ANTHROPIC: "https://api.anthropic.com/v1",
 }
-
-
-def from_endpoint(
-    url: str,
-    model: str,
-    *,
-    api_key: str | None = None,
-    headers: Mapping[str, str] | None = None,
-    name: str | None = None,
-    **options: Any,
-) -> ChatJudge:
-    """A judge behind any OpenAI-compatible chat endpoint: vLLM, llama.cpp, Ollama, a gateway, a provider.
-
-    Args:
-        url: Its base, such as ``http://localhost:8000/v1``.
-        model: The model, as the server calls it.
-        api_key: Sent as a bearer token, if given.
-        headers: Further headers.
-        name: Stands in the signature; by default model and host.
-        **options: ``parameters``, ``cache``, ``max_in_flight``, ``prices``, ``progress``, ``window``: see
-            ``ChatOptions``; ``timeout``, ``max_tries``, ``first_wait``, ``max_wait``,
-            ``give_up_after``: see :class:`~tls_tasks.reports.judges.sending.Patience`.
-
-    Raises:
-        InputError: An argument that can't be used.
-        OptionError: An option that doesn't exist.
-        DataError: A cache that can't be opened.
-
-    Example:
-        >>> judge = from_endpoint("http://localhost:8000/v1", "my-model", parameters={"temperature": 1})
-        >>> judge.name.rpartition(",")[0]
-        'my-model@localhost,temperature:1'
-    """
-    chosen = ChatOptions.of(**options)
-    server = Endpoint(url, _model(model), chosen.sent, api_key=api_key, headers=headers)
-    return ChatJudge(server, model, name or f"{model}@{server.host}", chosen)
 
 
 def from_provider(
@@ -89,36 +43,52 @@ def from_provider(
     Args:
         provider: ``together``, ``openai`` or ``anthropic``.
         model_name: The model, as the provider calls it.
-        api_key: By default from ``TOGETHER_API_KEY``, ``OPENAI_API_KEY`` or ``ANTHROPIC_API_KEY``, in the environment
-            or in the file ``.env``.
-        base_url: Another address that speaks the provider's protocol.
-        name: Stands in the signature; by default provider and model.
-        **options: As in :func:`from_endpoint`.
+        api_key: By default the value of ``TOGETHER_API_KEY``, ``OPENAI_API_KEY`` or ``ANTHROPIC_API_KEY``, in the
+            environment or in the file ``.env``.
+        base_url: Another URL at which the provider answers.
+        name: For the signature; by default provider and model.
+        **options: See :class:`~tls_tasks.reports.judges.endpoint.Endpoint`.
 
     Raises:
-        OptionError: A provider or an option that doesn't exist.
+        OptionError: A provider that doesn't exist.
         InputError: No key, or an argument that can't be used.
-        MissingExtraError: Anthropic, without litellm.
 
     Example:
         >>> judge = from_provider("openai", "gpt-4o", api_key="sk-123")
         >>> judge.name.partition(",")[0]
         'openai/gpt-4o'
     """
-    if provider not in _PROVIDERS:
-        raise OptionError.unknown("provider", provider, [one.value for one in ModelProvider])
-    one, chosen = ModelProvider(provider), ChatOptions.of(**options)
-    known = _PROVIDERS[one]
-    key = read_key(known.variable) if api_key is None else api_key
-    server: Server
-    if one is ModelProvider.ANTHROPIC:
-        server = LitellmServer(one.value, _model(model_name), chosen.sent, api_key=key, url=base_url)
-    else:
-        server = Endpoint(base_url or known.url, _model(model_name), chosen.sent, api_key=key)
-    return ChatJudge(server, model_name, name or f"{one.value}/{model_name}", chosen)
+    if provider not in _URLS:
+        raise OptionError.unknown("provider", provider, [known.value for known in ModelProvider])
+    known = ModelProvider(provider)
+    key = read_key(f"{known.value.upper()}_API_KEY") if api_key is None else api_key
+    label = name or f"{known.value}/{model_name}"
+    return from_endpoint(base_url or _URLS[known], model_name, api_key=key, name=label, **options)
 
 
-def _model(model: Any) -> str:
-    if isinstance(model, str) and model:
-        return model
-    raise InputError("model", None, repr(model), "the name of a model")
+def read_key(variable: str) -> str:
+    """The key in an environment variable, or else in the file ``.env`` of the working directory.
+
+    Raises:
+        InputError: There is none, or it is empty.
+
+    Example:
+        >>> read_key("NO_SUCH_KEY")
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.InputError: NO_SUCH_KEY: got nothing, expected a key in the environment or in .env
+    """
+    key = os.environ.get(variable, "").strip() or _assignments(Path(".env")).get(variable, "")
+    if not key:
+        raise InputError(variable, None, "nothing", "a key in the environment or in .env")
+    return key
+
+
+def _assignments(file: Path) -> dict[str, str]:
+    """The assignments ``NAME=value`` in a file; nothing is substituted, and nothing is run."""
+    try:
+        lines = file.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError):
+        return {}
+    found = [match for match in map(_ASSIGNMENT.match, lines) if match]
+    return {match[1]: (match[2] or match[3] or match[4] or "").strip() for match in found}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from tls_tasks.core.json_text import strip_thinking
+from tls_tasks.reports.types import Verdict
 
 RAW_LENGTH = 200
 """How many characters of a judge's words are kept with a verdict: the last ones, where the verdict stands."""
@@ -52,8 +53,19 @@ def read_verdict(text: str) -> bool | None:
     return None if word is None else word[1].upper() == "YES"
 
 
+def verdict_in(text: str) -> Verdict:
+    """The verdict in a judge's answer, with the end of the answer; ``unreadable`` where there is none.
+
+    Example:
+        >>> verdict_in("NOT SURE")
+        Verdict(value=None, reason='unreadable', raw='NOT SURE', probability=None, cached=False)
+    """
+    value = read_verdict(text)
+    return Verdict(value, "unreadable" if value is None else "", shorten(text))
+
+
 def shorten(text: str) -> str:
-    r"""The end of a judge's words, on one line, as it is kept with the verdict.
+    r"""The end of a judge's answer, on one line, as it is kept with the verdict.
 
     Example:
         >>> shorten("Yes,\n it does.")

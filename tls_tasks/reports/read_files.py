@@ -1,4 +1,4 @@
-"""JSON Lines of reports and nuggets: a bad row is listed with file, line and field, and the others are read."""
+"""JSON Lines of reports and nuggets: a bad row is listed with file, line and field, and the other rows are read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 class BadRow(NamedTuple):
-    """Something in a file that could not be taken as it stood.
+    """Something in a file that could not be read as it stood.
 
     Attributes:
         file: The file's name.
@@ -27,7 +27,7 @@ class BadRow(NamedTuple):
     lost: bool = True
 
     def __str__(self) -> str:
-        """For people."""
+        """As shown to users."""
         return f"{self.file}, line {self.line}: {self.message}"
 
 
@@ -40,7 +40,7 @@ def read_rows(
         lines: The lines.
         name: The file's name, for messages.
         parse: A row -> what it holds.
-        key: What must be unique; of equal ones the first counts.
+        key: What must be unique to a row; the first of several counts.
 
     Returns:
         What the rows hold, and what was wrong with them.

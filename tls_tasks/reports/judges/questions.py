@@ -1,0 +1,71 @@
+"""What all judges do with questions: ask equal ones once, and long documents window by window."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tls_tasks.reports.types import Query, Verdict
+from tls_tasks.text.windows import windows
+
+WINDOW = 24_000
+"""Default size of a window, in characters: about 6,000 tokens of English."""
+
+
+def distinct(queries: Sequence[Query]) -> tuple[list[Query], list[int]]:
+    """The different questions in order, and for each query the position of its question among them.
+
+    Example:
+        >>> first, second = Query("negative", {"sentence": "a"}), Query("negative", {"sentence": "b"})
+        >>> distinct([first, second, first])[1]
+        [0, 1, 0]
+    """
+    questions: dict[object, Query] = {}
+    for query in queries:
+        questions.setdefault(query.identity, query)
+    positions = {identity: position for position, identity in enumerate(questions)}
+    return list(questions.values()), [positions[query.identity] for query in queries]
+
+
+def ask_in_windows(
+    queries: Sequence[Query], size: int, ask: Callable[[Sequence[Query]], Sequence[Verdict]]
+) -> list[Verdict]:
+    """Ask about each window of documents longer than ``size`` characters; neighbouring windows share a tenth.
+
+    One verdict per query, in order. A single yes is a yes, and ``raw`` says which window gave it. Without a yes, a
+    window without a verdict leaves the query without one. Otherwise it is a no.
+
+    Example:
+        >>> document = "It rained. " * 30 + "Talks ended."
+        >>> def ask(asked):
+        ...     return [Verdict("Talks" in query.fields["document"], raw="said") for query in asked]
+        >>> verdicts = ask_in_windows([Query("citation_support", {"document": document, "sentence": "s"})], 100, ask)
+        >>> verdicts[0].value, verdicts[0].raw
+        (True, 'window 4 of 4: said')
+    """
+    pieces = [_pieces(query, size) for query in queries]
+    verdicts = iter(ask([piece for of_query in pieces for piece in of_query]))
+    return [_combined([next(verdicts) for _ in of_query]) for of_query in pieces]
+
+
+def _pieces(query: Query, size: int) -> list[Query]:
+    document = query.fields.get("document", "")
+    if len(document) <= size:
+        return [query]
+    return [
+        Query(query.kind, {**query.fields, "document": window}, {**query.about, "window": number})
+        for number, window in enumerate(windows(document, size, size // 10), start=1)
+    ]
+
+
+def _combined(verdicts: list[Verdict]) -> Verdict:
+    if len(verdicts) == 1:
+        return verdicts[0]
+    values = [verdict.value for verdict in verdicts]
+    position = next(values.index(value) for value in (True, None, False) if value in values)
+    chosen = verdicts[position]
+    probabilities = [verdict.probability for verdict in verdicts if verdict.probability is not None]
+    return chosen._replace(
+        raw=f"window {position + 1} of {len(verdicts)}: {chosen.raw}",
+        probability=max(probabilities, default=None),
+        cached=all(verdict.cached for verdict in verdicts),
+    )

@@ -96,9 +96,9 @@ def fits(value: Any, leaf: Leaf) -> bool:
         (True, False)
     """
     if isinstance(value, AnyOf):
-        return all(fits(one, leaf) for one in value.present)
+        return all(fits(answer, leaf) for answer in value.present)
     if leaf.choices:
-        return any(_same_type(value, one) for one in leaf.choices)
+        return any(_same_type(value, choice) for choice in leaf.choices)
     test = _TYPES.get(base_type(leaf.type))
     if test is not None:
         return test(value)

@@ -77,7 +77,7 @@ class JsonSchemaReader:
 
     def _typed(self, schema: Mapping[str, Any], kind: Any, place: str, references: tuple[str, ...]) -> SchemaNode:
         if isinstance(kind, list) and kind:
-            return _one_of([self._typed(schema, one, place, references) for one in kind])
+            return _one_of([self._typed(schema, name, place, references) for name in kind])
         if kind == "object" or (kind is None and "properties" in schema):
             return self._object(schema, place, references)
         if kind == "array" or (kind is None and ("items" in schema or "prefixItems" in schema)):
@@ -196,10 +196,10 @@ def _one_of_branches(branches: Sequence[Branch]) -> Branch:
 
 def _one_of_leaves(leaves: Sequence[Leaf]) -> Leaf:
     if all(leaf.choices for leaf in leaves):
-        return choice([one for leaf in leaves for one in leaf.choices], "$")
+        return choice([value for leaf in leaves for value in leaf.choices], "$")
     names: dict[str, None] = {}
     for leaf in leaves:
-        kinds = [_type_of(one) for one in leaf.choices] or str(leaf.type).split("|")
+        kinds = [_type_of(value) for value in leaf.choices] or str(leaf.type).split("|")
         names |= dict.fromkeys(kinds)
     if "any" in names:
         return _ANY

@@ -60,7 +60,7 @@ class ParsedTree(Parsed[Any]):
     @property
     def repaired(self) -> bool:
         """Whether something had to be mended, or was dropped since it is unfinished or can't be read."""
-        return not self.failed and any(one.kind in _MENDED for one in self.problems)
+        return not self.failed and any(problem.kind in _MENDED for problem in self.problems)
 
     def rates(self) -> dict[str, bool]:
         """What the answer is: :data:`RATES`."""
@@ -172,9 +172,9 @@ def _weigh(node: SchemaNode | None, value: Any) -> int:
     where a dictionary is wanted.
     """
     if isinstance(node, Branch) and isinstance(value, list):
-        return sum(_size(one) for one in value if _looks_like(one, node))
+        return sum(_size(item) for item in value if _looks_like(item, node))
     if node is None and not isinstance(value, dict):
-        return int(isinstance(value, list) and any(isinstance(one, dict) for one in value))
+        return int(isinstance(value, list) and any(isinstance(item, dict) for item in value))
     return _size(value) if _looks_like(value, node) else 0
 
 
@@ -201,7 +201,7 @@ def _size(value: Any) -> int:
 
 def _is_document(found: FoundJson) -> bool:
     """Whether what is whole is strict JSON: no NaN, no control characters in strings."""
-    return not any(one.kind == "repaired_json" or _is_not_json_number(one) for one in found.problems)
+    return not any(noted.kind == "repaired_json" or _is_not_json_number(noted) for noted in found.problems)
 
 
 def _is_not_json_number(one: Problem) -> bool:
@@ -242,9 +242,9 @@ def _chosen(found: FoundJson, node: SchemaNode | None) -> tuple[Any, bool]:
 def _joined_by_repair(found: FoundJson) -> Sequence[Any]:
     """json_repair makes one list of a draft and the final answer; the list is no part of the text."""
     value = found.values[0]
-    by_repair = any(one.kind == "repaired_json" and one.detail == "json_repair" for one in found.problems)
-    if by_repair and isinstance(value, list) and any(isinstance(one, dict) for one in value):
-        return [one for one in value if isinstance(one, dict)]
+    by_repair = any(noted.kind == "repaired_json" and noted.detail == "json_repair" for noted in found.problems)
+    if by_repair and isinstance(value, list) and any(isinstance(item, dict) for item in value):
+        return [item for item in value if isinstance(item, dict)]
     return found.values
 
 

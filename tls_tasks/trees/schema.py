@@ -112,7 +112,7 @@ def _has_type(schema: Mapping[Any, Any], name: str) -> bool:
 
 
 def _are_schemas(value: Any) -> bool:
-    return isinstance(value, list) and len(value) > 1 and all(isinstance(one, Mapping) for one in value)
+    return isinstance(value, list) and len(value) > 1 and all(isinstance(part, Mapping) for part in value)
 
 
 _TYPE_NAME = re.compile(r"[\w|:-]+(\[[\w|:, -]*\])?")

@@ -35,11 +35,17 @@ def test_every_task_of_the_logs_is_expected(scored):
     assert sorted(scored) == sorted(EXPECTED)
 
 
+def without_versions(signatures):
+    """A version that was raised since then shows in the signature; these numbers are the same all the same."""
+    return {name: signature.rpartition("|v:")[0] for name, signature in signatures.items()}
+
+
 @pytest.mark.parametrize("task", EXPECTED)
 def test_the_numbers_are_those_of_the_old_release(scored, task):
     found, expected = scored[task], EXPECTED[task]
-    for key in ("model", "version", "edition", "n_documents", "signatures"):
+    for key in ("model", "version", "edition", "n_documents"):
         assert found[key] == expected[key]
+    assert without_versions(found["signatures"]) == without_versions(expected["signatures"])
     assert found["metrics"] == pytest.approx(expected["metrics"], abs=1e-12)
     assert found["problems"] == []
 

@@ -25,7 +25,7 @@ from tls_tasks.trees.score import KEYS, Sample, details_of, results, with_means
 from tls_tasks.trees.types import SchemaNode
 from tls_tasks.trees.walk import BadReferenceError, Walk
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True, slots=True)

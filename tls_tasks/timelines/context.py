@@ -4,10 +4,25 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
+from tls_tasks.core.errors import InputError, MissingExtraError
 from tls_tasks.timelines.topics import Article
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How much article text a prompt may show.
+
+    Attributes:
+        size: The maximum cost of all lines together.
+        cost: A line, including its newline -> its cost in characters or tokens.
+    """
+
+    size: int
+    cost: Callable[[str], int] = len
 
 
 class Context(NamedTuple):
@@ -22,7 +37,31 @@ class Context(NamedTuple):
     n_left_out: int
 
 
-def build_context(articles: Sequence[Article], keywords: Iterable[str], budget: int) -> Context:
+def token_budget(size: int, tokenizer: str) -> Budget:
+    """A budget of ``size`` tokens.
+
+    Lines are counted one by one; as a whole, the text may be a few tokens shorter, and is hardly ever longer.
+
+    Args:
+        size: Tokens.
+        tokenizer: Name or folder of a Hugging Face tokenizer.
+
+    Raises:
+        MissingExtraError: transformers isn't installed.
+        InputError: There is no such tokenizer.
+    """
+    try:
+        from transformers import AutoTokenizer
+    except ImportError as error:
+        raise MissingExtraError("context_tokens", "hf") from error
+    try:
+        encode = AutoTokenizer.from_pretrained(tokenizer).encode
+    except (OSError, ValueError) as error:
+        raise InputError("tokenizer", None, repr(tokenizer), f"a Hugging Face tokenizer ({error})") from error
+    return Budget(size, lambda line: len(encode(line, add_special_tokens=False)))
+
+
+def build_context(articles: Sequence[Article], keywords: Iterable[str], budget: Budget) -> Context:
     r"""Choose sentences until the budget is used up, and list them in order of date.
 
     Sentences with a keyword are chosen first, then the others. Within either group the days take turns: the first
@@ -33,7 +72,7 @@ def build_context(articles: Sequence[Article], keywords: Iterable[str], budget: 
     Args:
         articles: In any order.
         keywords: Words of the query, found in any case and within words ("protest" finds "Protesters").
-        budget: How many characters the text may have.
+        budget: How long the text may be.
 
     Returns:
         The text, the same for the same arguments, and how many sentences were left out.
@@ -42,14 +81,15 @@ def build_context(articles: Sequence[Article], keywords: Iterable[str], budget: 
         >>> day = datetime.date
         >>> articles = [Article("a", day(2011, 1, 25), "", ("Protests in Cairo.", "It rains.")),
         ...             Article("b", day(2011, 1, 28), "", ("The army is in Cairo.",))]
-        >>> print(build_context(articles, ["Cairo"], 70))
+        >>> print(build_context(articles, ["Cairo"], Budget(70)))
         Context(text='2011-01-25: Protests in Cairo.\n2011-01-28: The army is in Cairo.\n', n_left_out=1)
     """
     candidates = _candidates(articles, [word.lower() for word in keywords])
-    chosen, left = [], budget
+    chosen, left = [], budget.size
     for candidate in sorted(candidates, key=lambda candidate: candidate.turn):
-        if len(candidate.line) <= left:
-            left -= len(candidate.line)
+        price = budget.cost(candidate.line)
+        if price <= left:
+            left -= price
             chosen.append(candidate)
     chosen.sort(key=lambda candidate: (candidate.day, candidate.place))
     return Context("".join(candidate.line for candidate in chosen), len(candidates) - len(chosen))

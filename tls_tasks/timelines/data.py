@@ -12,11 +12,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
 from tls_tasks.timelines.background_summaries import read_events
+from tls_tasks.timelines.context import Budget, token_budget
 from tls_tasks.timelines.documents import documents
 from tls_tasks.timelines.news_tls import read_data_set
 from tls_tasks.timelines.parquet import read_parquet, row_topic
@@ -36,6 +38,8 @@ def load_documents(
     data: str | Path | None = None,
     edition: str | None = None,
     context_budget: int = DEFAULT_CONTEXT_BUDGET,
+    context_tokens: int | None = None,
+    tokenizer: str | None = None,
     provenance: MutableMapping[str, str] | None = None,
     **ignored: Any,
 ) -> list[dict[str, str | int]]:
@@ -49,10 +53,13 @@ def load_documents(
         closed_book: Make the form that gives only topic, time span and number of dates, and needs no articles.
         data: Where the data is, instead of the usual order; see :func:`load_topics`.
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
-        context_budget: Characters of article text in a prompt.
+        context_budget: Characters of article text in a prompt. Not used with ``context_tokens``.
+        context_tokens: Tokens of article text in a prompt.
+        tokenizer: Hugging Face tokenizer that counts ``context_tokens``; without it the model's own (``pretrained`` of
+            the model arguments) is taken.
         provenance: Filled with ``edition`` and ``origin`` of the data. A task with ``provenance: {}`` in its metadata
             gets them into its results file that way, because the harness writes the same metadata there.
-        **ignored: What is meant for others.
+        **ignored: What is meant for others; only ``pretrained`` is looked at, as said above.
 
     Returns:
         One row per (topic, reference timeline) pair, as :func:`tls_tasks.timelines.documents.documents` makes them.
@@ -60,6 +67,7 @@ def load_documents(
     Raises:
         DataError: If the data that was asked for can't be used.
         InputError: If an option has an impossible value; OptionError for an unknown name or edition.
+        MissingExtraError: If ``context_tokens`` is set and transformers isn't installed.
 
     Example:
         >>> import warnings
@@ -69,10 +77,18 @@ def load_documents(
         >>> rows[0]["topic"], rows[0]["n_dates"]
         ('egypt', 10)
     """
-    budget = None if closed_book else check_whole_number("context_budget", context_budget)
+    budget = None if closed_book else _budget(context_budget, context_tokens, tokenizer or ignored.get("pretrained"))
     loaded = load_topics(name, data, need_articles=not closed_book, edition=edition)
     loaded.note(provenance)
     return documents(loaded.documents, loaded.edition, budget)
+
+
+def _budget(characters: int, tokens: int | None, tokenizer: object) -> Budget:
+    if tokens is None:
+        return Budget(check_whole_number("context_budget", characters))
+    if not isinstance(tokenizer, str):
+        raise InputError("tokenizer", None, repr(tokenizer), "the name of a Hugging Face tokenizer, for context_tokens")
+    return token_budget(check_whole_number("context_tokens", tokens), tokenizer)
 
 
 def load_topics(

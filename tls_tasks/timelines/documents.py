@@ -11,20 +11,20 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tls_tasks.timelines.context import Context, build_context
+from tls_tasks.timelines.context import Budget, Context, build_context
 from tls_tasks.timelines.topics import Topic
 from tls_tasks.timelines.types import Timeline
 
 _TRAILING_DATE = re.compile(r"[_ ]\d{4}\.\d{1,2}\.\d{1,2}$")
 
 
-def documents(topics: Iterable[Topic], edition: str, budget: int | None) -> list[dict[str, str | int]]:
+def documents(topics: Iterable[Topic], edition: str, budget: Budget | None) -> list[dict[str, str | int]]:
     """Make the documents of a task.
 
     Args:
         topics: With articles, unless ``budget`` is None.
         edition: Where the topics come from; every document says so.
-        budget: How many characters of article text a prompt may show; None for the closed-book form, which shows none.
+        budget: How much article text a prompt may show; None for the closed-book form, which shows none.
 
     Returns:
         One row per (topic, timeline) pair, in order. ``reference`` is JSON, ``[{"date": "2011-01-25", "text": …}, …]``.

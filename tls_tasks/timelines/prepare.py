@@ -76,6 +76,8 @@ def _card(wanted: DataSet, topics: tuple[Topic, ...], licence: str | None) -> st
             "`keywords`, `articles` (`id`, `date`, `title`, `sentences`), `timelines` (the references, each a list of",
             "`date` and `text`), `problems` (what was repaired while reading).",
             "",
+            *_topic_table(topics),
+            "",
             *_problem_list(topics),
             "",
             "## Use",
@@ -89,6 +91,27 @@ def _card(wanted: DataSet, topics: tuple[Topic, ...], licence: str | None) -> st
             "",
         ]
     )
+
+
+def _topic_table(topics: tuple[Topic, ...]) -> list[str]:
+    lines = [
+        "| topic | timelines | dates | sentences | articles | article sentences | first article | last article |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for topic in topics:
+        days = [article.date for article in topic.articles]
+        cells = [
+            topic.name.replace("|", "\\|"),
+            len(topic.timelines),
+            sum(len(timeline) for timeline in topic.timelines),
+            sum(timeline.n_sentences for timeline in topic.timelines),
+            len(topic.articles),
+            sum(len(article.sentences) for article in topic.articles),
+            min(days) if days else "",
+            max(days) if days else "",
+        ]
+        lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
+    return lines
 
 
 def _problem_list(topics: tuple[Topic, ...]) -> list[str]:

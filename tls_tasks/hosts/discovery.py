@@ -97,19 +97,22 @@ def disable(folder: Path | None = None) -> tuple[Path, ...]:
         folder: Where to remove it; by default where ``enable`` would write it.
 
     Returns:
-        The files that were removed. The module stays where it is the one that :func:`enable` copies: without the
-        ``.pth`` it's inert.
+        The files that were removed. The module stays where it belongs to the installation: without the ``.pth`` it's
+        inert.
 
     Raises:
         OSError: If a file can't be removed.
     """
     folder = folder or hook_folder()
-    paths = [
-        path for path in (folder / PTH, folder / f"{HOOK}.py") if path.is_file() and path.resolve() != hook_source()
-    ]
-    for path in paths:
+    module = folder / f"{HOOK}.py"
+    installed = distribution()
+    files = (installed.files if installed else None) or ()
+    is_installed = module.resolve() in {Path(str(file.locate())).resolve() for file in files}
+    paths = [folder / PTH] if is_installed else [folder / PTH, module]
+    removed = tuple(path for path in paths if path.is_file())
+    for path in removed:
         path.unlink()
-    return tuple(paths)
+    return removed
 
 
 def hook_source() -> Path:

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
-from tests.timelines.test_task import HOSTILE, read
+from tests.hostile import HOSTILE
+from tests.timelines.test_task import read
 from tls_tasks.evidence.data import DATA_SETS, schema_of
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.task import TASKS, result_of

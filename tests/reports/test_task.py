@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
+from tests.hostile import HOSTILE
 from tests.reports.answers import answers, docs
-from tests.timelines.test_task import HOSTILE, read
+from tests.timelines.test_task import read
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.score import unscored
 from tls_tasks.hosts.lm_eval import Process

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import tls_tasks
 from tests.conftest import ROOT
-from tests.timelines.test_task import HOSTILE, read
+from tests.hostile import HOSTILE
+from tests.timelines.test_task import read
 from tls_tasks.hosts.lm_eval import Process
 from tls_tasks.summaries.data import DATA_SETS
 from tls_tasks.summaries.task import TASKS

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
+from tests.hostile import HOSTILE
 from tls_tasks.hosts.lm_eval import Process
 from tls_tasks.timelines.task import TASKS
 
@@ -95,24 +96,6 @@ def check(values):
 @given(st.text(st.characters(), max_size=300))
 def test_any_text_scores(text):
     check(process(DOC, [text]))
-
-
-HOSTILE = [
-    "",
-    "null",
-    "NaN",
-    "[" * 100_000,
-    '{"a":' * 50_000,
-    "2011-01-25: " * 20_000,
-    '[{"date": "2011-01-25", "text": ' + "1" * 10_000 + "}]",
-    '[{"date": {"date": []}, "text": {"text": {}}}]',
-    "[__import__('os').abort()]",
-    "\x00\ud800\udfff\u202e 2011-01-25: a",
-    "9999-12-31: a\n0001-01-01: b\n0000-00-00: c",
-    "2011-01-25: " + "<" * 1000 + "^" * 1000,
-    "2011-01-25: " + "police " * 100_000,
-    "\n".join(f"{year}-01-01: a" for year in range(1, 9999, 3)),
-]
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
-from tests.timelines.test_task import HOSTILE, read
+from tests.hostile import HOSTILE
+from tests.timelines.test_task import read
 from tls_tasks.core.score import unscored
 from tls_tasks.hosts.lm_eval import Process
 from tls_tasks.trees.baseline import answer as rules_answer

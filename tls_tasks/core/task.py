@@ -89,7 +89,7 @@ class Task:
                 warnings.simplefilter("ignore", UserWarning)  # results of their own count these for the whole run
                 unit = self.unit(doc, answer)
                 return {part: float(unit.get(part, 0.0)) for part in parts_of(self.table)}
-        except Exception:
+        except Exception:  # whatever a scorer raises must not cost the answers; NaN shows it, and the log says why
             _log.exception("%s: could not score document %s: its results are NaN", self.name, doc.get("doc_id", "?"))
             return unscored(self.table)
 

@@ -4,8 +4,9 @@ import json
 
 from tls_tasks.after.task_files import group_files, task_files
 from tls_tasks.cli import main
-from tls_tasks.cli.listing import data_sets
 from tls_tasks.registry import METRICS
+from tls_tasks.summaries import data as summaries
+from tls_tasks.timelines import data as timelines
 
 
 def listed(capsys, *options):
@@ -44,7 +45,7 @@ def test_a_hub_source_in_the_cache(capsys, monkeypatch, tmp_path):
     def state():
         return next(row for row in json.loads(listed(capsys, "--json"))["tasks"] if row["name"] == "summ_dialogsum")
 
-    wanted = data_sets()["summ_dialogsum"]
+    wanted = summaries.DATA_SETS["summ_dialogsum"]
     assert state()["data"] == "embedded" and state()["hub"].endswith(f"@{wanted.hub.revision} (not in the cache)")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path))
     repo = tmp_path / f"datasets--{wanted.hub.repo_id.replace('/', '--')}" / "snapshots" / wanted.hub.revision
@@ -57,7 +58,7 @@ def test_a_hub_source_in_the_cache(capsys, monkeypatch, tmp_path):
 def test_the_hub_has_no_articles(capsys):
     sources = {row["name"]: row["hub"] for row in json.loads(listed(capsys, "--json"))["tasks"]}
     assert sources["tls_crisis"] == "no hub source"
-    assert data_sets()["tls_crisis"].hub.repo_id in sources["tls_crisis_closed_book"]
+    assert timelines.DATA_SETS["tls_crisis"].hub.repo_id in sources["tls_crisis_closed_book"]
 
 
 def test_how_to_get_the_data(capsys):

@@ -14,9 +14,6 @@ from pathlib import Path
 import pytest
 
 from tls_tasks.cli import main
-from tls_tasks.cli.trees import metrics_of_arguments, wants_color
-from tls_tasks.core.errors import InputError
-from tls_tasks.trees.schema import read_schema
 
 ROOT = Path(__file__).parents[2]
 SCHEMA = {
@@ -146,7 +143,9 @@ def test_errors_are_one_line(files, capsys, reference, schema, message):
 
 def test_wrong_arguments(files, capsys, tmp_path):
     arguments = files()
-    for extra, message in ((["--metric", "exact_mach"], "exact_mach"), (["--metric", "=x"], "NAME or WHERE=NAME")):
+    wrong = [("exact_mach", "exact_mach"), *((argument, "NAME or WHERE=NAME") for argument in ("", "=", "name=", "=x"))]
+    for argument, message in wrong:
+        extra = ["--metric", argument]
         assert main(["trees", *arguments, *extra]) == 2
         assert message in capsys.readouterr().err
     assert main(["trees", str(tmp_path / "none"), *arguments[1:]]) == 2
@@ -160,15 +159,6 @@ def test_standard_input(files, capsys, monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(REFERENCE).encode())))
     assert main(["trees", "-", *arguments[1:]]) == 0
     assert "treeval score 1.000" in capsys.readouterr().out
-
-
-def test_metrics_of_arguments():
-    node = read_schema({"a": {"b": "string"}})
-    assert metrics_of_arguments([], node) is None
-    assert metrics_of_arguments(["x=rouge_l", "x=token_f1"], node) == {"x": ["rouge_l", "token_f1"]}
-    for wrong in ("", "=", "a="):
-        with pytest.raises(InputError, match="--metric"):
-            metrics_of_arguments([wrong], node)
 
 
 def on_a_terminal(arguments, **environment):
@@ -198,22 +188,11 @@ def test_colour_on_a_terminal(files):
     assert "\x1b[33m~ name" in colored
     table = re.sub(r"\x1b\[[0-9;]+m", "", colored).split("\n\n")[0]
     assert max(map(len, table.splitlines())) <= 60
-    for plain in (on_a_terminal(files(), NO_COLOR="1"), on_a_terminal([*files(), "--no-color"])):
-        assert "\x1b" not in plain
-        assert "~ name" in plain
-
-
-def test_wants_color(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    assert not wants_color({})
-    monkeypatch.setattr(sys, "stdout", Terminal())
-    assert wants_color({})
-    assert wants_color({"NO_COLOR": ""})
-    assert not wants_color({"NO_COLOR": "1"})
-    assert not wants_color({"TERM": "dumb"})
+    plain = [on_a_terminal(files(), NO_COLOR="1"), on_a_terminal(files(), TERM="dumb")]
+    for text in (*plain, on_a_terminal([*files(), "--no-color"])):
+        assert "\x1b" not in text
+        assert "~ name" in text
+    assert "\x1b" in on_a_terminal(files(), NO_COLOR="")
 
 
 def test_an_output_that_has_not_all_characters(files):

@@ -17,15 +17,12 @@ from tls_tasks.core.json_scan import MAX_DEPTH, scan
 from tls_tasks.core.json_text import (
     JSON_PROBLEM_KINDS,
     STAGES,
-    RepairBudget,
-    RepairBudgetError,
-    fenced_blocks,
     find_json,
     is_whole_json,
-    repaired,
     strip_thinking,
 )
 from tls_tasks.core.json_values import RepeatedKeys
+from tls_tasks.core.parsed import Problem
 
 EVIDENCE = Path(__file__).parents[2] / "../shared/oracles/evidence_parsing.jsonl"
 
@@ -142,18 +139,18 @@ def test_thinking_is_no_answer(text: str, answer: str, unfinished: bool) -> None
 
 
 FENCES = [
-    ("a", []),
-    ("```\na\n```", ["\na\n"]),
-    ("````\n```\na\n```\n````", ["\n", "\na\n", ""]),  # read as pieces: JSON in one of them is found all the same
-    ("```json\na\n```\n```\nb", ["\na\n", "\nb"]),
-    ("```a\n```b\n```", ["\n", "\n"]),  # the first block lacks its end
-    ("text ``` text", []),
+    ("as [1] says", ()),  # in prose a list of numbers is a citation
+    ("```\n[1]\n```", ([1],)),
+    ("````\n```\n[1]\n```\n````", ([1],)),  # read as pieces: JSON in one of them is found all the same
+    ("~~~json\n[1]\n~~~\n```\n[2]", ([1], [2])),  # the last block lacks its end
+    ("```a\n[1]\n```b\n[2]\n```", ([1], [2])),  # and so does the first one here
+    ("text ``` [1]", ()),
 ]
 
 
-@pytest.mark.parametrize(("text", "blocks"), FENCES)
-def test_fenced_blocks(text: str, blocks: list[str]) -> None:
-    assert list(fenced_blocks(text)) == blocks
+@pytest.mark.parametrize(("text", "values"), FENCES)
+def test_fenced_blocks(text: str, values: tuple[Any, ...]) -> None:
+    assert find_json(text, lambda value: isinstance(value, list)).values == values
 
 
 @pytest.mark.parametrize(
@@ -212,7 +209,7 @@ def test_json_repair_sees_no_more_than_its_limit() -> None:
     found = find_json(f"[{entries}]", n_objects)
     assert (found.values, found.problems[-1].kind) == ((), "not_repaired")
     assert found.problems[-1].detail.endswith("are too many for json_repair")
-    blocks = "\n".join(f"```\n[{entries[: RepairBudget().characters // 2]}]\n```" for _ in range(4))
+    blocks = "\n".join(f"```\n[{entries[:50_000]}]\n```" for _ in range(4))
     assert len(find_json(blocks, n_objects).values) == 1
 
 
@@ -220,13 +217,18 @@ def test_json_repair_sees_no_more_than_its_limit() -> None:
 def test_json_repair_does_not_take_minutes(piece: str) -> None:
     text = "[" + piece * (90_000 // len(piece)) + "]"
     assert hostile.seconds(find, text) < 20
-    with pytest.raises((RepairBudgetError, RecursionError, ValueError)):
-        repaired(text, RepairBudget(steps=50_000))
+
+
+def test_json_repair_is_stopped() -> None:
+    found = find_json(f"[{'{a:b},' * 15_000}]", n_objects)
+    assert found.problems[-1] == Problem("not_repaired", "json_repair takes too long")
 
 
 def test_the_steps_are_enough_for_ordinary_trouble() -> None:
-    entries = [f"{{'n': {n}, 'text': 'Protests in Cairo, and more of what a sentence holds.'}}" for n in range(1_200)]
-    assert len(repaired(f"[{', '.join(entries)}]", RepairBudget())) == len(entries)
+    entries = [f"{{“n”: {n}, “text”: 'Protests in Cairo, and more of what a sentence holds.'}}" for n in range(1_200)]
+    found = find_json(f"[{', '.join(entries)}]", n_objects)
+    assert (found.stage, [problem.detail for problem in found.problems]) == ("repaired", ["json_repair"])
+    assert len(found.values[0]) == len(entries)
 
 
 def test_a_failure_of_json_repair_is_a_problem() -> None:

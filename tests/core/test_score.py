@@ -1,7 +1,6 @@
 """Units -> results: tables, NaN, topics, intervals, standard errors, shards."""
 
 import copy
-import itertools
 import math
 import pickle
 import random
@@ -12,7 +11,7 @@ from hypothesis import strategies as st
 
 from tls_tasks.core.errors import InputError, MissingExtraError, OptionError
 from tls_tasks.core.prf import PRF, Counts, Item, check_aggregate, f_beta, prf_of_means, prf_unit
-from tls_tasks.core.score import Score, Sums, exact_sum, jackknife, mean, ratio, total, unscored, values, without_nan
+from tls_tasks.core.score import Score, Sums, jackknife, mean, ratio, total, unscored, values, without_nan
 
 COUNTS = st.builds(
     lambda hits, spare, found, missed: Counts(hits, hits + spare, found, found + missed),
@@ -145,18 +144,6 @@ def test_the_jackknife_of_a_mean_is_the_textbook_standard_error():
     textbook = math.sqrt(sum((value - centre) ** 2 for value in numbers) / (30 * 29))
     assert jackknife(mean("v"), [{"v": value, "n": 1} for value in numbers]) == pytest.approx(textbook, rel=1e-12)
     assert math.isnan(jackknife(mean("v"), [{"v": 1, "n": 1}]))
-
-
-# --- shards ---
-
-
-@given(
-    st.lists(st.floats(-1e9, 1e9, allow_nan=False), max_size=60), st.lists(st.integers(0, 60), max_size=4).map(sorted)
-)
-def test_shards_merge_to_the_same_bits(numbers, cuts):
-    edges = [0, *cuts, len(numbers)]
-    shards = [exact_sum(numbers[low:high]) for low, high in itertools.pairwise(edges)]
-    assert math.fsum(part for shard in shards for part in shard) == math.fsum(numbers)
 
 
 @pytest.mark.parametrize(

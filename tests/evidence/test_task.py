@@ -14,12 +14,13 @@ from tls_tasks.evidence.data import DATA_SETS, schema_of
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.task import TASKS, result_of
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
-from tls_tasks.hosts.lm_eval import Aggregation, Process, hooks
+from tls_tasks.hosts.lm_eval import Process, hooks
 
 FOLDER = ROOT / "task_configs" / "evidence"
 NAMES = list(DATA_SETS)
 TASK = TASKS["evidence_journals"]
 process = Process(TASK)
+HOOKS = hooks("tls_tasks.evidence.task")
 every_task = pytest.mark.parametrize("name", NAMES)
 
 TEXT = "Had tea twice. Felt calm, no fever."
@@ -56,10 +57,9 @@ def test_the_metric_list_names_exactly_what_scoring_returns(name):
 
 @every_task
 def test_the_hooks_name_every_result(name):
-    lookup = hooks("tls_tasks.evidence.task")
     for entry in metric_list(name):
         if entry["aggregation"] != "mean":
-            aggregation = lookup(entry["metric"])
+            aggregation = HOOKS(entry["metric"])
             assert aggregation.is_error is entry["metric"].endswith("_stderr")
             assert aggregation.result.is_mean is False
 
@@ -166,12 +166,12 @@ def test_documents_with_a_schema_of_their_own_have_a_table_of_their_own():
     values = process(doc, [json.dumps([{**lunch[0], "meal": "dinner"}])])
     assert values["evidence_meal_accuracy"] == 0 and "evidence_polarity_accuracy" not in values
     # The name in the YAML is all that is known before a document is.
-    aggregation = hooks("tls_tasks.evidence.task")("evidence_meal_accuracy")
+    aggregation = HOOKS("evidence_meal_accuracy")
     right = process(doc, [json.dumps(lunch)])["evidence_meal_accuracy"]
     assert aggregation([values["evidence_meal_accuracy"], right]) == 0.5
     assert result_of("evidence_f2") is None
     with pytest.raises(AttributeError, match="no 'evidence_f2'"):
-        hooks("tls_tasks.evidence.task")("evidence_f2")
+        HOOKS("evidence_f2")
 
 
 # --- all answers: the harness's numbers are the function's, to the last bit ---
@@ -202,7 +202,7 @@ def test_the_aggregates_are_the_numbers_of_the_function(rows):
     direct = score.as_dict()
 
     def aggregated(key):
-        return Aggregation(key, TASK.table[key], False)([value[key] for value in values])
+        return HOOKS(key)([value[key] for value in values])
 
     for key in ("f1", "precision", "recall", "schema_invalid", "parse_failures"):
         assert aggregated(f"evidence_{key}") == direct[key], key
@@ -212,7 +212,7 @@ def test_the_aggregates_are_the_numbers_of_the_function(rows):
         assert aggregated(key) == direct[key]
     assert aggregated("evidence_mean_f1") == direct["macro_f1"]
     assert sum(value["evidence_n_objects"] for value in values) == direct["tp"] + direct["fp"]
-    error = Aggregation("evidence_f1", TASK.table["evidence_f1"], True)([value["evidence_f1"] for value in values])
+    error = HOOKS("evidence_f1_stderr")([value["evidence_f1"] for value in values])
     assert error == score.standard_errors()["f1"] or (math.isnan(error) and len(rows) == 1)
 
 
@@ -260,5 +260,5 @@ def test_a_scorer_that_fails_shows_as_nan_and_not_as_a_lost_run(monkeypatch, cap
     assert all(math.isnan(value) for value in values.values())
     good = process({**DOC, "schema": SCHEMA}, ["[]"])
     for key in ("evidence_f1", "evidence_coverage", "evidence_parse_failures"):
-        assert math.isnan(Aggregation(key, TASK.table[key], False)([values[key], good[key]]))
+        assert math.isnan(HOOKS(key)([values[key], good[key]]))
     assert "could not score document J1" in caplog.text

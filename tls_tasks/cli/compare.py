@@ -32,7 +32,7 @@ examples:
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, "compare", run, summary="paired significance tests between runs", description=_DESCRIPTION
+        subparsers, "compare", _run, summary="paired significance tests between runs", description=_DESCRIPTION
     )
     parser.add_argument("systems", nargs="+", type=Path, metavar="RUN", help="a samples file, or the folder of one run")
     parser.add_argument("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
@@ -45,7 +45,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Compare and print.
 
     Returns:

@@ -25,13 +25,13 @@ example:
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
     parser = add_command(
-        subparsers, "leaderboard", run, summary="rank verified submissions on a page", description=_DESCRIPTION
+        subparsers, "leaderboard", _run, summary="rank verified submissions on a page", description=_DESCRIPTION
     )
     parser.add_argument("submissions", nargs="+", type=Path, help="folders or zips that tls-tasks submit wrote")
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="where to write index.html")
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Verify, rank and write.
 
     Returns:

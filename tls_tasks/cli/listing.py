@@ -33,12 +33,12 @@ _CLOSED_BOOK = "_closed_book"  # the task of the same data set that gives no art
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
-    parser = add_command(subparsers, "list", run, summary="tasks, metrics, versions and data", description=_DESCRIPTION)
+    parser = add_command(subparsers, "list", _run, summary="tasks, metrics and their data", description=_DESCRIPTION)
     parser.add_argument("--obtain", action="store_true", help="say how to get the original of each data set")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Print the list. Returns 0."""
     listed = _listing()
     if args.json:
@@ -56,8 +56,8 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def data_sets() -> dict[str, DataSet]:
-    """Every data set of every family by name."""
+def _data_sets() -> dict[str, DataSet]:
+    """All families' data sets by name."""
     modules = [importlib.import_module(f"tls_tasks.{family}.data") for family in FAMILIES]
     return {name: data_set for module in modules for name, data_set in module.DATA_SETS.items()}
 
@@ -65,7 +65,7 @@ def data_sets() -> dict[str, DataSet]:
 def _listing() -> dict[str, list[dict[str, Any]]]:
     from tls_tasks.after.task_files import group_files, task_files
 
-    known = data_sets()
+    known = _data_sets()
     return {
         "tasks": [
             {

@@ -28,7 +28,7 @@ def add_parser(subparsers: Subparsers) -> None:
         ("page", "one page that explains scores", _DESCRIPTION),
         ("report", "the former name of page", former),
     ):
-        parser = add_command(subparsers, name, run, summary=summary, description=description)
+        parser = add_command(subparsers, name, _run, summary=summary, description=description)
         parser.add_argument("files", nargs="+", type=Path, metavar="RUN", help="samples, results, or folders of them")
         parser.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="the page to write")
         parser.add_argument("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
@@ -36,7 +36,7 @@ def add_parser(subparsers: Subparsers) -> None:
         parser.add_argument("--newest", action="store_true", help="use only the newest run of each task in a folder")
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Score the runs and write the page.
 
     Returns:

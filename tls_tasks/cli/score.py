@@ -49,7 +49,7 @@ _F_OF_MEANS = (("AR-1", "ar1_f1"), ("AR-2", "ar2_f1"), ("Date-F1", "date_f1"))
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
-    parser = add_command(subparsers, "score", run, summary="score logged answers again", description=_DESCRIPTION)
+    parser = add_command(subparsers, "score", _run, summary="score logged answers again", description=_DESCRIPTION)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="samples, results, or folders of them")
     parser.add_argument("--newest", action="store_true", help="use only the newest run of each task in a folder")
     files = parser.add_mutually_exclusive_group()
@@ -68,7 +68,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--parquet", type=Path, metavar="FILE", help="write the same table as Parquet")
 
 
-def run(args: argparse.Namespace) -> int:
+def _run(args: argparse.Namespace) -> int:
     """Score, print and write.
 
     Returns:

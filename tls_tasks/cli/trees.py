@@ -35,7 +35,7 @@ _WIDTH_OF_A_FILE = 120
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
-    parser = add_command(subparsers, "trees", run, summary="two trees side by side", description=_DESCRIPTION)
+    parser = add_command(subparsers, "trees", _run, summary="two trees side by side", description=_DESCRIPTION)
     parser.add_argument("prediction", metavar="PREDICTION", help="file with a model's answer")
     parser.add_argument("reference", metavar="REFERENCE", help="file with the reference, as JSON")
     parser.add_argument("--schema", required=True, metavar="FILE", help="file with the schema")
@@ -52,8 +52,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--no-color", "--no-colour", dest="color", action="store_false", help="no colour")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Print the _comparison.
+def _run(args: argparse.Namespace) -> int:
+    """Print the comparison.
 
     Returns:
         0, or 1 if nothing could be read in the prediction.
@@ -80,16 +80,16 @@ def run(args: argparse.Namespace) -> int:
             [text],
             [reference],
             node,
-            metrics_of_arguments(args.metric, node),
+            _leaf_metrics(args.metric, node),
             compat=args.compat,
             parse_mode=mode,
         )
     parsed = read_prediction(text, 0, node, mode)
-    _print(_comparison(score, parsed, reference, _columns(args.columns), args.color and wants_color(os.environ)))
+    _print(_comparison(score, parsed, reference, _columns(args.columns), args.color and _wants_color(os.environ)))
     return int(parsed.failed)
 
 
-def metrics_of_arguments(arguments: list[str], node: Any) -> dict[Any, list[str]] | None:
+def _leaf_metrics(arguments: list[str], node: Any) -> dict[Any, list[str]] | None:
     """``--metric`` as ``leaf_metrics``: a name alone is a metric of every leaf.
 
     Raises:
@@ -97,7 +97,7 @@ def metrics_of_arguments(arguments: list[str], node: Any) -> dict[Any, list[str]
 
     Example:
         >>> from tls_tasks.trees.schema import read_schema
-        >>> metrics_of_arguments(["exact_match", "b=rouge_l"], read_schema({"a": "integer", "b": "string"}))
+        >>> _leaf_metrics(["exact_match", "b=rouge_l"], read_schema({"a": "integer", "b": "string"}))
         {('a',): ['exact_match'], ('b',): ['exact_match', 'rouge_l']}
     """
     from tls_tasks.trees.types import leaves_of, path_name
@@ -158,11 +158,11 @@ def _text(name: str, what: str, *, of_a_model: bool = False) -> str:
         ) from None
 
 
-def wants_color(environ: Mapping[str, str]) -> bool:
+def _wants_color(environ: Mapping[str, str]) -> bool:
     """Whether standard output is a terminal that takes colour, and the user didn't object (https://no-color.org).
 
     Example:
-        >>> wants_color({"NO_COLOR": "1"})
+        >>> _wants_color({"NO_COLOR": "1"})
         False
     """
     return sys.stdout.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"

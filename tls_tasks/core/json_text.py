@@ -70,7 +70,7 @@ class _Search(NamedTuple):
 
     weigh: Weigh
     weigh_cut: Weigh
-    budget: RepairBudget
+    budget: _RepairBudget
     deep: bool
 
 
@@ -108,11 +108,11 @@ def strip_thinking(text: str) -> _Answer:
     return _Answer("".join(kept), inside)
 
 
-def fenced_blocks(text: str) -> Iterator[str]:
+def _fenced_blocks(text: str) -> Iterator[str]:
     r"""The contents of the blocks between lines of three or more backticks or tildes; the last may lack its end.
 
     Example:
-        >>> list(fenced_blocks("a\n```json\n[1]\n```\nb\n~~~\n[2]"))
+        >>> list(_fenced_blocks("a\n```json\n[1]\n```\nb\n~~~\n[2]"))
         ['\n[1]\n', '\n[2]']
     """
     opening: re.Match[str] | None = None
@@ -159,7 +159,7 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: 
     before = (problem("unfinished_thinking", text),) if answer.unfinished else ()
     if not before and answer.text != text and (whole := _whole(answer.text, weigh)):
         return whole
-    search = _Search(weigh, weigh_cut or weigh, RepairBudget(), deep)
+    search = _Search(weigh, weigh_cut or weigh, _RepairBudget(), deep)
     found = _in_fences(answer.text, search) or _in_region(answer.text, search)
     return FoundJson(found.values, found.stage, before + found.problems)
 
@@ -174,7 +174,7 @@ def is_whole_json(text: str, accept: Callable[[Any], bool]) -> bool:
         False
     """
     answer = strip_thinking(text).text
-    blocks = [block for block in fenced_blocks(answer) if block.strip()] or [answer]
+    blocks = [block for block in _fenced_blocks(answer) if block.strip()] or [answer]
     return all(_whole(block, accept) for block in blocks)
 
 
@@ -215,7 +215,7 @@ def _in_fences(text: str, search: _Search) -> FoundJson | None:
     values: list[Any] = []
     problems: list[Problem] = []
     stage: Stage = "fence"
-    for block in fenced_blocks(text):
+    for block in _fenced_blocks(text):
         if not block.strip():
             continue
         found = _whole(block, search.weigh) or _in_region(block, search)
@@ -296,27 +296,27 @@ def _damage(text: str, found: Container) -> Problem:
     return problem(kind, text[max(found.start, found.end - 40) : found.end + 40])
 
 
-def _repaired(text: str, budget: RepairBudget) -> FoundJson:
+def _repaired(text: str, budget: _RepairBudget) -> FoundJson:
     """What json_repair makes of the text up to its last closing bracket, so that it does not finish a cut-off entry."""
     end = max(text.rfind("}"), text.rfind("]")) + 1 or len(text)
     problems = [problem("repaired_json", "json_repair")]
     if "{" in text[end:] or "[" in text[end:]:
         problems.append(problem("truncated", text[end:]))
     try:
-        return FoundJson((repaired(text[:end], budget),), "repaired", tuple(problems))
-    except Exception as error:  # of any kind, see repaired(); the model's text is at fault, and is counted
+        return FoundJson((_repair(text[:end], budget),), "repaired", tuple(problems))
+    except Exception as error:  # of any kind, see _repair(); the model's text is at fault, and is counted
         return FoundJson((), "none", (problem("not_repaired", str(error) or repr(error)),))
 
 
 # json_repair is another project's parser on hostile text: it gets a budget.
 
 
-class RepairBudgetError(Exception):
+class _RepairBudgetError(Exception):
     """json_repair was given too much text, or looked at it too often."""
 
 
 @dataclass(slots=True)
-class RepairBudget:
+class _RepairBudget:
     """What json_repair may still do for one model text.
 
     Attributes:
@@ -335,18 +335,18 @@ class _Metered(str):
     it seconds, a hundred take minutes. Counting is what can be done from outside.
 
     Example:
-        >>> text = _Metered("abc", RepairBudget(steps=2))
+        >>> text = _Metered("abc", _RepairBudget(steps=2))
         >>> text[0], text[1:]
         ('a', 'bc')
         >>> text[1:][0]
         Traceback (most recent call last):
         ...
-        tls_tasks.core.json_text.RepairBudgetError: json_repair takes too long
+        tls_tasks.core.json_text._RepairBudgetError: json_repair takes too long
     """
 
-    budget: RepairBudget
+    budget: _RepairBudget
 
-    def __new__(cls, text: str, budget: RepairBudget) -> _Metered:
+    def __new__(cls, text: str, budget: _RepairBudget) -> _Metered:
         """``budget`` is what the count is taken from."""
         metered = super().__new__(cls, text)
         metered.budget = budget
@@ -356,14 +356,14 @@ class _Metered(str):
         piece = super().__getitem__(key)
         self.budget.steps -= 1 + len(piece) // 100
         if self.budget.steps < 0:
-            raise RepairBudgetError("json_repair takes too long")
+            raise _RepairBudgetError("json_repair takes too long")
         return _Metered(piece, self.budget) if isinstance(key, slice) else piece
 
     def __add__(self, other: str) -> _Metered:
         return _Metered(super().__add__(other), self.budget)
 
 
-def repaired(text: str, budget: RepairBudget) -> Any:
+def _repair(text: str, budget: _RepairBudget) -> Any:
     """What json_repair makes of a text.
 
     Args:
@@ -372,16 +372,16 @@ def repaired(text: str, budget: RepairBudget) -> Any:
 
     Raises:
         Exception: Of any kind: it is another project's parser on hostile text. RecursionError, ValueError and
-            :class:`RepairBudgetError` are what was seen.
+            :class:`_RepairBudgetError` are what was seen.
 
     Example:
-        >>> repaired("[{'a': 1,}", RepairBudget())
+        >>> _repair("[{'a': 1,}", _RepairBudget())
         [{'a': 1}]
     """
     import json_repair
 
     budget.characters -= len(text)
     if budget.characters < 0:
-        raise RepairBudgetError(f"{len(text)} characters are too many for json_repair")
+        raise _RepairBudgetError(f"{len(text)} characters are too many for json_repair")
     # Through JSON once more, so that no string of the value is a _Metered one.
     return json.loads(json.dumps(json_repair.loads(_Metered(text, budget))))

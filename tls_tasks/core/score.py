@@ -309,27 +309,6 @@ def jackknife(result: Result, units: Sequence[Unit], topics: Sequence[Hashable] 
     return float(np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()))
 
 
-def exact_sum(numbers: Iterable[float]) -> list[float]:
-    """Numbers that do not overlap and have exactly the same sum (Shewchuk 1997): what a shard keeps of a part.
-
-    ``math.fsum`` of the lists of several shards, one after the other, is that of all numbers, to the last bit.
-
-    Example:
-        >>> math.fsum(exact_sum([0.1] * 3) + exact_sum([0.1] * 7)) == math.fsum([0.1] * 10)
-        True
-    """
-    partials: list[float] = []
-    for number in numbers:
-        high, kept = number, []
-        for partial_ in partials:
-            large, small = (high, partial_) if abs(high) >= abs(partial_) else (partial_, high)
-            high = large + small
-            if low := small - (high - large):
-                kept.append(low)
-        partials = [*kept, high]
-    return partials
-
-
 def without_nan(numbers: Mapping[str, float]) -> dict[str, float | None]:
     """The numbers for JSON, which has no NaN: what is undefined or unscored is None.
 

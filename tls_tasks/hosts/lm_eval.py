@@ -15,14 +15,14 @@ from tls_tasks.core.score import Result, jackknife
 from tls_tasks.core.task import Task, answer_text
 
 
-class Number(float):
+class _Number(float):
     """A document's own result: a plain number in every log, with the sums that the corpus's result is made of."""
 
     __slots__ = ("sums", "topic")
     sums: Mapping[str, float]
     topic: Any
 
-    def __new__(cls, value: float, sums: Mapping[str, float], topic: Any) -> Number:
+    def __new__(cls, value: float, sums: Mapping[str, float], topic: Any) -> _Number:
         """Attach the sums and the topic."""
         self = super().__new__(cls, value)
         self.sums, self.topic = sums, topic
@@ -54,20 +54,20 @@ class Process(_Hook):
         super().__init__(f"process_results of {task.family}")
         self.task = task
 
-    def __call__(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Number]:
+    def __call__(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, _Number]:
         """Score one answer; never raises, since an exception would lose the whole run."""
         task = self.task.for_document(doc)
         unit, topic = task.process(doc, answer_text(results)), task.topic_of(doc)
         numbers = {
-            key: Number(result.value([unit]), {part: unit[part] for part in result.parts}, topic)
+            key: _Number(result.value([unit]), {part: unit[part] for part in result.parts}, topic)
             for key, result in task.table.items()
         }
         # NaN: where a user's YAML does not name KEY_stderr, the harness would put the mean of these in its place.
-        errors = {f"{key}_stderr": Number(math.nan, numbers[key].sums, topic) for key in task.with_errors}
+        errors = {f"{key}_stderr": _Number(math.nan, numbers[key].sums, topic) for key in task.with_errors}
         return numbers | errors
 
 
-class Aggregation(_Hook):
+class _Aggregation(_Hook):
     """What the harness calls with all documents' numbers: a result, or its jackknife standard error over topics."""
 
     def __init__(self, key: str, result: Result, is_error: bool) -> None:
@@ -75,7 +75,7 @@ class Aggregation(_Hook):
         super().__init__(f"{what}{key}, of the sums of {', '.join(result.parts)}")
         self.result, self.is_error = result, is_error
 
-    def __call__(self, numbers: Sequence[Number]) -> float:
+    def __call__(self, numbers: Sequence[_Number]) -> float:
         """The corpus's value."""
         units, topics = [number.sums for number in numbers], [number.topic for number in numbers]
         return jackknife(self.result, units, topics) if self.is_error else self.result.value(units, topics)
@@ -136,7 +136,7 @@ def hooks(module: str) -> Callable[[str], Any]:
         # Where documents bring their own table (an extraction's schema), a user's YAML names keys of its own.
         result = table.get(key) or (family.result_of(key) if task.table_of is not None else None)
         if result is not None:
-            return Aggregation(key, result, name != key)
+            return _Aggregation(key, result, name != key)
         raise AttributeError(f"{module}: no {name!r}; there are load, prompt, target, process, {', '.join(table)}")
 
     return lookup

@@ -11,7 +11,7 @@ from lm_eval.api.model import LM
 from tls_tasks.core.options import check_whole_number
 
 
-class BaselineLM(LM):
+class _BaselineLM(LM):
     """A family's baseline as a harness model: it reads each prompt, as a model would, and is deterministic.
 
     Attributes of a subclass:
@@ -60,7 +60,7 @@ class BaselineLM(LM):
         return ""
 
 
-class DatewiseLM(BaselineLM):
+class DatewiseLM(_BaselineLM):
     """Timelines: salient sentences of each day, as date-wise rankers choose them.
 
     Example:
@@ -70,7 +70,7 @@ class DatewiseLM(BaselineLM):
     tokenizer_name, family = "tls_datewise", "timelines"
 
 
-class LeadLM(BaselineLM):
+class LeadLM(_BaselineLM):
     """Summaries: the first ``n`` sentences of the document.
 
     Example:
@@ -81,7 +81,7 @@ class LeadLM(BaselineLM):
     options: ClassVar[Mapping[str, int]] = {"n": 3}
 
 
-class ReportLeadLM(BaselineLM):
+class ReportLeadLM(_BaselineLM):
     """Reports: the first sentence of each of the first ``k`` documents, with a citation.
 
     Example:
@@ -92,7 +92,7 @@ class ReportLeadLM(BaselineLM):
     options: ClassVar[Mapping[str, int]] = {"k": 10}
 
 
-class KeywordLM(BaselineLM):
+class KeywordLM(_BaselineLM):
     """Extraction: what stands around a keyword of a domain.
 
     Example:
@@ -102,7 +102,7 @@ class KeywordLM(BaselineLM):
     tokenizer_name, family = "evid_keyword", "evidence"
 
 
-class RulesLM(BaselineLM):
+class RulesLM(_BaselineLM):
     """Trees: the schema in the prompt, filled by regular expressions.
 
     Example:

@@ -146,18 +146,18 @@ def _hashes_of(sample: Sample) -> dict[str, str]:
     first: Any = arguments.get("gen_args_0", {}).get("arg_0") if isinstance(arguments, Mapping) else None
     prompt = first[0] if isinstance(first, list) and len(first) == 1 else first
     return {
-        "doc_hash": sha256(json.dumps(sample.doc, indent=2, ensure_ascii=False)),
-        "prompt_hash": sha256(str(prompt)),
-        "target_hash": sha256(str(sample.row.get("target"))),
+        "doc_hash": _sha256(json.dumps(sample.doc, indent=2, ensure_ascii=False)),
+        "prompt_hash": _sha256(str(prompt)),
+        "target_hash": _sha256(str(sample.row.get("target"))),
     }
 
 
 def _task_hash(samples: Sequence[Sample]) -> str:
     """The harness's hash of a task: over the hashes of all samples, in the order of the file."""
     rows = [sample.row for sample in sorted(samples, key=lambda sample: sample.line)]
-    return sha256("".join(str(row.get(key)) for row in rows for key in ("doc_hash", "prompt_hash", "target_hash")))
+    return _sha256("".join(str(row.get(key)) for row in rows for key in ("doc_hash", "prompt_hash", "target_hash")))
 
 
-def sha256(text: str) -> str:
+def _sha256(text: str) -> str:
     """The hex digest of a text in UTF-8; half a surrogate pair is encoded as if it were a character."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

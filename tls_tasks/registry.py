@@ -212,11 +212,6 @@ METRICS: Mapping[str, MetricSpec] = {
 }
 
 
-def metrics_of(family: str) -> tuple[MetricSpec, ...]:
-    """The metrics that score rows of this family, in registry order."""
-    return tuple(spec for spec in METRICS.values() if spec.family == family)
-
-
 FAMILIES: Mapping[str, str] = {
     family: f"tls_tasks.{family}.task" for family in ("timelines", "summaries", "evidence", "trees", "reports")
 }

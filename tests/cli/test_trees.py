@@ -202,7 +202,7 @@ def test_an_output_that_has_not_all_characters(files):
         capture_output=True,
         check=True,
     )
-    assert b'"???"' in process.stdout
+    assert rb'"\u6771\u4eac\u2026"' in process.stdout
 
 
 def test_lists_in_a_list_as_root(files, capsys):

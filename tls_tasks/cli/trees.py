@@ -85,7 +85,7 @@ def _run(args: argparse.Namespace) -> int:
             parse_mode=mode,
         )
     parsed = read_prediction(text, 0, node, mode)
-    _print(_comparison(score, parsed, reference, _columns(args.columns), args.color and _wants_color(os.environ)))
+    print(_comparison(score, parsed, reference, _columns(args.columns), args.color and _wants_color(os.environ)))
     return int(parsed.failed)
 
 
@@ -172,9 +172,3 @@ def _columns(given: int | None) -> int:
     if given is not None:
         return given
     return shutil.get_terminal_size((_WIDTH_OF_A_FILE, 24)).columns if sys.stdout.isatty() else _WIDTH_OF_A_FILE
-
-
-def _print(text: str) -> None:
-    """Print what the output's encoding has; the rest becomes question marks."""
-    encoding = sys.stdout.encoding or "utf-8"
-    print(text.encode(encoding, "replace").decode(encoding))

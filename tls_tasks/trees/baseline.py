@@ -12,14 +12,14 @@ from collections.abc import Hashable
 from typing import Any
 
 from tls_tasks.core.errors import InputError
+from tls_tasks.core.prompts import read_prompt
 from tls_tasks.text.dates import read_date
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.types import Branch, Leaf, ListOf, SchemaNode
 
 _REACH = 80  # characters between the words of a key and its value: about a line
 
-_OPEN = re.compile(r"^<document>\n", re.MULTILINE)
-_MIDDLE = "\n</document>\n\nJSON Schema:\n"
+_SCHEMA = "\n\nJSON Schema:\n"  # what follows the document in a prompt
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,7}"
 _DATE = re.compile(
@@ -28,7 +28,6 @@ _DATE = re.compile(
 _NUMBER = re.compile(r"(?<![\w.,-])(\d{1,3}(?:,\d{3})+|\d{1,15})(\.\d{1,4})?(?![\w-]|[.,]\d)", re.ASCII)
 _NO = re.compile(r"\b(?:no|not|none|never|without)\b[^.\n]{0,20}$", re.IGNORECASE)
 _LABEL = re.compile(r"[ .]*:[ .]*([^\n;()]{1,320})")
-_BULLET = re.compile(r"[ \t]{0,8}(?:[-*•]|\d{1,3}[.)])[ \t]+")
 _KEY_WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|\d+")
 _KIND_WORDS = frozenset(("date", "has", "id", "is", "name", "number", "of"))  # say what kind a value is, not which one
 
@@ -49,18 +48,16 @@ def answer(prompt: str) -> str:
         >>> answer(f"<document>\nDue on 4 April 2024. Total: 1,342.30\n</document>\n\nJSON Schema:\n{schema}\n\nJSON:")
         '{"due_date": "2024-04-04", "total": 1342.3}'
     """  # noqa: E501 - a schema is one line
-    begin, middle, end = prompt.rpartition(_MIDDLE)
-    if not middle:
-        return "{}"
-    openings = [match.end() for match in _OPEN.finditer(begin + "\n")]
+    document, asked = read_prompt(prompt)
+    schema = asked.removeprefix(_SCHEMA).partition("\n")[0]
     try:
-        node = read_schema(json.loads(end.partition("\n")[0]), "json_schema")
+        node = read_schema(json.loads(schema), "json_schema")
     except (ValueError, RecursionError, InputError):  # a prompt of another task
         return "{}"
-    return json.dumps(fill(node, begin[openings[-1] :] if openings else begin), ensure_ascii=False)
+    return json.dumps(_fill(node, document), ensure_ascii=False)
 
 
-def fill(node: SchemaNode, text: str, key: Hashable = "") -> Any:
+def _fill(node: SchemaNode, text: str, key: Hashable = "") -> Any:
     """The value of a node.
 
     Args:
@@ -72,13 +69,13 @@ def fill(node: SchemaNode, text: str, key: Hashable = "") -> Any:
         A dictionary, a list or a scalar, as the node wants; None for a leaf that was not found.
 
     Example:
-        >>> fill(ListOf(Leaf("string")), "Present: Ann Lee, Bo Ek and Cy.", "present")
+        >>> _fill(ListOf(Leaf("string")), "Present: Ann Lee, Bo Ek and Cy.", "present")
         ['Ann Lee', 'Bo Ek', 'Cy']
     """
     if isinstance(node, Branch):
-        return {str(name): fill(child, text, name) for name, child in node.children.items()}
+        return {str(name): _fill(child, text, name) for name, child in node.children.items()}
     if isinstance(node, ListOf):
-        return _items(node.item, text, key)
+        return _parts(text, key) if node.item == Leaf("string") else []
     places = _mentions(text, key)
     if node.choices:
         return _choice(node, text)
@@ -130,28 +127,7 @@ def _label(text: str, key: Hashable) -> str | None:
     return (text.strip().partition("\n")[0][:_REACH].strip(" .,") or None) if is_title else None
 
 
-def _items(node: SchemaNode, text: str, key: Hashable) -> list[Any]:
-    """Of texts: what is enumerated behind the key. Of dictionaries: one for each line with a bullet."""
-    if isinstance(node, Leaf):
-        label = _label(text, key) if node.type == "string" else None
-        return [part for part in re.split(r"[,;]\s*(?:and\s+)?|\s+and\s+", label) if part] if label else []
-    lines = [_BULLET.sub("", line, count=1) for line in text.split("\n") if _BULLET.match(line)]
-    return [_item(node, line) for line in lines]
-
-
-def _item(node: SchemaNode, line: str) -> Any:
-    """An item from a line: its numbers in order, its first words for the first text, choices and dates in it."""
-    if not isinstance(node, Branch):
-        return fill(node, line)
-    numbers = [_number(match) for match in _NUMBER.finditer(line)]
-    names = [part.strip(" .,") for part in re.split(r"[,:.;]\s|\s{2,}", _NUMBER.sub("", line)) if part.strip(" .,")]
-    item: dict[str, Any] = {}
-    for key, child in node.children.items():
-        kind = child.type if isinstance(child, Leaf) and not child.choices else ""
-        if kind in ("number", "integer"):
-            item[str(key)] = numbers.pop(0) if numbers and (kind == "number" or isinstance(numbers[0], int)) else None
-        elif kind == "string":
-            item[str(key)] = names.pop(0) if names else None
-        else:
-            item[str(key)] = fill(child, line, key)
-    return item
+def _parts(text: str, key: Hashable) -> list[str]:
+    """What is enumerated behind the key's words and a colon."""
+    label = _label(text, key)
+    return [part for part in re.split(r"[,;]\s*(?:and\s+)?|\s+and\s+", label) if part] if label else []

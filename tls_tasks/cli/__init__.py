@@ -2,7 +2,8 @@
 
 A command is a module of this package, named in :data:`COMMAND_MODULES`. Its ``add_parser(subparsers)`` adds the command
 (and its relatives, such as ``verify`` beside ``submit``) by :func:`tls_tasks.cli.base.add_command`, with the function
-that does the work and returns the exit code. Heavy imports belong in that function: every start builds all parsers.
+that does the work and returns the exit code. That function's docstring is the command's ``--help``, and heavy imports
+belong in its body: every start builds all parsers.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ _DESCRIPTION = (
 )
 
 _EPILOG = """\
-exit codes:
+Exit codes:
   0   done
   1   done, but a check failed or a problem was found; see stderr
   2   failed: wrong arguments or input; one line on stderr says what and where
   130 interrupted
 
-examples:
+Examples:
   tls-tasks doctor
   lm_eval --tasks tls_crisis --model dummy --include_path "$(tls-tasks path)"
 """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import math
 import sys
@@ -20,31 +21,36 @@ T = TypeVar("T")
 
 
 def add_command(
-    subparsers: Subparsers, name: str, run: Run, *, summary: str, description: str
+    subparsers: Subparsers, name: str, run: Run, *, summary: str = "", description: str = ""
 ) -> argparse.ArgumentParser:
     """Add a command.
 
     Args:
         subparsers: Where to add it.
         name: What the user types.
-        run: Called with the parsed arguments; its return value is the exit code.
-        summary: One line for the list of commands.
-        description: The text of ``tls-tasks NAME --help``, printed as it stands; ends with an example.
+        run: Called with the parsed arguments; its return value is the exit code. Its docstring is the command's
+            ``--help``, and the first line stands in the list of commands; it ends with an example.
+        summary: Instead of the first line.
+        description: Instead of the docstring.
 
     Returns:
         The command's parser, to which its arguments are added.
 
     Example:
+        >>> def count(args: argparse.Namespace) -> int:
+        ...     "Count to N."
+        ...     return args.n
         >>> parser = argparse.ArgumentParser(prog="tls-tasks")
         >>> subparsers = parser.add_subparsers()
-        >>> command = add_command(subparsers, "count", lambda args: args.n, summary="count", description="Count to n.")
-        >>> _ = command.add_argument("n", type=int)
+        >>> _ = add_command(subparsers, "count", count).add_argument("n", type=int)
         >>> args = parser.parse_args(["count", "3"])
         >>> args.run(args)
         3
     """
+    text = description or inspect.cleandoc(run.__doc__ or "")
+    summary = summary or text.partition("\n")[0]
     parser = subparsers.add_parser(
-        name, help=summary, description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+        name, help=summary, description=text, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.set_defaults(run=run)
     return parser

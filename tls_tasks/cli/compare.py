@@ -14,26 +14,10 @@ if TYPE_CHECKING:
     from tls_tasks.after.comparisons import TaskComparison
     from tls_tasks.core.significance import Settings
 
-_DESCRIPTION = """\
-Compare runs on the same documents: the first run against each of the others, on the metrics as they are reported.
-Gives p-values of a paired approximate randomisation test (exact for up to 14 units), paired bootstrap intervals of the
-differences, and Holm's correction where there are more than two systems. Documents on the same topic are not
-independent, so they are exchanged and resampled together.
-
-exit codes: 0 compared; 1 compared, but a log has problems; 2 not compared, e.g. because the documents differ
-
-examples:
-  tls-tasks compare out/base out/better
-  tls-tasks compare out/a out/b out/c --metric ar1_f1 --metric date_f1 --json comparison.json
-  tls-tasks compare out/a out/b --task summ_qmsum --permutations 100000
-"""
-
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
-    parser = add_command(
-        subparsers, "compare", _run, summary="paired significance tests between runs", description=_DESCRIPTION
-    )
+    parser = add_command(subparsers, "compare", _run)
     parser.add_argument("systems", nargs="+", type=Path, metavar="RUN", help="a samples file, or the folder of one run")
     parser.add_argument("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
     parser.add_argument("--metric", action="append", metavar="KEY", help="only this metric (may be repeated)")
@@ -46,13 +30,19 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Compare and print.
+    """Test whether one system is better than another on the same documents.
 
-    Returns:
-        0, or 1 if a log has problems.
+    Compares the first run with each of the others, on the metrics as they are reported. Gives p-values of a paired
+    approximate randomisation test (exact for up to 14 units), paired bootstrap intervals of the differences, and Holm's
+    correction where there are more than two systems. Documents on the same topic are not independent, so they are
+    exchanged and resampled together.
 
-    Raises:
-        TlsTasksError: If there is nothing to compare, or the systems answered different documents.
+    Exit codes: 0 compared; 1 compared, but a log has problems; 2 not compared, e.g. because the documents differ
+
+    Examples:
+      tls-tasks compare out/base out/better
+      tls-tasks compare out/a out/b out/c --metric ar1_f1 --metric date_f1 --json comparison.json
+      tls-tasks compare out/a out/b --task summ_qmsum --permutations 100000
     """
     from tls_tasks.after.comparisons import compare_systems, read_system
     from tls_tasks.core.significance import Settings

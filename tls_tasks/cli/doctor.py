@@ -19,35 +19,6 @@ from tls_tasks.cli.base import Subparsers, add_command
 from tls_tasks.core.errors import TlsTasksError
 from tls_tasks.hosts import discovery
 
-_DOCTOR = """\
-Check whether lm_eval and evaluate find the tasks, models and modules of this package by name, and say how, or why not.
-
-Exit code 1 if something is not found. Neither of the two is started, so this is quick. Example:
-  tls-tasks doctor && lm_eval ls tasks
-"""
-
-_PATH = """\
-Print the folder of the task configurations, of the evaluate modules, or of the embedded data.
-
-These folders always work, whatever the state of the start-up hook (see tls-tasks doctor):
-  lm_eval run --tasks tls_crisis --model dummy --include_path "$(tls-tasks path)"
-  python -c "import evaluate; print(evaluate.load('$(tls-tasks path metrics)/date_f1'))"
-"""
-
-_ENABLE = """\
-Write the start-up hook into this environment: for installers that leave it out (pip install --target, some
-repackagings), and after tls-tasks disable. The hook is a file of under 100 lines, _tls_tasks_hook.py, which a .pth file
-imports whenever Python starts. It makes `lm_eval --tasks NAME` and `evaluate.load("NAME")` work without further options
-in releases that do not read entry points. TLS_TASKS_NO_HOOK=1 turns it off for one run. Example:
-  tls-tasks enable && tls-tasks doctor
-"""
-
-_DISABLE = """\
-Remove the start-up hook from this environment. tls-tasks enable or a new installation brings it back. Without it, pass
-the folders yourself, as tls-tasks path --help shows. Example:
-  tls-tasks disable
-"""
-
 HOSTS: Mapping[str, tuple[str, str]] = {
     "lm_eval.tasks": ("lm_eval", "lm_eval --tasks NAME"),
     "lm_eval.models": ("lm_eval", "lm_eval --model NAME"),
@@ -64,10 +35,8 @@ _UPSTREAM_READERS = {
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the four commands."""
-    add_command(subparsers, "doctor", _run_doctor, summary="check what lm_eval and evaluate find", description=_DOCTOR)
-    path = add_command(
-        subparsers, "path", _run_path, summary="print the folder of tasks, modules or embedded data", description=_PATH
-    )
+    add_command(subparsers, "doctor", _run_doctor)
+    path = add_command(subparsers, "path", _run_path)
     path.add_argument(
         "what",
         nargs="?",
@@ -75,17 +44,32 @@ def add_parser(subparsers: Subparsers) -> None:
         default="tasks",
         help="tasks (default): for lm_eval; metrics: modules for evaluate.load; data: the embedded edition",
     )
-    add_command(subparsers, "enable", _run_enable, summary="write the start-up hook", description=_ENABLE)
-    add_command(subparsers, "disable", _run_disable, summary="remove the start-up hook", description=_DISABLE)
+    add_command(subparsers, "enable", _run_enable)
+    add_command(subparsers, "disable", _run_disable)
 
 
 def _run_doctor(args: argparse.Namespace) -> int:
+    """Check whether lm_eval and evaluate find the tasks, models and modules of this package.
+
+    Says how they are found by name, or why not and what to do. Neither of the two is started, so this is quick.
+
+    Exit codes: 0 all are found; 1 something is not
+
+    Example:
+      tls-tasks doctor && lm_eval ls tasks
+    """
     state = hook_state()
     print("\n".join(report(state)))
     return int(bool(state.problems))
 
 
 def _run_path(args: argparse.Namespace) -> int:
+    """Print the folder of the task configurations, of the evaluate modules, or of the embedded data.
+
+    These folders always work, whatever the state of the start-up hook (see tls-tasks doctor):
+      lm_eval run --tasks tls_crisis --model dummy --include_path "$(tls-tasks path)"
+      python -c "import evaluate; print(evaluate.load('$(tls-tasks path metrics)/date_f1'))"
+    """
     if args.what == "data":
         from tls_tasks.data.order import EMBEDDED
 
@@ -96,6 +80,16 @@ def _run_path(args: argparse.Namespace) -> int:
 
 
 def _run_enable(args: argparse.Namespace) -> int:
+    """Write the start-up hook into this environment.
+
+    For installers that leave it out (pip install --target, some repackagings), and after tls-tasks disable. The hook is
+    a file of under 100 lines, _tls_tasks_hook.py, which a .pth file imports whenever Python starts. It makes
+    `lm_eval --tasks NAME` and `evaluate.load("NAME")` work without further options in releases that do not read entry
+    points. TLS_TASKS_NO_HOOK=1 turns it off for one run.
+
+    Example:
+      tls-tasks enable && tls-tasks doctor
+    """
     if discovery.distribution() is None:
         raise TlsTasksError("tls-tasks is importable but not installed; the hook would find no entry points")
     written = discovery.enable()
@@ -104,6 +98,14 @@ def _run_enable(args: argparse.Namespace) -> int:
 
 
 def _run_disable(args: argparse.Namespace) -> int:
+    """Remove the start-up hook from this environment.
+
+    tls-tasks enable or a new installation brings it back. Without it, pass the folders yourself, as
+    tls-tasks path --help shows.
+
+    Example:
+      tls-tasks disable
+    """
     removed = discovery.disable()
     print("\n".join(f"removed {path}" for path in removed) or f"no hook in {discovery.hook_folder()}")
     left = hook_state().pth_files

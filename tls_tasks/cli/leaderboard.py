@@ -11,34 +11,24 @@ from tls_tasks.cli.base import Subparsers, add_command, note
 if TYPE_CHECKING:
     from tls_tasks.after.comparisons import System
 
-_DESCRIPTION = """\
-Rank submissions (folders or zips that tls-tasks submit wrote) on a static page, one table a task. Each is verified
-first; one that fails is left out and named. Results published in papers stand below the ranking, marked as such.
-
-exit codes: 0 written; 1 written, but a submission was left out; 2 not written
-
-example:
-  tls-tasks leaderboard submissions/* -o site/
-"""
-
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
-    parser = add_command(
-        subparsers, "leaderboard", _run, summary="rank verified submissions on a page", description=_DESCRIPTION
-    )
+    parser = add_command(subparsers, "leaderboard", _run)
     parser.add_argument("submissions", nargs="+", type=Path, help="folders or zips that tls-tasks submit wrote")
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="where to write index.html")
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Verify, rank and write.
+    """Rank submissions on a static page, one table a task.
 
-    Returns:
-        0, or 1 if a submission was left out.
+    Each submission (a folder or zip that tls-tasks submit wrote) is verified first; one that fails is left out and
+    named. Results published in papers stand below the ranking, marked as such.
 
-    Raises:
-        TlsTasksError: If no submission holds.
+    Exit codes: 0 written; 1 written, but a submission was left out; 2 not written
+
+    Example:
+      tls-tasks leaderboard submissions/* -o site/
     """
     from tls_tasks.after.submission.leaderboard import rankings, site
     from tls_tasks.core.errors import DataError, TlsTasksError

@@ -15,31 +15,30 @@ if TYPE_CHECKING:
     from tls_tasks.after.task_files import TaskFile
     from tls_tasks.data.catalogue import DataSet
 
-_DESCRIPTION = """\
-List tasks, groups and metrics with their versions, and the data that each task would use on this machine:
-  local     a folder below TLS_TASKS_DATA
-  hub       the data set on the hub, completely in the cache
-  embedded  a few documents written for tls-tasks, for trying things out; with a network, the hub comes first
-The order is --metadata '{"data": …}', TLS_TASKS_DATA, the hub, the embedded edition.
-
-examples:
-  tls-tasks list
-  tls-tasks list --obtain
-  tls-tasks list --json
-"""
-
 _CLOSED_BOOK = "_closed_book"  # the task of the same data set that gives no articles
 
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
-    parser = add_command(subparsers, "list", _run, summary="tasks, metrics and their data", description=_DESCRIPTION)
+    parser = add_command(subparsers, "list", _run)
     parser.add_argument("--obtain", action="store_true", help="say how to get the original of each data set")
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Print the list. Returns 0."""
+    """List tasks, groups and metrics with their versions, and the data that each task would use.
+
+    The data on this machine is one of:
+      local     a folder below TLS_TASKS_DATA
+      hub       the data set on the hub, completely in the cache
+      embedded  a few documents written for tls-tasks, for trying things out; with a network, the hub comes first
+    The order is --metadata '{"data": …}', TLS_TASKS_DATA, the hub, the embedded edition.
+
+    Examples:
+      tls-tasks list
+      tls-tasks list --obtain
+      tls-tasks list --json
+    """
     listed = _listing()
     if args.json:
         write_json(Path("-"), listed)

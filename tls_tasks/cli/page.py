@@ -7,28 +7,11 @@ from pathlib import Path
 
 from tls_tasks.cli.base import Subparsers, add_command, note, progress
 
-_DESCRIPTION = """\
-Write one self-contained HTML page about logged runs (lm_eval --output_path OUT --log_samples): the runs with confidence
-intervals and, for each document, a view that explains its score. The page needs no network and can be sent by mail.
-
-exit codes: 0 written; 1 written, but a log has problems; 2 not written
-
-examples:
-  tls-tasks page out/ -o page.html
-  tls-tasks page out/base out/better --task tls_crisis -o crisis.html
-"""
-
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command, and its former name."""
-    former = (
-        f"The former name of tls-tasks page, for one release.\n\n{_DESCRIPTION}\n  tls-tasks report out/ -o page.html"
-    )
-    for name, summary, description in (
-        ("page", "one page that explains scores", _DESCRIPTION),
-        ("report", "the former name of page", former),
-    ):
-        parser = add_command(subparsers, name, _run, summary=summary, description=description)
+    for name, run in (("page", _run), ("report", _run_former)):
+        parser = add_command(subparsers, name, run)
         parser.add_argument("files", nargs="+", type=Path, metavar="RUN", help="samples, results, or folders of them")
         parser.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="the page to write")
         parser.add_argument("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
@@ -36,21 +19,32 @@ def add_parser(subparsers: Subparsers) -> None:
         parser.add_argument("--newest", action="store_true", help="use only the newest run of each task in a folder")
 
 
+def _run_former(args: argparse.Namespace) -> int:
+    """Write the page: the former name of tls-tasks page, for one release.
+
+    Example:
+      tls-tasks report out/ -o page.html
+    """
+    note("report", "this command is called `tls-tasks page` now; the name `report` goes with the next release")
+    return _run(args)
+
+
 def _run(args: argparse.Namespace) -> int:
-    """Score the runs and write the page.
+    """Write one HTML page that shows the scores of runs and explains each document's score.
 
-    Returns:
-        0, or 1 if a log has problems.
+    The page shows the runs with confidence intervals and, for each document, a view that explains its score. It is one
+    file that needs no network and can be sent by mail. RUN is what lm_eval --output_path OUT --log_samples wrote.
 
-    Raises:
-        TlsTasksError: If there is nothing to show.
+    Exit codes: 0 written; 1 written, but a log has problems; 2 not written
+
+    Examples:
+      tls-tasks page out/ -o page.html
+      tls-tasks page out/base out/better --task tls_crisis -o crisis.html
     """
     from tls_tasks.after.page import page
     from tls_tasks.after.scored_runs import score_places
     from tls_tasks.core.errors import DataError
 
-    if args.command == "report":
-        note("report", "this command is called `tls-tasks page` now; the name `report` goes with the next release")
     scored = [
         task
         for task in score_places(args.files, newest=args.newest, progress=progress)

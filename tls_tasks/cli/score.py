@@ -19,27 +19,6 @@ if TYPE_CHECKING:
 
     Intervals = Mapping[str, Interval]
 
-_DESCRIPTION = """\
-Score the answers again that lm_eval has logged (--log_samples, --predict_only). No model is needed, and an unchanged
-log gives the numbers that lm_eval printed. Broken lines, missing or repeated documents, and numbers that differ from
-the results file are reported on stderr.
-
-With --metric, the files hold rows from any other tool, one JSON object a line, with `prediction` and `reference` (or
-`references`), and with `topic` or `source` if the metric uses them. A row that cannot be scored is an error.
-
-With --verdicts, the files are reports and their nuggets (or a samples log of report_generation), scored by the verdicts
-that `tls-tasks judge` recorded. No judge is asked; a question without a verdict is unscored.
-
-exit codes: 0 scored; 1 scored, but a log has problems (named on stderr); 2 not scored
-
-examples:
-  tls-tasks score out/                                  everything below a folder
-  tls-tasks score out/m/samples_tls_crisis_2026-11-21T04-11-39.260879.jsonl --json -
-  tls-tasks score out/ --newest --csv scores.csv --parquet scores.parquet
-  tls-tasks score answers.jsonl --metric rouge_l --option tokenizer=unicode
-  tls-tasks score reports.jsonl nuggets.jsonl --verdicts judged/verdicts.jsonl --documents docs.jsonl
-"""
-
 _COLUMNS = ("run", "model", "task", "version", "edition", "doc_id", "topic", "metric", "value")
 """Columns of the CSV and Parquet tables; ``doc_id`` and ``topic`` are empty in the rows of the corpus."""
 
@@ -49,7 +28,7 @@ _F_OF_MEANS = (("AR-1", "ar1_f1"), ("AR-2", "ar2_f1"), ("Date-F1", "date_f1"))
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
-    parser = add_command(subparsers, "score", _run, summary="score logged answers again", description=_DESCRIPTION)
+    parser = add_command(subparsers, "score", _run)
     parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="samples, results, or folders of them")
     parser.add_argument("--newest", action="store_true", help="use only the newest run of each task in a folder")
     files = parser.add_mutually_exclusive_group()
@@ -69,13 +48,27 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Score, print and write.
+    """Score logged answers again, or rows from other tools.
 
-    Returns:
-        0, or 1 if a log has problems.
+    FILES are what lm_eval has logged (--log_samples, --predict_only). No model is needed, and an unchanged log
+    gives the numbers that lm_eval printed. Broken lines, missing or repeated documents, and numbers that differ
+    from the results file are reported on stderr.
 
-    Raises:
-        TlsTasksError: If there is nothing to score, or an option does not apply.
+    With --metric, the files hold rows from any other tool, one JSON object a line, with `prediction` and
+    `reference` (or `references`), and with `topic` or `source` if the metric uses them. A row that cannot be scored
+    is an error.
+
+    With --verdicts, the files are reports and their nuggets (or a samples log of report_generation), scored by the
+    verdicts that `tls-tasks judge` recorded. No judge is asked; a question without a verdict is unscored.
+
+    Exit codes: 0 scored; 1 scored, but a log has problems (named on stderr); 2 not scored
+
+    Examples:
+      tls-tasks score out/                                  everything below a folder
+      tls-tasks score out/m/samples_tls_crisis_2026-11-21T04-11-39.260879.jsonl --json -
+      tls-tasks score out/ --newest --csv scores.csv --parquet scores.parquet
+      tls-tasks score answers.jsonl --metric rouge_l --option tokenizer=unicode
+      tls-tasks score reports.jsonl nuggets.jsonl --verdicts judged/verdicts.jsonl --documents docs.jsonl
     """
     mode = "--metric" if args.metric is not None else "--verdicts" if args.verdicts is not None else None
     if mode is None:

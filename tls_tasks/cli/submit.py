@@ -7,34 +7,10 @@ from pathlib import Path
 
 from tls_tasks.cli.base import Subparsers, add_command, note, progress
 
-_SUBMIT = """\
-Pack a run for a leaderboard: the harness's own files, a manifest of hashes, .eval_results for the hub, a model-index,
-and a record for Every Eval Ever. Everything is recomputed first, and what does not hold is refused with advice: limits,
-the embedded edition, other task versions, missing members of a group, a model name that is not ORG/NAME, no record of a
-chat template, and hashes or scores that the samples do not give.
-
-exit codes: 0 written; 1 refused; 2 failed
-
-examples:
-  tls-tasks submit out/ORG__NAME -o submission/
-  tls-tasks submit out/checkpoint-1200 -o submission/ --model ORG/NAME --zip submission.zip
-"""
-
-_VERIFY = """\
-Check a folder or zip that tls-tasks submit wrote, on a machine that has nothing else: the hash of every file, the
-harness's hashes of documents, prompts and targets, every score, and everything that submit refuses.
-
-exit codes: 0 all checks passed; 1 a check failed; 2 not a submission
-
-examples:
-  tls-tasks verify submission/
-  tls-tasks verify submission.zip
-"""
-
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add both commands."""
-    submit = add_command(subparsers, "submit", _run_submit, summary="pack a run for a leaderboard", description=_SUBMIT)
+    submit = add_command(subparsers, "submit", _run_submit)
     submit.add_argument("results", type=Path, metavar="RESULTS_DIR", help="the folder that lm_eval wrote for one model")
     submit.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="the archive to write")
     submit.add_argument("--model", metavar="ORG/NAME", help="the published model's name, if the run used another one")
@@ -49,11 +25,24 @@ def add_parser(subparsers: Subparsers) -> None:
         help="their relationship to the model's maker (other)",
     )
     submit.add_argument("--zip", type=Path, metavar="FILE", help="also write the archive as a single file")
-    verify = add_command(subparsers, "verify", _run_verify, summary="check a submission", description=_VERIFY)
+    verify = add_command(subparsers, "verify", _run_verify)
     verify.add_argument("archive", type=Path, help="the folder or zip that tls-tasks submit wrote")
 
 
 def _run_submit(args: argparse.Namespace) -> int:
+    """Pack a run for a leaderboard.
+
+    The archive holds the harness's own files, a manifest of hashes, .eval_results for the hub, a model-index, and a
+    record for Every Eval Ever. Everything is recomputed first, and what does not hold is refused with advice:
+    limits, the embedded edition, other task versions, missing members of a group, a model name that is not
+    ORG/NAME, no record of a chat template, and hashes or scores that the samples do not give.
+
+    Exit codes: 0 written; 1 refused; 2 failed
+
+    Examples:
+      tls-tasks submit out/ORG__NAME -o submission/
+      tls-tasks submit out/checkpoint-1200 -o submission/ --model ORG/NAME --zip submission.zip
+    """
     from tls_tasks.after.scored_runs import score_places
     from tls_tasks.after.submission.archive import pack, write
     from tls_tasks.after.submission.checks import refusals
@@ -79,6 +68,17 @@ def _run_submit(args: argparse.Namespace) -> int:
 
 
 def _run_verify(args: argparse.Namespace) -> int:
+    """Check a folder or zip that tls-tasks submit wrote, on a machine that has nothing else.
+
+    Checked are the hash of every file, the harness's hashes of documents, prompts and targets, every score, and
+    everything that submit refuses.
+
+    Exit codes: 0 all checks passed; 1 a check failed; 2 not a submission
+
+    Examples:
+      tls-tasks verify submission/
+      tls-tasks verify submission.zip
+    """
     from tls_tasks.after.submission.archive import opened, verify
 
     with opened(args.archive) as folder:

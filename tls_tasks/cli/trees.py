@@ -18,24 +18,12 @@ if TYPE_CHECKING:
     from tls_tasks.core.score import Score
     from tls_tasks.trees.read import ParsedTree
 
-_DESCRIPTION = """\
-Show a predicted tree beside its reference: each leaf with its scores, missing and extra nodes marked, the items of
-lists as the score aligned them.
-
-PREDICTION is what a model wrote (JSON, or text with JSON in it), REFERENCE is JSON; '-' reads one of them from standard
-input. The schema is a file with treeval's form or JSON Schema. Exit code 1: no tree could be read in PREDICTION.
-
-Colour is used on a terminal, unless NO_COLOR is set. Examples:
-  tls-tasks trees answer.txt gold.json --schema invoice.schema.json
-  tls-tasks trees answer.txt gold.json --schema s.json --metric string=token_f1 --metric seller.name=exact_match
-"""
-
 _WIDTH_OF_A_FILE = 120
 
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
-    parser = add_command(subparsers, "trees", _run, summary="two trees side by side", description=_DESCRIPTION)
+    parser = add_command(subparsers, "trees", _run)
     parser.add_argument("prediction", metavar="PREDICTION", help="file with a model's answer")
     parser.add_argument("reference", metavar="REFERENCE", help="file with the reference, as JSON")
     parser.add_argument("--schema", required=True, metavar="FILE", help="file with the schema")
@@ -53,14 +41,19 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Print the comparison.
+    """Show a predicted tree beside its reference, each leaf with its scores.
 
-    Returns:
-        0, or 1 if nothing could be read in the prediction.
+    Missing and extra nodes are marked, and the items of lists stand as the score aligned them.
 
-    Raises:
-        InputError: A reference or a schema that can't be read, or no such metric.
-        OSError: A file that can't be read.
+    PREDICTION is what a model wrote (JSON, or text with JSON in it), REFERENCE is JSON; '-' reads one of them from
+    standard input. The schema is a file with treeval's form or JSON Schema. Colour is used on a terminal, unless
+    NO_COLOR is set.
+
+    Exit codes: 0 shown; 1 shown, but no tree could be read in PREDICTION; 2 not shown
+
+    Examples:
+      tls-tasks trees answer.txt gold.json --schema invoice.schema.json
+      tls-tasks trees answer.txt gold.json --schema s.json --metric string=token_f1 --metric seller.name=exact_match
     """
     import warnings
 

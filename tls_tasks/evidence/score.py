@@ -9,9 +9,9 @@ from typing import Any
 
 from tls_tasks.core.prf import PRF, Counts
 from tls_tasks.core.score import Result, Score, mean, ratio, total, values
-from tls_tasks.evidence.documents import OTHER, Comparison, Document
+from tls_tasks.evidence.documents import OTHER, Document
 from tls_tasks.evidence.matching import Matcher
-from tls_tasks.evidence.types import EvidenceSchema
+from tls_tasks.evidence.types import Attribute, EvidenceSchema
 
 _NONE = "(none)"  # in a confusion table: no object on the other side, or an attribute without a value
 
@@ -130,8 +130,8 @@ def _confusions(documents: Sequence[Document], matcher: Matcher) -> dict[str, _C
         for wanted, predicted in _domain_pairs(document, matcher):
             _count(tables["domain"], wanted, predicted)
         for match in document.matches:
-            for comparison in document.comparisons(match):
-                _count(tables[comparison.attribute.name], comparison.reference, _written(comparison))
+            for attribute, wanted, predicted_value in document.comparisons(match):
+                _count(tables[attribute.name], wanted, _written(attribute, wanted, predicted_value))
     return tables
 
 
@@ -153,9 +153,8 @@ def _count(table: _Confusions, wanted: str, predicted: str) -> None:
     row[predicted] = row.get(predicted, 0) + 1
 
 
-def _written(comparison: Comparison) -> str:
+def _written(attribute: Attribute, wanted: str, predicted: str | None) -> str:
     """The predicted value; one that the schema does not have is ``(other)``, since a model may say anything."""
-    if comparison.predicted is None:
+    if predicted is None:
         return _NONE
-    known = comparison.is_right or comparison.predicted in comparison.attribute.values
-    return comparison.predicted if known else OTHER
+    return predicted if predicted == wanted or predicted in attribute.values else OTHER

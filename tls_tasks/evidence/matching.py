@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from tls_tasks.evidence.overlap import Overlap
+from tls_tasks.evidence.overlap import Numbers, Overlap
 from tls_tasks.evidence.types import EvidenceObject, EvidenceSchema
 from tls_tasks.text.rouge155 import Tokenizer
 
@@ -22,19 +22,9 @@ class Match(NamedTuple):
     overlap: float
 
 
-class _Span(NamedTuple):
-    """What of an object is compared with others of its domain.
-
-    Attributes:
-        position: Its position in the document.
-        key: The words of its span, as the measure of overlap wants them.
-        lacks: The required attributes that it does not have.
-    """
-
-    position: int
-    key: Any
-    lacks: frozenset[str]
-
+# What of an object is compared with others of its domain: its position in the document, the words of its span as the
+# measure of overlap wants them, and the required attributes that it lacks.
+_Span = tuple[int, Any, frozenset[str]]
 
 # Overlap -> position in the reference -> the positions in the prediction that overlap so much, rising.
 _Candidates = Mapping[float, Mapping[int, Sequence[int]]]
@@ -99,22 +89,29 @@ class Matcher:
             The matches in the order of the reference.
         """
         solve = _greedy if self.how == "greedy" else _optimal
-        predicted_in = self._by_domain(predicted, across_domains)
+        numbers = Numbers()
+        predicted_in = self._by_domain(predicted, numbers, across_domains)
         matches: list[Match] = []
-        for domain, left in self._by_domain(wanted, across_domains).items():
+        for domain, left in self._by_domain(wanted, numbers, across_domains).items():
             if domain in predicted_in:
                 matches += solve(self._candidates(left, predicted_in[domain]))
         return sorted(matches)
 
-    def _by_domain(self, objects: Sequence[EvidenceObject | None], across_domains: bool) -> dict[str, list[_Span]]:
+    def _by_domain(
+        self, objects: Sequence[EvidenceObject | None], numbers: Numbers, across_domains: bool
+    ) -> dict[str, list[_Span]]:
         domains: dict[str, list[_Span]] = {}
+        words_of, key_of = self.words, self.overlap.key
         for position, entry in enumerate(objects):
-            if entry is not None and entry.domain is not None and entry.span is not None:
+            if entry is None:
+                continue
+            domain, span, _, issues = entry
+            if domain is not None and span is not None:
                 lacks = _NOTHING
-                if entry.issues:
-                    lacks = frozenset(self.required[issue] for issue in entry.issues if issue in self.required)
-                span = _Span(position, self.overlap.key(self.words(entry.span)), lacks)
-                domains.setdefault("" if across_domains else entry.domain, []).append(span)
+                if issues:
+                    lacks = frozenset(self.required[issue] for issue in issues if issue in self.required)
+                found = position, key_of(words_of(span), numbers), lacks
+                domains.setdefault("" if across_domains else domain, []).append(found)
         return domains
 
     def _candidates(self, left: Sequence[_Span], right: Sequence[_Span]) -> _Candidates:

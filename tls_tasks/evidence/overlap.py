@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -14,16 +14,25 @@ from tls_tasks.text.rouge155 import Tokenizer
 from tls_tasks.text.tokenizers import unicode_words, whitespace_words
 
 
+class Numbers(dict[Hashable, int]):
+    """The words of one document, each with a bit of its own."""
+
+    def __missing__(self, word: Hashable) -> int:
+        """The next bit, for a word that has not been seen."""
+        bit = self[word] = 1 << len(self)
+        return bit
+
+
 class Overlap(NamedTuple):
     """One measure of overlap.
 
     Attributes:
-        key: The words of a span -> what of them is compared.
+        key: The words of a span -> what of them is compared; sets of words are bits of one integer.
         value: Two keys -> their overlap, from 0 to 1.
         is_graded: Whether there are values between 0 and 1, so that a threshold means something.
     """
 
-    key: Callable[[Sequence[str]], Any]
+    key: Callable[[Sequence[str], Numbers], Any]
     value: Callable[[Any, Any], float]
     is_graded: bool = True
 
@@ -79,25 +88,42 @@ def _is_mark(character: str) -> bool:
     return character in string.punctuation or unicodedata.category(character)[0] == "P"
 
 
-def _numbered(words: Sequence[str]) -> frozenset[Any]:
+def _bits(words: Iterable[Hashable], numbers: Numbers) -> int:
+    """The set of the words; having none is a word too, so that two spans without words are alike."""
+    bits = 0
+    for word in words or (None,):
+        bits |= numbers[word]
+    return bits
+
+
+def _numbered_bits(words: Sequence[str], numbers: Numbers) -> int:
     """The words, and each repetition of one with its number, so that a set keeps them all."""
-    numbered: set[Any] = set(words)
-    if len(numbered) < len(words):
-        seen: Counter[str] = Counter()
-        for word in words:
-            if seen[word]:
-                numbered.add((word, seen[word]))
-            seen[word] += 1
-    return frozenset(numbered)
+    if len(set(words)) == len(words):
+        return _bits(words, numbers)
+    seen: Counter[str] = Counter()
+    numbered: list[Hashable] = []
+    for word in words:
+        numbered.append((word, seen[word]) if seen[word] else word)
+        seen[word] += 1
+    return _bits(numbered, numbers)
 
 
-def _jaccard(left: frozenset[Any], right: frozenset[Any]) -> float:
-    common = len(left & right)
-    return common / (len(left) + len(right) - common) if left or right else 1.0
+def _joined(words: Sequence[str], _: Numbers) -> str:
+    return " ".join(words)
 
 
-def _f1(left: frozenset[Any], right: frozenset[Any]) -> float:
-    return 2 * len(left & right) / (len(left) + len(right)) if left or right else 1.0
+def _in_order(words: Sequence[str], _: Numbers) -> tuple[str, ...]:
+    return tuple(words)
+
+
+def _jaccard(left: int, right: int) -> float:
+    common = left & right
+    return common.bit_count() / (left | right).bit_count() if common else 0.0
+
+
+def _f1(left: int, right: int) -> float:
+    common = left & right
+    return 2 * common.bit_count() / (left.bit_count() + right.bit_count()) if common else 0.0
 
 
 def _substring(left: str, right: str) -> float:
@@ -109,10 +135,10 @@ def _equal(left: object, right: object) -> float:
 
 
 OVERLAPS: Mapping[str, Overlap] = {
-    "jaccard": Overlap(frozenset, _jaccard),
-    "token_f1": Overlap(_numbered, _f1),
-    "substring": Overlap(" ".join, _substring, is_graded=False),
-    "exact": Overlap(tuple, _equal, is_graded=False),
+    "jaccard": Overlap(_bits, _jaccard),
+    "token_f1": Overlap(_numbered_bits, _f1),
+    "substring": Overlap(_joined, _substring, is_graded=False),
+    "exact": Overlap(_in_order, _equal, is_graded=False),
 }
 """Name -> measure. ``jaccard``: words in common, of all words, as sets; ``token_f1``: F1 of the words with their
 repetitions, as for SQuAD; ``substring``: 1 if one span is part of the other (words joined by one blank), else 0;

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from tls_tasks.core.prf import PRF, Counts
@@ -33,6 +34,7 @@ def _coverage(sourced: float, checked: float, grounded: float) -> float:
     return grounded / checked if checked else 0.0
 
 
+@lru_cache
 def prf_results(prefix: str = "") -> dict[str, Result]:
     """Precision, recall and F1 of the objects of all documents together, from the parts ``tp``, ``fp`` and ``fn``."""
     tp, fp, fn = (f"{prefix}{part}" for part in ("tp", "fp", "fn"))
@@ -43,6 +45,7 @@ def prf_results(prefix: str = "") -> dict[str, Result]:
     }
 
 
+@lru_cache
 def _count_results(prefix: str = "") -> dict[str, Result]:
     """How many objects were found, made up and missed."""
     return {part: total(f"{prefix}{part}", better=part == "tp") for part in ("tp", "fp", "fn")}
@@ -81,9 +84,10 @@ def domains(schema: EvidenceSchema, score: Score) -> dict[str, Any]:
     found: dict[str, dict[str, float]] = {}
     for domain in (*schema.domains, OTHER):
         prefix = f"domain/{domain}/"
-        counts = {part: int(value) for part, value in values(_count_results(prefix), score.units).items()}
+        numbers = values({**prf_results(prefix), **_count_results(prefix)}, score.units)
+        counts = {part: int(numbers[part]) for part in ("tp", "fp", "fn")}
         if domain != OTHER or any(counts.values()):
-            found[domain] = {**values(prf_results(prefix), score.units), **counts}
+            found[domain] = {**numbers, **counts}
     return {"domains": found}
 
 

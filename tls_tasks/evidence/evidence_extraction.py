@@ -7,6 +7,7 @@ only; evidence coverage says how many quotes stand in the text at all.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,7 +20,7 @@ from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
 from tls_tasks.evidence.documents import Document
 from tls_tasks.evidence.matching import MATCHINGS, Matcher
-from tls_tasks.evidence.overlap import OVERLAPS, resolve_words
+from tls_tasks.evidence.overlap import OVERLAPS, TOKENIZERS
 from tls_tasks.evidence.postprocess import UNGROUNDED, Change, check_uncertain
 from tls_tasks.evidence.postprocess import postprocess as postprocessed
 from tls_tasks.evidence.rows import Row, read_rows
@@ -28,6 +29,7 @@ from tls_tasks.evidence.score import details, domains, results
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
 from tls_tasks.text.quotes import Source
 from tls_tasks.text.rouge155 import Tokenizer
+from tls_tasks.text.tokenizers import find_tokenizer
 
 VERSION = 1
 
@@ -115,7 +117,7 @@ def evidence_extraction(
     check_choice("postprocess", postprocess, (None, *UNGROUNDED))
     check_uncertain("postprocess", postprocess, read)
     interval = interval_options(confidence_interval, n_resamples, seed)
-    matcher = Matcher(read, OVERLAPS[overlap], resolve_words(tokenizer), limit, matching)
+    matcher = Matcher(read, OVERLAPS[overlap], find_tokenizer(tokenizer, TOKENIZERS), limit, matching)
     documents = [
         _document(index, row, matcher, require_grounding, postprocess)
         for index, row in enumerate(read_rows(predictions, references, sources, read))
@@ -140,15 +142,12 @@ def evidence_extraction(
 
 
 def _read_threshold(value: Any) -> float:
-    form = "a number from 0 to 1, also as text such as '3/10'"
-    if isinstance(value, bool) or not isinstance(value, float | int | Fraction | str):
-        raise InputError("threshold", None, describe(value), form)
     try:
-        limit = float(Fraction(value))
-    except (ValueError, OverflowError, ZeroDivisionError):
-        raise InputError("threshold", None, describe(value), form) from None
+        limit = math.nan if isinstance(value, bool) else float(Fraction(value))
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        limit = math.nan
     if not 0 <= limit <= 1:
-        raise InputError("threshold", None, describe(value), form)
+        raise InputError("threshold", None, describe(value), "a number from 0 to 1, also as text such as '3/10'")
     return limit
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, NamedTuple
 
-from tls_tasks.evidence.overlap import Numbers, Overlap
+from tls_tasks.evidence.overlap import Overlap
 from tls_tasks.evidence.types import EvidenceObject, EvidenceSchema
 from tls_tasks.text.rouge155 import Tokenizer
 
@@ -28,6 +29,7 @@ _Span = tuple[int, Any, frozenset[str]]
 
 # Overlap -> position in the reference -> the positions in the prediction that overlap so much, rising.
 _Candidates = Mapping[float, Mapping[int, Sequence[int]]]
+_Numbers = defaultdict[Hashable, int]  # a document's words, numbered as they come
 _NOTHING: frozenset[str] = frozenset()
 
 
@@ -89,7 +91,7 @@ class Matcher:
             The matches in the order of the reference.
         """
         solve = _greedy if self.how == "greedy" else _optimal
-        numbers = Numbers()
+        numbers: _Numbers = defaultdict(count().__next__)
         predicted_in = self._by_domain(predicted, numbers, across_domains)
         matches: list[Match] = []
         for domain, left in self._by_domain(wanted, numbers, across_domains).items():
@@ -98,7 +100,7 @@ class Matcher:
         return sorted(matches)
 
     def _by_domain(
-        self, objects: Sequence[EvidenceObject | None], numbers: Numbers, across_domains: bool
+        self, objects: Sequence[EvidenceObject | None], numbers: _Numbers, across_domains: bool
     ) -> dict[str, list[_Span]]:
         domains: dict[str, list[_Span]] = {}
         words_of, key_of = self.words, self.overlap.key

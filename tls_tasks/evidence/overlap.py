@@ -5,55 +5,29 @@ from __future__ import annotations
 import string
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, MutableMapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.text.rouge155 import Tokenizer
 from tls_tasks.text.tokenizers import unicode_words, whitespace_words
 
-
-class Numbers(dict[Hashable, int]):
-    """The words of one document, each with a bit of its own."""
-
-    def __missing__(self, word: Hashable) -> int:
-        """The next bit, for a word that has not been seen."""
-        bit = self[word] = 1 << len(self)
-        return bit
+_Numbers = MutableMapping[Hashable, int]  # word -> its bit; a word that is new gets the next one
 
 
 class Overlap(NamedTuple):
     """One measure of overlap.
 
     Attributes:
-        key: The words of a span -> what of them is compared; sets of words are bits of one integer.
+        key: The words of a span, and the numbers of all words so far -> what is compared: a set of words as the bits of
+            one integer, or text.
         value: Two keys -> their overlap, from 0 to 1.
         is_graded: Whether there are values between 0 and 1, so that a threshold means something.
     """
 
-    key: Callable[[Sequence[str], Numbers], Any]
+    key: Callable[[Sequence[str], _Numbers], Any]
     value: Callable[[Any, Any], float]
     is_graded: bool = True
-
-
-def resolve_words(tokenizer: str | Tokenizer) -> Tokenizer:
-    """The function that splits a span into words.
-
-    Args:
-        tokenizer: A name of :data:`TOKENIZERS`, or a function: text -> words.
-
-    Raises:
-        OptionError: No tokeniser has this name.
-        InputError: Neither a name nor a function.
-    """
-    if isinstance(tokenizer, str):
-        if tokenizer not in TOKENIZERS:
-            raise OptionError.unknown("tokenizer", tokenizer, TOKENIZERS)
-        return TOKENIZERS[tokenizer]
-    if callable(tokenizer):
-        return tokenizer
-    raise InputError("tokenizer", None, repr(tokenizer), "a name of a tokeniser or a function: text -> words")
 
 
 def _bare_words(text: str) -> list[str]:
@@ -88,15 +62,15 @@ def _is_mark(character: str) -> bool:
     return character in string.punctuation or unicodedata.category(character)[0] == "P"
 
 
-def _bits(words: Iterable[Hashable], numbers: Numbers) -> int:
-    """The set of the words; having none is a word too, so that two spans without words are alike."""
+def _bits(words: Iterable[Hashable], numbers: _Numbers) -> int:
+    """The set of the words; having none is a word of its own, so that two spans without words are alike."""
     bits = 0
     for word in words or (None,):
-        bits |= numbers[word]
+        bits |= 1 << numbers[word]
     return bits
 
 
-def _numbered_bits(words: Sequence[str], numbers: Numbers) -> int:
+def _numbered_bits(words: Sequence[str], numbers: _Numbers) -> int:
     """The words, and each repetition of one with its number, so that a set keeps them all."""
     if len(set(words)) == len(words):
         return _bits(words, numbers)
@@ -108,12 +82,12 @@ def _numbered_bits(words: Sequence[str], numbers: Numbers) -> int:
     return _bits(numbered, numbers)
 
 
-def _joined(words: Sequence[str], _: Numbers) -> str:
+def _joined(words: Sequence[str], _: _Numbers) -> str:
     return " ".join(words)
 
 
-def _in_order(words: Sequence[str], _: Numbers) -> tuple[str, ...]:
-    return tuple(words)
+def _sequence_bit(words: Sequence[str], numbers: _Numbers) -> int:
+    return _bits([tuple(words)], numbers)
 
 
 def _jaccard(left: int, right: int) -> float:
@@ -130,15 +104,11 @@ def _substring(left: str, right: str) -> float:
     return float((left in right or right in left) and bool(left) == bool(right))
 
 
-def _equal(left: object, right: object) -> float:
-    return float(left == right)
-
-
 OVERLAPS: Mapping[str, Overlap] = {
     "jaccard": Overlap(_bits, _jaccard),
     "token_f1": Overlap(_numbered_bits, _f1),
     "substring": Overlap(_joined, _substring, is_graded=False),
-    "exact": Overlap(_in_order, _equal, is_graded=False),
+    "exact": Overlap(_sequence_bit, _jaccard, is_graded=False),
 }
 """Name -> measure. ``jaccard``: words in common, of all words, as sets; ``token_f1``: F1 of the words with their
 repetitions, as for SQuAD; ``substring``: 1 if one span is part of the other (words joined by one blank), else 0;

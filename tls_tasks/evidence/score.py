@@ -35,7 +35,7 @@ def _coverage(sourced: float, checked: float, grounded: float) -> float:
 
 
 @lru_cache
-def prf_results(prefix: str = "") -> dict[str, Result]:
+def _prf_results(prefix: str = "") -> dict[str, Result]:
     """Precision, recall and F1 of the objects of all documents together, from the parts ``tp``, ``fp`` and ``fn``."""
     tp, fp, fn = (f"{prefix}{part}" for part in ("tp", "fp", "fn"))
     return {
@@ -56,23 +56,16 @@ def accuracy_result(name: str) -> Result:
     return ratio(f"{name}/right", f"{name}/asked")
 
 
-def further_results(schema: EvidenceSchema) -> dict[str, Result]:
-    """What is said of objects besides whether they were found: accuracies, and whether their quotes stand there."""
+def results(schema: EvidenceSchema, macro: bool = False) -> dict[str, Result]:
+    """The table of ``evidence_extraction``; the parts are those of :meth:`.Document.unit`."""
     return {
+        **_count_results(),
+        **_prf_results(),
         **{f"{name}_accuracy": accuracy_result(name) for name in schema.accuracy_names},
         "evidence_coverage": Result(("sourced", "checked", "grounded"), _coverage, empty=math.nan),
         "evidence_coverage_normalised": Result(
             ("sourced", "checked", "grounded_normalised"), _coverage, empty=math.nan
         ),
-    }
-
-
-def results(schema: EvidenceSchema, macro: bool = False) -> dict[str, Result]:
-    """The table of ``evidence_extraction``; the parts are those of :meth:`.Document.unit`."""
-    return {
-        **_count_results(),
-        **prf_results(),
-        **further_results(schema),
         **({f"macro_{name}": mean(f"macro/{name}") for name in PRF._fields} if macro else {}),
         "parse_failures": total("parse_failures", better=False),
         "schema_invalid": total("schema_invalid", better=False),
@@ -84,7 +77,7 @@ def domains(schema: EvidenceSchema, score: Score) -> dict[str, Any]:
     found: dict[str, dict[str, float]] = {}
     for domain in (*schema.domains, OTHER):
         prefix = f"domain/{domain}/"
-        numbers = values({**prf_results(prefix), **_count_results(prefix)}, score.units)
+        numbers = values({**_prf_results(prefix), **_count_results(prefix)}, score.units)
         counts = {part: int(numbers[part]) for part in ("tp", "fp", "fn")}
         if domain != OTHER or any(counts.values()):
             found[domain] = {**numbers, **counts}

@@ -6,7 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -154,16 +154,7 @@ class EvidenceSchema:
             "domains": list(self.domains),
             "domain_field": self.domain_field,
             "span_field": self.span_field,
-            "attributes": [
-                {
-                    "name": attribute.name,
-                    "fields": dict(attribute.fields),
-                    "values": list(attribute.values),
-                    "default": attribute.default,
-                    "bucket": attribute.bucket,
-                }
-                for attribute in self.attributes
-            ],
+            "attributes": [{**asdict(attribute), "values": list(attribute.values)} for attribute in self.attributes],
         }
 
     @property

@@ -1,4 +1,4 @@
-"""``tls-tasks evidence JOURNALS GOLD PREDICTIONS``: score extracted objects that lie in files."""
+"""``tls-tasks evidence JOURNALS GOLD PREDICTIONS``: score extracted objects in files."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def _as_json(score: Score, ids: Sequence[str], detailed: bool) -> dict[str, Any]
 
 
 def _table(score: Score, ids: Sequence[str]) -> Iterator[str]:
-    """A line a journal, then the total; ``-`` where nothing was there to be right or wrong."""
+    """A line per journal, then the total; ``-`` where there was nothing to be right or wrong about."""
     names = [key.removesuffix("_accuracy") for key in score.table if key.endswith("_accuracy")]
     asked = {**{f"{name}_accuracy": f"{name}/asked" for name in names}, "evidence_coverage": "checked"}
     keys = ["tp", "fp", "fn", "precision", "recall", "f1", *asked]

@@ -51,23 +51,23 @@ def load_documents(
             :func:`~tls_tasks.evidence.files.rows_at` reads it, a folder with the data set's folder in it, or a hub data
             set ``org/name`` or ``org/name@revision`` whose split ``test`` has such rows. Their fields are those of
             :mod:`tls_tasks.evidence.data_rows`.
-        schema: The schema of ``data`` where it isn't the data set's own: a JSON file or what is in one.
+        schema: The schema of ``data`` if it isn't the data set's own: a JSON file, or the content of one.
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
-        context_budget: Characters of a document that a prompt shows; what is beyond them is cut off, and gold objects
-            in it are missed.
-        accuracies: The accuracies that the task's ``metric_list`` reports; None: not known.
+        context_budget: How many characters of a document a prompt shows; the rest is cut off, and gold objects in it
+            are missed.
+        accuracies: The accuracies that the task's ``metric_list`` reports; None if unknown.
         provenance: Filled with ``edition`` and ``origin`` of the data, and so shown in the results file.
-        **ignored: What is meant for others.
+        **ignored: Options meant for others.
 
     Returns:
-        One row a document. ``references`` (the gold objects) and ``schema`` (what
+        One row per document. ``references`` (the gold objects) and ``schema`` (what
         :func:`~tls_tasks.evidence.schema.read_schema` takes) are JSON; ``text_truncated`` is the number of characters
         that the budget cut off.
 
     Raises:
         DataError: If the data that was asked for can't be used, or no source has any; says how to get it.
-        InputError: If an option has an impossible value, or the schema other attributes than ``accuracies`` says: the
-            run would fail at its very end. OptionError for an unknown name or edition.
+        InputError: If an option has an impossible value, or the schema has other attributes than ``accuracies``, which
+            would make the run fail at its very end. OptionError for an unknown name or edition.
 
     Example:
         >>> import warnings
@@ -120,7 +120,7 @@ def read_local(name: str, place: Path, schema: EvidenceSchema) -> Loaded[Evidenc
 
 
 def schema_of(wanted: DataSet) -> EvidenceSchema:
-    """What the objects of a data set look like."""
+    """The schema of a data set's objects."""
     return read_schema(wanted.settings["schema"])
 
 

@@ -1,4 +1,4 @@
-"""One scored document: its matches, what is right in them, and the unit that a corpus score sums."""
+"""One scored document: its matches, what is right about them, and its unit for the corpus score."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tls_tasks.evidence.types import Attribute, EvidenceObject, EvidenceSchema, 
 from tls_tasks.text.quotes import Source
 
 OTHER = "(other)"
-"""Stands in results for every domain that the schema does not have, and for objects without one."""
+"""In results, all domains that are not in the schema, and objects without a domain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,15 +22,15 @@ class Document:
     """What one document contributes to a score.
 
     Attributes:
-        row: Its position in ``predictions``.
-        schema: What its objects may hold.
-        parsed: How the prediction was read.
-        wanted: The reference's objects.
+        row: Position in ``predictions``.
+        schema: What the objects may hold.
+        parsed: The prediction as it was read.
+        wanted: The reference objects.
         predicted: The predicted objects that are scored.
-        matches: Which belong together.
+        matches: Pairs of both.
         source: The text that they quote, if it is known.
-        grounded: For each predicted object, whether its quote stands verbatim in the source; empty without a source.
-        changes: What post-processing did.
+        grounded: For each predicted object, whether its quote is verbatim in the source; empty without a source.
+        changes: What post-processing changed.
     """
 
     row: int
@@ -44,10 +44,10 @@ class Document:
     changes: tuple[Change, ...] = ()
 
     def comparisons(self, match: Match) -> list[tuple[Attribute, str, str | None]]:
-        """The attributes of a match that the reference states, or that have a default.
+        """The attributes of a match that the reference object has or that have a default.
 
         Returns:
-            Each with the values of reference and prediction as text; None: the prediction has no value.
+            Each with its value in the reference and in the prediction, as text; None if the prediction has none.
         """
         wanted, predicted = self.wanted[match.reference], self.predicted[match.prediction]
         return [
@@ -67,7 +67,7 @@ class Document:
         return [position for position in range(len(self.predicted)) if position not in used]
 
     def label(self, domain: str | None) -> str:
-        """A domain as results name it."""
+        """The name of a domain in results."""
         return domain if domain is not None and domain in self.schema.domains else OTHER
 
     def unit(self) -> dict[str, float]:
@@ -112,7 +112,7 @@ class Document:
         return unit
 
     def _accuracies(self) -> dict[str, float]:
-        """How often each attribute, and all parts of the bucket together, were asked for and right."""
+        """How often each attribute, and all bucket attributes together, could be compared and were right."""
         asked = dict.fromkeys(self.schema.accuracy_names, 0)
         right = dict(asked)
         for match in self.matches:
@@ -141,8 +141,8 @@ class Document:
     def as_dict(self) -> dict[str, Any]:
         """Its own scores and objects as plain values.
 
-        ``places`` are [start, end] of where a span stands in the source: verbatim, or but for Unicode form, quotation
-        marks and blanks; None without a source.
+        ``places`` lists [start, end] of each occurrence of the span in the source, verbatim or else up to Unicode form,
+        quotation marks and blanks; None without a source.
         """
         missed, spurious, hits = self.missed(), self.spurious(), len(self.matches)
         flags = {

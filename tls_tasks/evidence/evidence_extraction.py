@@ -71,20 +71,20 @@ def evidence_extraction(
     Args:
         predictions: One row a document: model text, a JSON string, or a list of objects.
         references: One row a document: a JSON string or a list of objects. A row has one reference.
-        sources: The documents' texts; None for one that is not known. Without any, coverage is None.
+        sources: The documents' texts; None for an unknown one. Without any, coverage is None.
         schema: Domains, attributes and keys: a schema, its name, or a mapping, see
             :func:`~tls_tasks.evidence.schema.read_schema`.
-        threshold: Overlap that a match needs, from 0 to 1; also ``"3/10"``.
+        threshold: The least overlap of a match, from 0 to 1; also as text such as ``"3/10"``.
         overlap: ``jaccard`` (words as sets), ``token_f1`` (words with repetitions), ``substring`` or ``exact``, which
             are 0 or 1 and need no threshold; see :data:`~tls_tasks.evidence.overlap.OVERLAPS`.
         tokenizer: ``whitespace`` (lower case, punctuation stays on words), ``strip_punct``, ``unicode``, or a function:
             text -> words.
-        matching: ``greedy``: the greatest overlap first, of equal ones the lowest reference, then prediction position.
+        matching: ``greedy``: the greatest overlap first, ties by the lowest reference, then prediction position.
             ``optimal``: as many matches as possible, then the greatest sum of overlaps.
-        require_grounding: Whether an object whose quote does not stand verbatim in the source matches nothing.
-        postprocess: Run :func:`~tls_tasks.evidence.postprocess.postprocess` first: ``keep``, ``drop`` or
-            ``uncertain`` says what is done with ungrounded objects. ``schema_invalid`` counts what was there before.
-        macro: Whether to give the means over documents too; a document with nothing on both sides scores 0 there.
+        require_grounding: Whether objects whose quote is not verbatim in the source can't match.
+        postprocess: Run :func:`~tls_tasks.evidence.postprocess.postprocess` first; ``keep``, ``drop`` or
+            ``uncertain`` says what happens to ungrounded objects. ``schema_invalid`` counts the objects before it.
+        macro: Whether to add means over documents; a document with no objects on either side scores 0 there.
         confidence_interval: Coverage of a bootstrap interval over documents, for example 0.95.
         n_resamples: Resamples of the interval.
         seed: Seed of the interval.
@@ -92,7 +92,7 @@ def evidence_extraction(
     Returns:
         ``tp``, ``fp``, ``fn`` over all documents; ``precision``, ``recall``, ``f1`` of their sums; ``NAME_accuracy`` of
         each attribute and ``bucket_accuracy`` (all buckets right), over matches; ``evidence_coverage`` and
-        ``evidence_coverage_normalised``, the part of the predicted objects whose quote stands in its source;
+        ``evidence_coverage_normalised``, the share of predicted objects whose quote is in the source;
         ``domains``; ``parse_failures`` and ``schema_invalid``. See
         :class:`~tls_tasks.core.score.Score`.
 

@@ -1,4 +1,4 @@
-"""Predicted and reference objects matched one to one: greedily by falling overlap, or as many as possible."""
+"""Match predicted and reference objects one to one: greedily by decreasing overlap, or as many as possible."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ MATCHINGS = ("greedy", "optimal")
 
 
 class Match(NamedTuple):
-    """Two objects that are matched: their positions in the reference and in the prediction, and their overlap."""
+    """Two matched objects: their positions in the reference and in the prediction, and their overlap."""
 
     reference: int
     prediction: int
     overlap: float
 
 
-# What of an object is compared with others of its domain: its position in the document, the words of its span as the
-# measure of overlap wants them, and the required attributes that it lacks.
+# What is compared of an object: its position in the document, the words of its span as the measure of overlap wants
+# them, and the required attributes that it lacks.
 _Span = tuple[int, Any, frozenset[str]]
 
-# Overlap -> position in the reference -> the positions in the prediction that overlap so much, rising.
+# Overlap -> position in the reference -> the positions in the prediction with that overlap, ascending.
 _Candidates = Mapping[float, Mapping[int, Sequence[int]]]
 _Numbers = defaultdict[Hashable, int]  # a document's words, numbered as they come
 _NOTHING: frozenset[str] = frozenset()
@@ -39,9 +39,9 @@ class Matcher:
 
     Attributes:
         schema: What the objects may hold.
-        overlap: How alike two spans are.
-        words: What the words of a span are.
-        threshold: Overlap that a match needs, if the measure is graded.
+        overlap: Measures how similar two spans are.
+        words: Splits a span into words.
+        threshold: The least overlap of a match, if the measure is graded.
         how: ``greedy``: the pair of greatest overlap first, of equal ones that of the lowest reference position, then
             that of the lowest prediction position. ``optimal``: as many matches as possible, then the greatest sum of
             overlaps, then the lowest positions, in order.
@@ -82,13 +82,14 @@ class Matcher:
         """Match the objects of one document.
 
         Args:
-            wanted: The reference's objects; None for one that can't be matched. One without domain or span can't be.
-            predicted: The predicted ones, likewise. One that lacks a required attribute matches only an object of the
-                reference that lacks it too.
-            across_domains: Whether all domains are taken as one.
+            wanted: The reference objects; None stands for an object that must not be matched. Objects without domain or
+                span are never matched.
+            predicted: The predicted objects, likewise. An object that lacks a required attribute only matches a
+                reference object that lacks it too.
+            across_domains: Whether to ignore domains.
 
         Returns:
-            The matches in the order of the reference.
+            The matches, in the order of the reference.
         """
         solve = _greedy if self.how == "greedy" else _optimal
         numbers: _Numbers = defaultdict(count().__next__)
@@ -117,7 +118,7 @@ class Matcher:
         return domains
 
     def _candidates(self, left: Sequence[_Span], right: Sequence[_Span]) -> _Candidates:
-        """All pairs that may be matched. Nested, so that pairs of one overlap cost eight bytes each and no sorting."""
+        """All pairs that may be matched; nested, so that a pair costs eight bytes and only overlaps are sorted."""
         threshold = self.threshold if self.overlap.is_graded else 1.0
         value = self.overlap.value
         found: dict[float, dict[int, list[int]]] = {}
@@ -146,7 +147,7 @@ def _greedy(candidates: _Candidates) -> Iterator[Match]:
 
 
 def _optimal(candidates: _Candidates) -> Iterator[Match]:
-    """What is in nobody's way is matched at once, the rest by scipy."""
+    """Pairs without competition are matched at once, the others by scipy."""
     pairs = [
         Match(reference, prediction, overlap)
         for overlap, rows in candidates.items()
@@ -166,7 +167,7 @@ def _optimal(candidates: _Candidates) -> Iterator[Match]:
 
 
 def _assigned(pairs: Sequence[Match]) -> Iterator[Match]:
-    """The best one-to-one choice of pairs: a sparse assignment in which a reference object may stay alone."""
+    """The best one-to-one choice of pairs: a sparse assignment in which reference objects may stay unmatched."""
     import numpy as np
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
@@ -175,9 +176,9 @@ def _assigned(pairs: Sequence[Match]) -> Iterator[Match]:
     rows, row = np.unique(references, return_inverse=True)
     columns, column = np.unique(predictions, return_inverse=True)
     n_rows, n_columns = len(rows), len(columns)
-    # Among equal choices the lowest positions, in order: too little to outweigh a difference of overlaps.
+    # Of equally good choices take the lowest positions, in order; too little to outweigh a difference of overlaps.
     tie = (row * n_columns + column - row * column / (n_rows * n_columns)) / (n_rows * n_columns)
-    # A match costs 1 to 2; staying alone costs more than all matches together can differ by.
+    # A match costs 1 to 2; staying unmatched costs more than the costs of all matches together can differ.
     cost = np.concatenate([2 - overlaps + 1e-8 * tie, np.full(n_rows, 2.0 * n_rows + 3)])
     places = np.arange(n_rows)
     where = np.concatenate([row, places]), np.concatenate([column, n_columns + places])

@@ -1,4 +1,4 @@
-"""How alike two quoted spans are: four measures over the words of both."""
+"""How similar two quoted spans are: four measures over their words."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Overlap(NamedTuple):
         key: The words of a span, and the numbers of all words so far -> what is compared: a set of words as the bits of
             one integer, or text.
         value: Two keys -> their overlap, from 0 to 1.
-        is_graded: Whether there are values between 0 and 1, so that a threshold means something.
+        is_graded: Whether there are values between 0 and 1, so that a threshold makes sense.
     """
 
     key: Callable[[Sequence[str], _Numbers], Any]
@@ -31,7 +31,7 @@ class Overlap(NamedTuple):
 
 
 def _bare_words(text: str) -> list[str]:
-    """Lower-case words between blanks without punctuation at their ends; what is only punctuation is no word.
+    """Lower-case words between blanks without punctuation at their ends; words of punctuation alone are dropped.
 
     Example:
         >>> _bare_words("“Seemed” half-asleep … today.")
@@ -71,7 +71,7 @@ def _bits(words: Iterable[Hashable], numbers: _Numbers) -> int:
 
 
 def _numbered_bits(words: Sequence[str], numbers: _Numbers) -> int:
-    """The words, and each repetition of one with its number, so that a set keeps them all."""
+    """The words, with repetitions numbered so that the set keeps them all."""
     if len(set(words)) == len(words):
         return _bits(words, numbers)
     seen: Counter[str] = Counter()

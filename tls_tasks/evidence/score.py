@@ -1,4 +1,4 @@
-"""From documents to the corpus's numbers: the table of results, and what a person reads to improve a prompt."""
+"""From documents to corpus scores: the table of results, and details that help to improve a prompt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tls_tasks.evidence.documents import OTHER, Document
 from tls_tasks.evidence.matching import Matcher
 from tls_tasks.evidence.types import Attribute, EvidenceSchema
 
-_NONE = "(none)"  # in a confusion table: no object on the other side, or an attribute without a value
+_NONE = "(none)"  # in a confusion table: no counterpart, or an attribute without a value
 
 _Confusions = dict[str, dict[str, int]]
 
@@ -28,7 +28,7 @@ def _f1(tp: float, fp: float, fn: float) -> float:
 
 
 def _coverage(sourced: float, checked: float, grounded: float) -> float:
-    """NaN where no document has a source."""
+    """NaN if no document has a source."""
     if not sourced:
         return math.nan
     return grounded / checked if checked else 0.0
@@ -47,7 +47,7 @@ def _prf_results(prefix: str = "") -> dict[str, Result]:
 
 @lru_cache
 def _count_results(prefix: str = "") -> dict[str, Result]:
-    """How many objects were found, made up and missed."""
+    """How many objects were found, spurious and missed."""
     return {part: total(f"{prefix}{part}", better=part == "tp") for part in ("tp", "fp", "fn")}
 
 
@@ -73,7 +73,7 @@ def results(schema: EvidenceSchema, macro: bool = False) -> dict[str, Result]:
 
 
 def domains(schema: EvidenceSchema, score: Score) -> dict[str, Any]:
-    """Domain -> its precision, recall, F1 and counts; what the schema does not have is one domain, ``(other)``."""
+    """Domain -> precision, recall, F1 and counts; domains that are not in the schema are combined as ``(other)``."""
     found: dict[str, dict[str, float]] = {}
     for domain in (*schema.domains, OTHER):
         prefix = f"domain/{domain}/"
@@ -85,7 +85,7 @@ def domains(schema: EvidenceSchema, score: Score) -> dict[str, Any]:
 
 
 def details(matcher: Matcher, score: Score) -> dict[str, Any]:
-    """Other ways to count the same matches, confusion tables, and how often what broke the schema."""
+    """Other ways to count the same matches, confusion tables, and how often the schema was violated in which way."""
     buckets = [attribute.name for attribute in matcher.schema.attributes if attribute.bucket]
     right, asked = (sum(_sum(score, f"{name}/{part}") for name in buckets) for part in ("right", "asked"))
     documents: Sequence[Document] = score.items
@@ -105,10 +105,10 @@ def _sum(score: Score, part: str) -> float:
 
 
 def _schemes(score: Score) -> Mapping[str, Any]:
-    """The same matches counted otherwise.
+    """The same matches, counted differently.
 
-    ``exact``: a match counts if both spans are the same text; ``partial``: it counts 1 if they are and 1/2 if not, as
-    in MUC; ``soft``: it counts its overlap.
+    ``exact`` counts a match if both spans are the same text, ``partial`` counts 1 if they are and 1/2 otherwise, as in
+    MUC, and ``soft`` counts the overlap.
     """
     tp, fp, fn, exact = (_sum(score, part) for part in ("tp", "fp", "fn", "exact"))
     hits = {"exact": exact, "partial": exact + (tp - exact) / 2, "soft": _sum(score, "overlap")}
@@ -118,8 +118,8 @@ def _schemes(score: Score) -> Mapping[str, Any]:
 def _confusions(documents: Sequence[Document], matcher: Matcher) -> dict[str, _Confusions]:
     """Tables of the reference's value -> the predicted value -> how often.
 
-    ``domain``: of the matches, and of what is left on both sides after matching it once more with the domain ignored;
-    ``(none)`` stands for no counterpart. Each attribute: of the matches.
+    The table ``domain`` covers all objects: those that are not matched are matched once more regardless of domain, and
+    ``(none)`` stands for no counterpart. The tables of attributes cover the matches.
     """
     schema = matcher.schema
     tables: dict[str, _Confusions] = {"domain": {}, **{attribute.name: {} for attribute in schema.attributes}}
@@ -151,7 +151,7 @@ def _count(table: _Confusions, wanted: str, predicted: str) -> None:
 
 
 def _written(attribute: Attribute, wanted: str, predicted: str | None) -> str:
-    """The predicted value; one that the schema does not have is ``(other)``, since a model may say anything."""
+    """The predicted value; ``(other)`` if it is not in the schema, since a model may write anything."""
     if predicted is None:
         return _NONE
     return predicted if predicted == wanted or predicted in attribute.values else OTHER

@@ -28,14 +28,14 @@ DEFAULT_CONTEXT_BUDGET = 24_000
 DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 
 TEXT_FIELDS = ("text", "document", "dialogue", "transcript", "source", "report", "input")
-"""Fields that hold the document; the first that a row has is read."""
+"""Fields that may hold the document; the first one present is read."""
 
 REFERENCE_FIELDS = ("references", "reference", "summary", "output")
-"""Fields that hold the reference summary, or a list of them; the first that a row has is read."""
+"""Fields that may hold the reference summary, or a list of them; the first one present is read."""
 
 ID_FIELDS = ("pid", "id", "doc_id", "uid")
-"""Fields that hold the document's name; without one it is the number of the row. ``pid`` first: in SCROLLS it is the
-one that is unique."""
+"""Fields that may hold the document's id; a row with none of them is numbered. ``pid`` comes first, since in SCROLLS
+only that is unique."""
 
 _LAST_NUMBER = re.compile(r"_\d+$")
 _BLANK_LINE = re.compile(r"\r?\n[ \t]*\r?\n")
@@ -46,10 +46,10 @@ class _Document:
     """One document to summarise.
 
     Attributes:
-        id: Its name, unique in the data set.
-        text: The text, whole.
-        query: What the summary must answer; empty where there is none.
-        references: The reference summaries, one or more.
+        id: Unique within the data set.
+        text: The full text.
+        query: What the summary must answer; empty if there is no query.
+        references: One or more reference summaries.
     """
 
     id: str
@@ -79,12 +79,12 @@ def load_documents(
             ``org/name@revision`` whose split ``test`` has such rows. A row has one of :data:`TEXT_FIELDS` and one of
             :data:`REFERENCE_FIELDS`, and may have one of :data:`ID_FIELDS` and ``query``.
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
-        context_budget: Characters of a document that a prompt shows; what is beyond them is cut off.
+        context_budget: How many characters of a document a prompt shows; the rest is cut off.
         provenance: Filled with ``edition`` and ``origin`` of the data, and so shown in the results file.
-        **ignored: What is meant for others.
+        **ignored: Options meant for others.
 
     Returns:
-        One row a document. ``references`` is JSON, ``[summary, …]``; ``text_truncated`` is the number of characters
+        One row per document. ``references`` is JSON, ``[summary, …]``; ``text_truncated`` is the number of characters
         that the budget cut off.
 
     Raises:
@@ -226,7 +226,7 @@ def _string(value: Any, names: Iterable[str], where: str) -> str:
 
 
 def _grouped(documents: Iterable[_Document]) -> list[_Document]:
-    """One document for rows whose ids differ in their last ``_N`` only; a dialogue that stands alone keeps its id.
+    """One document for all rows whose ids differ only in a final ``_N``; a dialogue with a single row keeps its id.
 
     The text is part of the key, since the ids of the other splits end in the number of the dialogue.
     """

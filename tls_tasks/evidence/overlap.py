@@ -87,7 +87,7 @@ def _joined(words: Sequence[str], _: _Numbers) -> str:
 
 
 def _sequence_bit(words: Sequence[str], numbers: _Numbers) -> int:
-    return _bits([tuple(words)], numbers)
+    return 1 << numbers[tuple(words)]
 
 
 def _jaccard(left: int, right: int) -> float:

@@ -1,8 +1,12 @@
 """Real harness parts for the tests: a task manager for our tasks, a tiny checkpoint, a server on loopback."""
 
 import json
+import os
+import subprocess
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from importlib.metadata import entry_points
 
 import pytest
 
@@ -15,6 +19,38 @@ def task_manager():
     from lm_eval.tasks import TaskManager
 
     return TaskManager(include_path=str(ROOT / "task_configs"), include_defaults=False)
+
+
+def run_here(task_manager, tasks, model, **options):
+    """A run of the harness in this process."""
+    import lm_eval
+
+    return lm_eval.simple_evaluate(model=model, tasks=tasks, task_manager=task_manager, **options)
+
+
+def run_installed(folder, model, arguments):
+    """``lm_eval --model MODEL ARGUMENTS`` in an empty folder, word for word; needs tls-tasks installed.
+
+    Returns:
+        The process, its results file, and task -> samples.
+    """
+    if model not in {point.name for point in entry_points(group="lm_eval.models")}:
+        pytest.skip("this tls-tasks is not installed")
+    environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "TLS_TASKS_DATA"}}
+    command = f"--model {model} {arguments} --output_path out --log_samples".split()
+    done = subprocess.run(
+        [sys.executable, "-m", "lm_eval", *command], cwd=folder, env=environment, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    (file,) = folder.glob("out/**/results_*.json")
+    results = json.loads(file.read_text())
+    samples = {}
+    for name in results["configs"]:
+        (file,) = folder.glob(f"out/**/samples_{name}_2*.jsonl")
+        samples[name] = [json.loads(line) for line in file.read_text().splitlines()]
+        assert results["configs"][name]["metadata"]["provenance"]["edition"] == "embedded"
+    assert "EMBEDDED EDITION" in done.stderr
+    return done, results, samples
 
 
 @pytest.fixture(scope="session")

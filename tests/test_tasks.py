@@ -59,6 +59,9 @@ def test_the_yaml_and_the_task_say_the_same(task, documents, task_manager):
     errors = {key for key in listed if key.endswith("_stderr") and key not in table}
     assert set(listed) - errors == set(table), "a key that a file leaves out would be averaged without a word"
     assert errors == {f"{key}_stderr" for key in task.for_document(documents[0]).with_errors}
+    order = list(listed)
+    for key in errors:  # anywhere else the harness overwrites it
+        assert order.index(key) == order.index(key.removesuffix("_stderr")) + 1
     assert {key: listed[key]["higher_is_better"] for key in table} == {key: table[key].better for key in table}
     answers = [task.target(row) for row in documents]
     if task.judge is not None:
@@ -87,11 +90,16 @@ def test_a_target_is_an_answer_as_a_model_should_write_it(task, documents):
 
 
 def test_no_answer_raises(task, documents):
+    """Nor does what a user's filter may have made of it."""
     process = Process(task)
-    for answer in [*HOSTILE, None, [], 3]:
-        numbers = process(documents[0], [answer])
+    own = task.for_document(documents[0])
+    for responses in [*([answer] for answer in HOSTILE), [], [None], [[]], [["an answer"]], [3], [{"a": 1}]]:
+        numbers = process(documents[0], responses)
+        assert set(numbers) == {*own.table, *(f"{key}_stderr" for key in own.with_errors)}
         assert all(isinstance(value, float) for value in numbers.values())
         json.dumps({key: None if math.isnan(value) else value for key, value in numbers.items()})
+        if task.judge is None:  # else there are verdicts to wait for
+            assert all(math.isfinite(numbers[key]) and numbers[key] >= 0 for key in own.table)
 
 
 def test_a_document_that_was_changed_is_nan_and_not_a_lost_run(task, documents, caplog):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tls_tasks.core.prompts import read_prompt
-from tls_tasks.evidence.baseline import KEYWORDS, answer, read_request
+from tls_tasks.evidence.baseline import KEYWORDS, _read_request, answer
 from tls_tasks.evidence.data import DATA_SETS, load_documents, prompt, schema_of
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.read import parse_evidence
@@ -99,7 +99,7 @@ def test_a_prompt_that_asks_for_no_objects_is_answered_with_none(text):
 
 
 def test_it_reads_the_schema_from_the_prompt():
-    request = read_request(read_prompt(prompt(doc("x"))).instruction)
+    request = _read_request(read_prompt(prompt(doc("x"))).instruction)
     assert request.domains == ("symptom", "food", "emotion", "mind")
     assert (request.domain_key, request.span_key) == ("domain", "evidence_span")
     assert request.attributes[1] == (
@@ -108,7 +108,7 @@ def test_it_reads_the_schema_from_the_prompt():
         ("low", "medium", "high", "unknown"),
     )
     assert request.attributes[3][0] == "time_bucket" and request.attributes[3][1] == request.domains
-    plain = read_request(read_prompt(prompt(doc("x", name="evidence_maccrobat"))).instruction)
+    plain = _read_request(read_prompt(prompt(doc("x", name="evidence_maccrobat"))).instruction)
     assert plain.domains == SCHEMAS["evidence_maccrobat"].domains and plain.attributes == ()
 
 

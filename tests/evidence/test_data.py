@@ -9,7 +9,7 @@ import pytest
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data import hub
 from tls_tasks.data.order import EMBEDDED, EmbeddedEditionWarning
-from tls_tasks.evidence.data import DATA_SETS, load_documents, load_evidence, prompt, schema_of
+from tls_tasks.evidence.data import DATA_SETS, _load_evidence, load_documents, prompt, schema_of
 from tls_tasks.evidence.data_rows import EvidenceDocument, read_rows
 from tls_tasks.evidence.files import read_three, schema_at
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema
@@ -119,7 +119,7 @@ def test_an_entity_of_two_passages_is_the_stretch_between_but_many_misplaced_are
     others = [{"label": "emotion", "start": number, "end": number + 2} for number in range(10)]
     (document,) = read_rows(NO_ATTRIBUTES, numbered([{"text": TEXT, "entities": others + parts}]))
     assert document.objects[-1]["evidence_span"] == "Had tea. Then"
-    with pytest.raises(DataError, match="row 1: 1 of 1 entities are not where their offsets say"):
+    with pytest.raises(DataError, match="row 1: the offsets of 1 of 1 entities don't point at their text"):
         read_rows(NO_ATTRIBUTES, numbered([{"text": TEXT, "entities": parts}]))
 
 
@@ -178,11 +178,11 @@ def test_user_data_in_every_form_as_file_or_folder(tmp_path, form, parent):
         write(folder / "x.jsonl", ROWS)
     else:
         write(folder / "x.json", json.dumps(ROWS if form == "json" else {"data": ROWS, "more": 1}, indent=1))
-    loaded = load_evidence("evidence_journals", data=tmp_path if parent else folder)
+    loaded = _load_evidence("evidence_journals", data=tmp_path if parent else folder)
     assert (loaded.documents, loaded.edition) == (EXPECTED, "local")
     if form != "pair" and not parent:
         (file,) = folder.iterdir()
-        assert load_evidence("evidence_journals", data=file).documents == EXPECTED
+        assert _load_evidence("evidence_journals", data=file).documents == EXPECTED
 
 
 @pytest.mark.parametrize(
@@ -197,7 +197,7 @@ def test_user_data_in_every_form_as_file_or_folder(tmp_path, form, parent):
 )
 def test_two_files_that_do_not_fit_are_errors_that_name_file_and_line(tmp_path, journals, gold, message):
     with pytest.raises(DataError, match=message):
-        load_evidence("evidence_journals", data=write_pair(tmp_path, journals, gold))
+        _load_evidence("evidence_journals", data=write_pair(tmp_path, journals, gold))
 
 
 @pytest.mark.parametrize(
@@ -206,8 +206,8 @@ def test_two_files_that_do_not_fit_are_errors_that_name_file_and_line(tmp_path, 
         ("x.jsonl", b'{"text": "T"\n', r"x\.jsonl, line 1: not JSON"),
         ("x.jsonl", b"\xff\n", r"x\.jsonl, after line 0: can't be read"),
         ("x.jsonl", b'\n{"text": "T", "items": [7]}\n', r"x\.jsonl, line 2, object 1: expected an object"),
-        ("x.json", b"[1", r"x\.json: not JSON"),
-        ("x.json", b'{"rows": []}', r'x\.json: expected a list of objects, or an object with such a list as "data"'),
+        ("x.json", b"[1", r"x\.json, line 1: not JSON"),
+        ("x.json", b'{"rows": []}', r"x\.json, line 1: no field text"),
         ("x.parquet", b"no", r"x\.parquet: not readable as Parquet"),
         ("x.txt", b"text", r"x\.txt: expected a file that ends in"),
         ("journals.jsonl", b"{}", "journals.jsonl, line 1: no field text"),
@@ -216,14 +216,14 @@ def test_two_files_that_do_not_fit_are_errors_that_name_file_and_line(tmp_path, 
 def test_broken_files_are_errors_that_name_file_and_line(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(DataError, match=message):
-        load_evidence("evidence_journals", data=tmp_path / name)
+        _load_evidence("evidence_journals", data=tmp_path / name)
 
 
 def test_journals_without_the_file_of_gold(tmp_path):
     write_pair(tmp_path)
     (tmp_path / "gold.jsonl").unlink()
     with pytest.raises(DataError, match=r"gold\.jsonl: no such file"):
-        load_evidence("evidence_journals", data=tmp_path)
+        _load_evidence("evidence_journals", data=tmp_path)
 
 
 def three(tmp_path, predictions, **files):
@@ -286,7 +286,7 @@ def test_a_schema_file(tmp_path):
 @every_set
 def test_offline_the_embedded_edition_runs_and_is_loud(name):
     with pytest.warns(EmbeddedEditionWarning, match=f"{name} runs on the EMBEDDED EDITION") as caught:
-        loaded = load_evidence(name)
+        loaded = _load_evidence(name)
     assert loaded.edition == "embedded" and DATA_SETS[name].obtain in str(caught[0].message)
     assert len(loaded.documents) == {"evidence_journals": 50, "evidence_maccrobat": 4}[name]
 
@@ -295,30 +295,30 @@ def test_data_beats_the_environment_and_the_environment_the_rest(tmp_path, monke
     write_pair(tmp_path / "root" / "journals")
     write(tmp_path / "other.jsonl", ROWS[:1])
     monkeypatch.setenv("TLS_TASKS_DATA", str(tmp_path / "root"))
-    assert load_evidence("evidence_journals").documents == EXPECTED
-    assert load_evidence("evidence_journals", data=tmp_path / "other.jsonl").documents == EXPECTED[:1]
+    assert _load_evidence("evidence_journals").documents == EXPECTED
+    assert _load_evidence("evidence_journals", data=tmp_path / "other.jsonl").documents == EXPECTED[:1]
     with pytest.warns(EmbeddedEditionWarning):  # it has no folder of this set
-        assert load_evidence("evidence_maccrobat").edition == "embedded"
+        assert _load_evidence("evidence_maccrobat").edition == "embedded"
 
 
 def test_errors_without_any_data_name_what_to_do():
     with pytest.raises(DataError, match=r"nothing is published on the hub.*journals\.jsonl and gold\.jsonl"):
-        load_evidence("evidence_journals", edition="hub")
+        _load_evidence("evidence_journals", edition="hub")
     with pytest.raises(DataError, match=r"MACCROBAT2020-V2\.json is not in the cache, and the hub is switched off"):
-        load_evidence("evidence_maccrobat", edition="hub")
+        _load_evidence("evidence_maccrobat", edition="hub")
     with pytest.raises(DataError, match="data: nowhere is neither"):
-        load_evidence("evidence_journals", data="nowhere")
+        _load_evidence("evidence_journals", data="nowhere")
     with pytest.raises(OptionError, match="expected one of 'evidence_journals', 'evidence_maccrobat'"):
-        load_evidence("journals")
+        _load_evidence("journals")
     with pytest.raises(OptionError, match="expected one of 'local'"):
-        load_evidence("evidence_journals", edition="real")
+        _load_evidence("evidence_journals", edition="real")
 
 
 def test_the_embedded_edition_cannot_be_passed_off_as_local_and_no_set_as_another():
     with pytest.warns(EmbeddedEditionWarning):
-        assert load_evidence("evidence_journals", data=EMBEDDED / "evidence_journals").edition == "embedded"
+        assert _load_evidence("evidence_journals", data=EMBEDDED / "evidence_journals").edition == "embedded"
     with pytest.raises(DataError, match="named like evidence_journals, not evidence_maccrobat"):
-        load_evidence("evidence_maccrobat", data=EMBEDDED / "evidence_journals")
+        _load_evidence("evidence_maccrobat", data=EMBEDDED / "evidence_journals")
 
 
 def test_a_data_set_on_the_hub_that_the_user_names(tmp_path):
@@ -351,7 +351,7 @@ def test_the_hub_copy_of_maccrobat(cached):
         "ner_labels": ["O"],
     }
     cached(json.dumps({"data": [document] * 200, "all_ner_labels": ["O"]}))
-    loaded = load_evidence("evidence_maccrobat")
+    loaded = _load_evidence("evidence_maccrobat")
     assert (loaded.edition, len(loaded.documents)) == ("hub", 200)
     assert loaded.origin == f"singh-aditya/MACCROBAT_biomedical_ner@{DATA_SETS['evidence_maccrobat'].hub.revision}"
     assert loaded.documents[7] == EvidenceDocument(
@@ -359,9 +359,9 @@ def test_the_hub_copy_of_maccrobat(cached):
     )
     cached(json.dumps({"data": [document] * 3}))
     with pytest.warns(EmbeddedEditionWarning):
-        assert load_evidence("evidence_maccrobat").edition == "embedded"
+        assert _load_evidence("evidence_maccrobat").edition == "embedded"
     with pytest.raises(DataError, match=r"has 3 rows, but data_sets\.json expects 200"):
-        load_evidence("evidence_maccrobat", edition="hub")
+        _load_evidence("evidence_maccrobat", edition="hub")
 
 
 @every_set

@@ -7,7 +7,7 @@ import yaml
 
 from tls_tasks.cli import main
 from tls_tasks.data.order import EMBEDDED
-from tls_tasks.evidence.data import load_evidence
+from tls_tasks.evidence.data import _load_evidence
 from tls_tasks.evidence.types import Attribute, EvidenceSchema
 
 pytestmark = pytest.mark.usefixtures("isolated")
@@ -36,7 +36,7 @@ def test_round_trip(tmp_path, capsys, pair):
     else:
         source = write(tmp_path / "rows.jsonl", ROWS)
     assert run("--source", source, "--out", out, "--licence", "cc0-1.0") == 0
-    loaded, original = (load_evidence("evidence_journals", data=place) for place in (out, source))
+    loaded, original = (_load_evidence("evidence_journals", data=place) for place in (out, source))
     assert loaded.documents == original.documents and [one.id for one in loaded.documents] == ["a", "2"]
     printed = capsys.readouterr().out
     assert f"{out}: 2 documents, 1 objects of the schema journal" in printed
@@ -63,7 +63,7 @@ def test_a_schema_of_ones_own_goes_along(tmp_path, capsys):
     assert run("--source", source, "--out", out, "--schema", schema) == 0
     assert json.loads((out / "schema.json").read_text()) == PLANTS.as_dict()
     assert f'"schema": "{out}/schema.json"' in capsys.readouterr().out
-    assert load_evidence("evidence_journals", data=out, schema=PLANTS).documents[0].objects == tuple(row["items"])
+    assert _load_evidence("evidence_journals", data=out, schema=PLANTS).documents[0].objects == tuple(row["items"])
 
 
 def test_what_is_wrong_is_named_and_nothing_is_written(tmp_path, capsys):

@@ -320,7 +320,7 @@ def test_the_label_tells_schemas_of_one_name_apart():
     [
         (3, "schema: got int 3, expected an EvidenceSchema, the name of one, or a mapping"),
         ({}, r"schema\['domains'\]: got None, expected a list"),
-        ({"domains": []}, r"schema: got one that can't be: domains must be one or more"),
+        ({"domains": []}, r"schema: got an impossible one: domains must be one or more"),
         ({"domains": ["a", "a"]}, "all different"),
         ({"domains": [1]}, r"schema\['domains'\]: got int 1, expected a str"),
         ({"domains": ["a"], "attributes": {"x": 1}}, r"schema\['attributes'\]: got dict"),

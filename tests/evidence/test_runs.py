@@ -1,16 +1,12 @@
 """Whole runs of the extraction tasks, each compared with a direct computation from the answers that it logged."""
 
 import json
-import os
-import subprocess
-import sys
-from importlib.metadata import entry_points
 
 import pytest
 
 import tls_tasks
 from tests.conftest import ROOT
-from tests.timelines.test_runs import run_here
+from tests.harness_parts import run_here, run_installed
 from tls_tasks.evidence.data import DATA_SETS, load_documents
 from tls_tasks.evidence.schema import read_schema
 
@@ -49,21 +45,10 @@ def check(results, samples):
 
 def test_the_command_line_word_for_word(tmp_path):
     """``lm_eval --tasks evid --model evid_keyword`` in an empty folder."""
-    if "evid_keyword" not in {point.name for point in entry_points(group="lm_eval.models")}:
-        pytest.skip("this tls-tasks is not installed")
-    environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "TLS_TASKS_DATA"}}
-    command = "--tasks evid --model evid_keyword --output_path out --log_samples".split()
-    done = subprocess.run(
-        [sys.executable, "-m", "lm_eval", *command], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "|evid " in done.stdout and "EMBEDDED EDITION" in done.stderr
-    (file,) = tmp_path.glob("out/**/results_*.json")
-    results = json.loads(file.read_text())
+    done, results, samples = run_installed(tmp_path, "evid_keyword", "--tasks evid")
+    assert "|evid " in done.stdout
     for name in NAMES:
-        (samples,) = tmp_path.glob(f"out/**/samples_{name}_*.jsonl")
-        check(results["results"][name], [json.loads(line) for line in samples.read_text().splitlines()])
-        assert results["configs"][name]["metadata"]["provenance"]["edition"] == "embedded"
+        check(results["results"][name], samples[name])
 
 
 def test_the_keyword_baseline_on_both_tasks_and_the_groups_macro_average(task_manager):
@@ -169,10 +154,3 @@ def test_a_chat_endpoint_with_good_bad_and_hostile_answers_on_both_tasks(task_ma
                 assert sample["evidence_parse_failures"] == 0 and sample["evidence_n_objects"] == 0
     budgets = {request["max_tokens"] for request in server.requests}
     assert budgets == {1024, 4096} and server.requests[0]["stop"] == ["\n<document>"]
-
-
-def test_predict_only_keeps_the_answers(task_manager):
-    from tls_tasks.hosts.models import KeywordLM
-
-    run = run_here(task_manager, ["evidence_maccrobat"], KeywordLM(), predict_only=True)
-    assert all(sample["filtered_resps"][0] for sample in run["samples"]["evidence_maccrobat"])

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.conftest import ROOT
-from tests.hostile import HOSTILE
 from tests.timelines.test_task import read
-from tls_tasks.evidence.data import DATA_SETS, schema_of
+from tls_tasks.evidence.data import DATA_SETS
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.task import TASKS, result_of
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
@@ -44,15 +43,8 @@ def metric_list(name):
 
 
 @every_task
-def test_the_metric_list_names_exactly_what_scoring_returns(name):
-    listed = [entry["metric"] for entry in metric_list(name)]
-    task = TASKS[name]
-    assert sorted(listed) == sorted([*task.table, *(f"{key}_stderr" for key in task.with_errors)])
-    doc = {**DOC, "references": "[]", "schema": json.dumps(schema_of(DATA_SETS[name]).as_dict())}
-    assert set(Process(task)(doc, ["[]"])) == set(listed)
-    assert all(key.startswith("evidence_") for key in listed)
-    for key in task.with_errors:  # else the harness overwrites it
-        assert listed.index(f"{key}_stderr") == listed.index(key) + 1
+def test_every_key_says_that_it_is_of_extraction(name):
+    assert all(key.startswith("evidence_") for key in TASKS[name].table)
 
 
 @every_task
@@ -78,12 +70,6 @@ def test_the_group_averages_what_all_tasks_have():
     common = set(TASKS["evidence_maccrobat"].table)
     assert set(keys) == common - {"evidence_schema_invalid", "evidence_parse_failures"}  # counts
     assert all(entry["weight_by_size"] is False for entry in config["aggregate_metric_list"])
-
-
-def test_every_file_is_a_task_or_the_group_and_every_task_is_there():
-    configs = [read(path) for path in FOLDER.glob("*.yaml")]
-    assert sorted(config.get("task") for config in configs if "group" not in config) == sorted(NAMES)
-    assert len(configs) == len(NAMES) + 1
 
 
 def test_the_readme_tells_of_every_task_key_and_licence():
@@ -230,7 +216,7 @@ def test_any_text_scores(text):
     check(process(DOC, [text]))
 
 
-MORE_HOSTILE = [
+HOSTILE = [
     '[{"domain": {}, "evidence_span": []}]',
     '[{"domain": "food", "evidence_span": ' + '"tea ' * 30_000 + '"}]',
     "[" + '{"domain": "food", "evidence_span": "Had tea"},' * 5_000,
@@ -238,14 +224,9 @@ MORE_HOSTILE = [
 ]
 
 
-@pytest.mark.parametrize("text", HOSTILE + MORE_HOSTILE, ids=range(len(HOSTILE + MORE_HOSTILE)))
+@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_text_scores(text):
     check(process(DOC, [text]))
-
-
-@pytest.mark.parametrize("results", [[], [None], [[]], [["[]"]], [3], [{"a": 1}]])
-def test_what_a_users_filter_may_have_made_of_the_answer(results):
-    check(process(DOC, results))
 
 
 def test_a_scorer_that_fails_shows_as_nan_and_not_as_a_lost_run(monkeypatch, caplog):

@@ -10,10 +10,10 @@ from importlib.metadata import entry_points
 import pytest
 
 from tests.conftest import ROOT
+from tests.harness_parts import run_here
 from tests.reports.answers import answers, docs, sample_reports
 from tests.reports.judges.server import Server as JudgeServer
 from tests.reports.judges.server import truth
-from tests.timelines.test_runs import run_here
 from tls_tasks.cli import main
 from tls_tasks.hosts.lm_eval import Process
 from tls_tasks.reports.data import embedded_recording

@@ -13,7 +13,7 @@ from tests.summaries import slow_rouge_l as slow
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.summaries.evaluators import SummarizationQuality
 from tls_tasks.summaries.evaluators import rouge_l as rouge_l_of_one_pair
-from tls_tasks.summaries.rouge_l import NoBoundaryWarning, lcs_counts, rouge_l
+from tls_tasks.summaries.rouge_l import NoBoundaryWarning, _lcs_counts, rouge_l
 
 SHARED_ORACLE = SHARED / "oracles" / "rouge_l.jsonl"
 ROWS = read_jsonl(SHARED_ORACLE if SHARED_ORACLE.exists() else ORACLES / "rouge_l.jsonl")
@@ -96,7 +96,7 @@ def test_rouge_l_is_the_two_row_tables(prediction, reference):
 @settings(max_examples=200)
 @given(*[st.lists(st.lists(st.sampled_from("abcdef"), max_size=8), max_size=5) for _ in range(2)])
 def test_rouge_lsum_is_the_tables(predicted, reference):
-    counts = lcs_counts(predicted, reference)
+    counts = _lcs_counts(predicted, reference)
     assert counts.recall_hits == counts.precision_hits == slow.summary_hits(predicted, reference)
     assert (counts.predicted, counts.reference) == (sum(map(len, predicted)), sum(map(len, reference)))
 

@@ -1,16 +1,12 @@
 """Whole runs of the summarisation tasks, each compared with a direct computation from the answers that it logged."""
 
 import json
-import os
-import subprocess
-import sys
-from importlib.metadata import entry_points
 
 import pytest
 
 import tls_tasks
 from tests.conftest import ROOT
-from tests.timelines.test_runs import run_here
+from tests.harness_parts import run_here, run_installed
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import strip_thinking
 from tls_tasks.summaries.data import DATA_SETS, load_documents
@@ -40,21 +36,10 @@ def check(results, samples):
 
 def test_the_command_line_word_for_word(tmp_path):
     """``lm_eval --tasks summ --model summ_lead`` in an empty folder."""
-    if "summ_lead" not in {point.name for point in entry_points(group="lm_eval.models")}:
-        pytest.skip("this tls-tasks is not installed")
-    environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "TLS_TASKS_DATA"}}
-    command = "--tasks summ --model summ_lead --model_args n=2 --output_path out --log_samples".split()
-    done = subprocess.run(
-        [sys.executable, "-m", "lm_eval", *command], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "|summ " in done.stdout and "EMBEDDED EDITION" in done.stderr
-    (file,) = tmp_path.glob("out/**/results_*.json")
-    results = json.loads(file.read_text())
+    done, results, samples = run_installed(tmp_path, "summ_lead", "--tasks summ --model_args n=2")
+    assert "|summ " in done.stdout
     for name in NAMES:
-        (samples,) = tmp_path.glob(f"out/**/samples_{name}_*.jsonl")
-        check(results["results"][name], [json.loads(line) for line in samples.read_text().splitlines()])
-        assert results["configs"][name]["metadata"]["provenance"]["edition"] == "embedded"
+        check(results["results"][name], samples[name])
 
 
 def test_the_lead_baseline_on_every_task_and_the_groups_macro_average(task_manager):
@@ -166,10 +151,3 @@ def test_a_chat_endpoint_with_good_bad_and_hostile_answers_on_every_task(task_ma
     assert all(score < 0.1 for score in scores[5::6])
     assert sum(run["results"][name]["empty_answers,none"] for name in NAMES) == 6
     assert server.requests[0]["max_tokens"] == 1024 and server.requests[0]["stop"] == ["\n<document>"]
-
-
-def test_predict_only_keeps_the_answers(task_manager):
-    from tls_tasks.hosts.models import LeadLM
-
-    run = run_here(task_manager, ["summ_dialogsum"], LeadLM(), predict_only=True)
-    assert all(sample["filtered_resps"][0] for sample in run["samples"]["summ_dialogsum"])

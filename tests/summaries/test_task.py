@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 import tls_tasks
 from tests.conftest import ROOT
-from tests.hostile import HOSTILE
 from tests.timelines.test_task import read
 from tls_tasks.hosts.lm_eval import Process
 from tls_tasks.summaries.data import DATA_SETS
@@ -22,25 +21,12 @@ process = Process(TASKS["summ_qmsum"])
 DOC = {"doc_id": "a", "references": json.dumps(["The council passed the bill.", "A bill was passed."])}
 
 
-def test_the_metric_list_names_exactly_what_scoring_returns():
-    listed = [entry["metric"] for entry in read(FOLDER / "_default_yaml")["metric_list"]]
-    assert sorted(listed) == sorted(KEYS)
-    assert set(process(DOC, ["The bill passed."])) == set(listed)
-    assert {"rouge_l_precision", "rouge_l_recall", "rouge_l_f1"} < set(listed)
-
-
 def test_the_group_averages_what_the_tasks_have():
     config = read(FOLDER / "summ.yaml")
     assert config["group"] == "summ" and config["task"] == NAMES
     keys = {entry["metric"] for entry in config["aggregate_metric_list"]}
     assert keys == set(KEYS) - {"empty_answers"}  # a count: its mean over tasks says nothing
     assert all(entry["weight_by_size"] is False for entry in config["aggregate_metric_list"])
-
-
-def test_every_file_is_a_task_or_the_group_and_every_task_is_there():
-    configs = [read(path) for path in FOLDER.glob("*.yaml")]
-    assert sorted(config.get("task") for config in configs if "group" not in config) == sorted(NAMES)
-    assert len(configs) == len(NAMES) + 1
 
 
 def test_the_readme_tells_of_every_task_and_licence():
@@ -108,26 +94,3 @@ def check(values):
 @given(st.text(st.characters(), max_size=300))
 def test_any_text_scores(text):
     check(process(DOC, [text]))
-
-
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_text_scores(text):
-    check(process(DOC, [text]))
-
-
-@pytest.mark.parametrize("results", [[], [None], [[]], [["A bill was passed."]], [3], [{"a": 1}]])
-def test_what_a_users_filter_may_have_made_of_the_answer(results):
-    check(process(DOC, results))
-
-
-def test_a_scorer_that_fails_shows_as_nan_and_not_as_a_lost_run(monkeypatch, caplog):
-    from tls_tasks.summaries import task
-
-    def broken(*_):
-        raise RuntimeError("a bug")
-
-    monkeypatch.setattr(task, "rouge_l", broken)
-    values = process(DOC, ["A bill was passed."])
-    assert math.isnan(values["rouge_l_f1"]) and math.isnan(values["rouge_l_precision"])
-    assert set(values) == set(KEYS)
-    assert "could not score document a" in caplog.text

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tls_tasks.timelines.baseline import answer, mentioned_dates
+from tls_tasks.timelines.baseline import _mentioned_dates, answer
 from tls_tasks.timelines.data import load_documents
 from tls_tasks.timelines.documents import closed_book_prompt, prompt
 from tls_tasks.timelines.read import parse_timeline
@@ -28,7 +28,7 @@ PUBLISHED = datetime.date(2011, 1, 31)  # a Monday
     ],
 )
 def test_dates_that_a_sentence_names(text, days):
-    assert sorted(day.isoformat() for day in mentioned_dates(text, PUBLISHED)) == days
+    assert sorted(day.isoformat() for day in _mentioned_dates(text, PUBLISHED)) == days
 
 
 @pytest.mark.parametrize("task", ["tls_crisis", "tls_timeline17", "tls_entities", "tls_open"])

@@ -10,7 +10,7 @@ from scipy.optimize import linear_sum_assignment
 
 from tests.conftest import DAYS, ORACLES, SHARED, read_jsonl, timeline_of
 from tls_tasks.core.errors import InputError
-from tls_tasks.timelines.date_f1 import date_f1, match_dates
+from tls_tasks.timelines.date_f1 import _match_dates, date_f1
 
 SHARED_ORACLE = SHARED / "oracles" / "timelines.jsonl"
 ROWS = read_jsonl(SHARED_ORACLE if SHARED_ORACLE.exists() else ORACLES / "timelines.jsonl")
@@ -54,7 +54,7 @@ def test_tolerance(predicted, reference, tolerance, matched):
 @given(st.sets(DAYS, max_size=8), st.sets(DAYS, max_size=8), st.integers(0, 4))
 def test_as_many_dates_match_as_can(predicted, wanted, tolerance):
     left, right = sorted(predicted), sorted(wanted)
-    matches = match_dates(left, right, tolerance)
+    matches = _match_dates(left, right, tolerance)
     assert len({a for a, _ in matches}) == len({b for _, b in matches}) == len(matches)
     assert all(abs((a - b).days) <= tolerance for a, b in matches)
     fits = numpy.array([[abs((a - b).days) <= tolerance for b in right] for a in left], dtype=float)

@@ -9,14 +9,14 @@ import sys
 import pytest
 
 from tls_tasks.core.errors import InputError, MissingExtraError
-from tls_tasks.timelines.context import Budget, build_context, spread_order, token_budget
+from tls_tasks.timelines.context import Budget, _spread_order, build_context, token_budget
 from tls_tasks.timelines.data import DEFAULT_CONTEXT_BUDGET, load_documents
 from tls_tasks.timelines.documents import (
+    _query_words,
+    _sentences_per_date,
     closed_book_prompt,
     documents,
     prompt,
-    query_words,
-    sentences_per_date,
 )
 from tls_tasks.timelines.news_tls import read_data_set
 from tls_tasks.timelines.topics import Article, Topic
@@ -76,13 +76,13 @@ def test_closed_book_has_no_articles_and_the_time_of_the_reference(crisis):
 )
 def test_sentences_per_date_rounds_halves_to_even_as_python_and_news_tls_do(lengths, expected):
     days = {DAY(2011, 1, 1 + number): ["S."] * length for number, length in enumerate(lengths)}
-    assert sentences_per_date(Timeline.of(days)) == expected
+    assert _sentences_per_date(Timeline.of(days)) == expected
 
 
 def test_query_is_the_keywords_or_the_name():
-    assert query_words(Topic("bpoil", ("bp", "oil", "spill"), (), ())) == ("bp", "oil", "spill")
-    assert query_words(Topic("U.S.-Syria_2017.4.7", (), (), ())) == ("U.S.-Syria",)
-    assert query_words(Topic("Rosetta_mission", (), (), ())) == ("Rosetta mission",)
+    assert _query_words(Topic("bpoil", ("bp", "oil", "spill"), (), ())) == ("bp", "oil", "spill")
+    assert _query_words(Topic("U.S.-Syria_2017.4.7", (), (), ())) == ("U.S.-Syria",)
+    assert _query_words(Topic("Rosetta_mission", (), (), ())) == ("Rosetta mission",)
 
 
 def test_prompts_say_what_is_wanted(crisis):
@@ -169,7 +169,7 @@ def test_no_sentences_give_no_text():
 
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 7, 64, 100, 1000])
 def test_spread_order_is_a_permutation_whose_every_beginning_is_spread(n):
-    order = spread_order(n)
+    order = _spread_order(n)
     assert sorted(order) == list(range(n))
     for visits in (4, 16, 64):
         if visits < n:

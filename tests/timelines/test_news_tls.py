@@ -7,7 +7,7 @@ from collections import Counter
 import pytest
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.timelines.news_tls import ARTICLE_FILES, Article, read_data_set, read_topic
+from tls_tasks.timelines.news_tls import ARTICLE_FILES, Article, _read_topic, read_data_set
 from tls_tasks.timelines.topics import read_day, read_timeline
 
 pytestmark = pytest.mark.usefixtures("isolated")
@@ -20,7 +20,7 @@ def kinds(topic):
 
 
 def test_topic_as_written(tmp_path, topic_writer):
-    topic = read_topic(topic_writer(tmp_path / "egypt"))
+    topic = _read_topic(topic_writer(tmp_path / "egypt"))
     assert topic.name == "egypt"
     assert topic.keywords == ("egypt",)
     assert topic.articles == (
@@ -37,7 +37,7 @@ def test_topic_as_written(tmp_path, topic_writer):
 
 @pytest.mark.parametrize("name", ARTICLE_FILES)
 def test_every_article_file_name_is_read(tmp_path, topic_writer, name):
-    topic = read_topic(topic_writer(tmp_path / "egypt", article_file=name))
+    topic = _read_topic(topic_writer(tmp_path / "egypt", article_file=name))
     assert [article.id for article in topic.articles] == ["a1", "a2"]
 
 
@@ -45,27 +45,27 @@ def test_preprocessed_articles_are_preferred(tmp_path, topic_writer):
     folder = topic_writer(tmp_path / "egypt")
     other = [{"id": "p", "time": "2011-01-25", "title": "", "sentences": ["Preprocessed."]}]
     topic_writer(folder, articles=other, article_file="articles.preprocessed.jsonl.gz")
-    assert [article.id for article in read_topic(folder).articles] == ["p"]
+    assert [article.id for article in _read_topic(folder).articles] == ["p"]
 
 
 def test_sentence_objects_of_the_distribution(tmp_path, topic_writer):
     sentence = {"raw": "Protests begin .", "tokens": {"keys": [], "data": []}, "time": None, "time_level": None}
     article = {"id": 7, "time": "2011-01-25 00:00:00", "title": "T", "text": "x", "sentences": [sentence]}
-    topic = read_topic(topic_writer(tmp_path / "egypt", articles=[article]))
+    topic = _read_topic(topic_writer(tmp_path / "egypt", articles=[article]))
     assert topic.articles == (Article("7", DAY(2011, 1, 25), "T", ("Protests begin .",)),)
     assert topic.problems == ()
 
 
 def test_tokenised_articles_have_a_sentence_a_line(tmp_path, topic_writer):
     article = {"id": "a", "time": "2011-01-25", "text": "Protests begin .\n\nThe army waits .\n"}
-    topic = read_topic(topic_writer(tmp_path / "egypt", articles=[article], article_file="articles.tokenized.jsonl"))
+    topic = _read_topic(topic_writer(tmp_path / "egypt", articles=[article], article_file="articles.tokenized.jsonl"))
     assert topic.articles[0].sentences == ("Protests begin .", "The army waits .")
 
 
 def test_articles_are_not_opened_when_not_asked_for(tmp_path, topic_writer):
     folder = topic_writer(tmp_path / "egypt")
     (folder / "articles.jsonl.gz").write_bytes(b"broken")
-    assert read_topic(folder, articles=False).articles == ()
+    assert _read_topic(folder, articles=False).articles == ()
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_rows_are_sorted_and_repeated_dates_joined():
 
 def test_sentences_are_cleaned_and_counted(tmp_path, topic_writer):
     rows = [["2011-01-25", ["End. \\nThe army.", "  ", " kept "]], ["2011-01-26", "one text"], ["2011-01-27", []]]
-    topic = read_topic(topic_writer(tmp_path / "egypt", timelines=[rows, []], articles=None, keywords=None))
+    topic = _read_topic(topic_writer(tmp_path / "egypt", timelines=[rows, []], articles=None, keywords=None))
     entries = topic.timelines[0].entries
     assert [entry.sentences for entry in entries] == [("End. The army.", "kept"), ("one text",), ()]
     assert kinds(topic) == {"written_out_newline": 1, "empty_sentence": 1, "empty_timeline": 1}
@@ -135,7 +135,7 @@ def test_broken_files_are_named(tmp_path, topic_writer, file, content, message):
     folder = topic_writer(tmp_path / "egypt")
     (folder / file).write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(DataError, match=message):
-        read_topic(folder)
+        _read_topic(folder)
 
 
 def test_data_set_reads_topics_by_name_and_passes_over_other_folders(crisis):

@@ -7,9 +7,8 @@ import yaml
 
 from tls_tasks.cli import prepare as command
 from tls_tasks.core.errors import DataError, OptionError
-from tls_tasks.data.cards import PARQUET_FILE
 from tls_tasks.data.order import EMBEDDED
-from tls_tasks.timelines.data import load_topics
+from tls_tasks.timelines.data import _load_topics
 from tls_tasks.timelines.news_tls import read_data_set
 from tls_tasks.timelines.prepare import prepare
 
@@ -23,10 +22,10 @@ def front_matter(folder):
 def test_round_trip(crisis, tmp_path):
     out = tmp_path / "out"
     prepare("tls_crisis", crisis, out)
-    assert load_topics("tls_crisis", data=out).documents == read_data_set(crisis)
+    assert _load_topics("tls_crisis", data=out).documents == read_data_set(crisis)
     assert sorted(path.relative_to(out).as_posix() for path in out.rglob("*") if path.is_file()) == [
         "README.md",
-        PARQUET_FILE,
+        "data/test-00000-of-00001.parquet",
     ]
 
 
@@ -35,7 +34,7 @@ def test_oddities_are_kept_counted_and_read_back(tmp_path, topic_writer):
     topic_writer(tmp_path / "open" / "Odd_2011.2.11", timelines=[rows], articles=None, keywords=None)
     out = tmp_path / "out"
     topics = prepare("tls_open", tmp_path, out)
-    assert load_topics("tls_open", data=out, need_articles=False).documents == topics
+    assert _load_topics("tls_open", data=out, need_articles=False).documents == topics
     card = (out / "README.md").read_text(encoding="utf-8")
     for kind in ("blank_in_date", "empty_sentence", "partial_date", "repeated_date", "unsorted_timeline"):
         assert f"- {kind}: 1" in card
@@ -47,7 +46,7 @@ def test_dates_are_strings_to_every_reader(crisis, tmp_path):
     import pyarrow.parquet as pq
 
     prepare("tls_crisis", crisis, tmp_path / "out")
-    schema = pq.read_schema(tmp_path / "out" / PARQUET_FILE)
+    schema = pq.read_schema(tmp_path / "out" / "data/test-00000-of-00001.parquet")
     assert str(schema.field("timelines").type).count("string") == 2
     assert schema.metadata is None
     row = datasets.load_dataset(str(tmp_path / "out"), split="test")[0]
@@ -147,5 +146,5 @@ def test_command(crisis, tmp_path, capsys):
 def test_real_data_survives(shared_data, tmp_path, name, folder, n_topics, has_articles):
     topics = prepare(name, shared_data / folder, tmp_path / "out")
     assert len(topics) == n_topics
-    loaded = load_topics(name, data=tmp_path / "out", need_articles=has_articles)
+    loaded = _load_topics(name, data=tmp_path / "out", need_articles=has_articles)
     assert loaded.documents == read_data_set(shared_data / folder, articles=has_articles)

@@ -16,7 +16,7 @@ from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.data import hub, order
 from tls_tasks.data.order import EMBEDDED, EmbeddedEditionWarning
 from tls_tasks.timelines import background_summaries
-from tls_tasks.timelines.data import DATA_SETS, load_documents, load_topics, read_local
+from tls_tasks.timelines.data import DATA_SETS, _load_topics, load_documents, read_local
 from tls_tasks.timelines.news_tls import read_data_set
 from tls_tasks.timelines.prepare import prepare
 
@@ -36,7 +36,7 @@ def names(loaded):
 
 @pytest.mark.parametrize("place", [".", ".."])
 def test_data_is_the_folder_or_its_parent(crisis, place):
-    loaded = load_topics("tls_crisis", data=crisis / place)
+    loaded = _load_topics("tls_crisis", data=crisis / place)
     assert names(loaded) == ["egypt", "libya"]
     assert loaded.edition == "local"
     assert all(topic.articles for topic in loaded.documents)
@@ -44,13 +44,13 @@ def test_data_is_the_folder_or_its_parent(crisis, place):
 
 def test_data_may_be_called_like_the_task(crisis):
     crisis.rename(crisis.parent / "tls_crisis")
-    assert names(load_topics("tls_crisis", data=str(crisis.parent))) == ["egypt", "libya"]
+    assert names(_load_topics("tls_crisis", data=str(crisis.parent))) == ["egypt", "libya"]
 
 
 @pytest.mark.parametrize("place", [".", "data", "data/test-00000-of-00001.parquet"])
 def test_data_is_prepared_parquet(crisis, tmp_path, place):
     prepare("tls_crisis", crisis, tmp_path / "out")
-    loaded = load_topics("tls_crisis", data=tmp_path / "out" / place)
+    loaded = _load_topics("tls_crisis", data=tmp_path / "out" / place)
     assert loaded.documents == read_data_set(crisis)
     assert loaded.edition == "local"
 
@@ -58,45 +58,45 @@ def test_data_is_prepared_parquet(crisis, tmp_path, place):
 def test_closed_book_reads_no_articles_from_any_form(crisis, tmp_path):
     prepare("tls_crisis", crisis, tmp_path / "out")
     expected = read_data_set(crisis, articles=False)
-    assert load_topics("tls_crisis", data=crisis, need_articles=False).documents == expected
-    assert load_topics("tls_crisis", data=tmp_path / "out", need_articles=False).documents == expected
+    assert _load_topics("tls_crisis", data=crisis, need_articles=False).documents == expected
+    assert _load_topics("tls_crisis", data=tmp_path / "out", need_articles=False).documents == expected
 
 
 def test_hub_parquet_is_read_as_datasets_reads_it(crisis, tmp_path, monkeypatch):
     prepare("tls_crisis", crisis, tmp_path / "out")
     split_rows = hub.split_rows
     monkeypatch.setattr(hub, "split_rows", lambda repo_id, revision: split_rows(str(tmp_path / "out"), None))
-    loaded = load_topics("tls_crisis", data="org/set@v1")
+    loaded = _load_topics("tls_crisis", data="org/set@v1")
     assert loaded.documents == read_data_set(crisis)
     assert (loaded.edition, loaded.origin) == ("hub", "org/set@v1")
-    loaded = load_topics("tls_crisis", data="org/set", need_articles=False)
+    loaded = _load_topics("tls_crisis", data="org/set", need_articles=False)
     assert loaded.documents == read_data_set(crisis, articles=False)
 
 
 @pytest.mark.parametrize("data", ["/no/such/folder/at all", "no-such-org/no-such-set", "no-such-org/set@v1", "nowhere"])
 def test_data_that_is_nowhere_is_an_error_and_nothing_else_is_tried(data):
     with pytest.raises(DataError, match="data: "):
-        load_topics("tls_crisis", data=data, need_articles=False)
+        _load_topics("tls_crisis", data=data, need_articles=False)
 
 
 def test_data_without_articles_is_an_error_for_the_form_with_articles(crisis):
     (crisis / "libya" / "articles.jsonl.gz").unlink()
     with pytest.raises(DataError, match="no articles of libya; the closed-book form"):
-        load_topics("tls_crisis", data=crisis)
+        _load_topics("tls_crisis", data=crisis)
 
 
 def test_data_of_another_data_set_is_refused(crisis, tmp_path):
     with pytest.raises(DataError, match="named like tls_crisis, not tls_timeline17"):
-        load_topics("tls_timeline17", data=crisis)
+        _load_topics("tls_timeline17", data=crisis)
     prepare("tls_crisis", crisis, tmp_path / "out")
     with pytest.raises(DataError, match="holds tls_crisis, not tls_timeline17"):
-        load_topics("tls_timeline17", data=tmp_path / "out")
+        _load_topics("tls_timeline17", data=tmp_path / "out")
 
 
 def test_file_that_is_no_parquet_is_an_error(tmp_path):
     (tmp_path / "x.parquet").write_text("no")
     with pytest.raises(DataError, match=r"x.parquet: not readable as Parquet"):
-        load_topics("tls_crisis", data=tmp_path / "x.parquet")
+        _load_topics("tls_crisis", data=tmp_path / "x.parquet")
 
 
 def test_parquet_of_somebody_else_is_an_error(tmp_path):
@@ -106,7 +106,7 @@ def test_parquet_of_somebody_else_is_an_error(tmp_path):
     pq.write_table(pa.table({"topic": ["egypt"]}), tmp_path / "x.parquet")
     for need_articles in (True, False):
         with pytest.raises(DataError, match="no column data_set, keywords"):
-            load_topics("tls_crisis", data=tmp_path, need_articles=need_articles)
+            _load_topics("tls_crisis", data=tmp_path, need_articles=need_articles)
 
 
 # ---- 2. TLS_TASKS_DATA
@@ -114,16 +114,16 @@ def test_parquet_of_somebody_else_is_an_error(tmp_path):
 
 def test_environment_is_used_and_beaten_by_data(crisis, tmp_path, monkeypatch, topic_writer):
     monkeypatch.setenv("TLS_TASKS_DATA", str(crisis.parent))
-    assert names(load_topics("tls_crisis")) == ["egypt", "libya"]
+    assert names(_load_topics("tls_crisis")) == ["egypt", "libya"]
     topic_writer(tmp_path / "other" / "yemen")
-    assert names(load_topics("tls_crisis", data=tmp_path / "other")) == ["yemen"]
+    assert names(_load_topics("tls_crisis", data=tmp_path / "other")) == ["yemen"]
 
 
 @needs_embedded
 def test_environment_without_this_data_set_goes_on_and_says_so(crisis, monkeypatch, caplog):
     monkeypatch.setenv("TLS_TASKS_DATA", str(crisis.parent))
     with pytest.warns(EmbeddedEditionWarning):
-        assert load_topics("tls_timeline17").edition == "embedded"
+        assert _load_topics("tls_timeline17").edition == "embedded"
     assert "has no folder tls_timeline17 or timeline17 or t17" in caplog.text
 
 
@@ -132,10 +132,10 @@ def test_environment_without_articles_goes_on_only_where_they_are_needed(crisis,
     for topic in ("egypt", "libya"):
         (crisis / topic / "articles.jsonl.gz").unlink()
     monkeypatch.setenv("TLS_TASKS_DATA", str(crisis.parent))
-    assert load_topics("tls_crisis", need_articles=False).edition == "local"
+    assert _load_topics("tls_crisis", need_articles=False).edition == "local"
     assert caplog.text == ""
     with pytest.warns(EmbeddedEditionWarning):
-        assert load_topics("tls_crisis").edition == "embedded"
+        assert _load_topics("tls_crisis").edition == "embedded"
     assert "has no articles of egypt, libya" in caplog.text
 
 
@@ -143,7 +143,7 @@ def test_environment_with_a_broken_file_is_an_error(crisis, monkeypatch):
     (crisis / "egypt" / "timelines.jsonl").write_text("{")
     monkeypatch.setenv("TLS_TASKS_DATA", str(crisis.parent))
     with pytest.raises(DataError, match=r"egypt/timelines\.jsonl, line 1"):
-        load_topics("tls_crisis")
+        _load_topics("tls_crisis")
 
 
 # ---- 3. the hub source
@@ -195,7 +195,7 @@ SMALL = {
 
 def test_hub_source_serves_closed_book(hub_cache):
     hub_cache(SMALL)
-    loaded = load_topics("tls_crisis", need_articles=False)
+    loaded = _load_topics("tls_crisis", need_articles=False)
     assert names(loaded) == ["egypt", "libya", "syria", "yemen"]
     assert (loaded.edition, loaded.origin.split("@")[0]) == ("hub", "adithya7/background-summaries")
     assert [len(topic.timelines) for topic in loaded.documents] == [3, 3, 3, 3]
@@ -214,27 +214,27 @@ def test_hub_source_equals_a_local_copy_of_the_real_timelines(shared_data, hub_c
         for topic in local
     }
     hub_cache(raw)
-    assert load_topics("tls_crisis", need_articles=False).documents == local
+    assert _load_topics("tls_crisis", need_articles=False).documents == local
 
 
 @needs_embedded
 def test_hub_source_is_passed_over_where_articles_are_needed(hub_cache):
     hub_cache(SMALL)
     with pytest.warns(EmbeddedEditionWarning):
-        assert load_topics("tls_crisis").edition == "embedded"
+        assert _load_topics("tls_crisis").edition == "embedded"
 
 
 def test_environment_beats_the_hub_source(crisis, hub_cache, monkeypatch):
     hub_cache(SMALL)
     monkeypatch.setenv("TLS_TASKS_DATA", str(crisis.parent))
-    assert load_topics("tls_crisis", need_articles=False).edition == "local"
+    assert _load_topics("tls_crisis", need_articles=False).edition == "local"
 
 
 @needs_embedded
 def test_archive_with_another_hash_is_refused_in_one_line(hub_cache, caplog):
     hub_cache(SMALL, right_hash=False)
     with pytest.warns(EmbeddedEditionWarning):
-        assert load_topics("tls_crisis", need_articles=False).edition == "embedded"
+        assert _load_topics("tls_crisis", need_articles=False).edition == "embedded"
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
     assert f"data_sets.json pins {DATA_SETS['tls_crisis'].hub.sha256}" in record.message
@@ -247,7 +247,7 @@ def test_offline_and_not_in_the_cache_goes_on(variable, monkeypatch, caplog):
     monkeypatch.delenv("HF_HUB_OFFLINE")
     monkeypatch.setenv(variable, "1")
     with pytest.warns(EmbeddedEditionWarning):
-        assert load_topics("tls_crisis", need_articles=False).edition == "embedded"
+        assert _load_topics("tls_crisis", need_articles=False).edition == "embedded"
     (record,) = caplog.records
     assert "events.tar.gz is not in the cache, and the hub is switched off" in record.message
 
@@ -256,7 +256,7 @@ def test_offline_and_not_in_the_cache_goes_on(variable, monkeypatch, caplog):
 def test_download_that_fails_goes_on_in_one_line(monkeypatch, caplog):
     monkeypatch.delenv("HF_HUB_OFFLINE")  # huggingface_hub itself still refuses, as it does without a network
     with pytest.warns(EmbeddedEditionWarning):
-        assert load_topics("tls_crisis", need_articles=False).edition == "embedded"
+        assert _load_topics("tls_crisis", need_articles=False).edition == "embedded"
     (record,) = caplog.records
     assert "events.tar.gz can't be downloaded: " in record.message
     assert "\n" not in record.message
@@ -291,7 +291,7 @@ def test_damaged_archives_are_errors(tmp_path):
 @pytest.mark.parametrize("need_articles", [True, False])
 def test_embedded_edition_loads_and_is_loud_once(name, need_articles):
     with pytest.warns(EmbeddedEditionWarning, match=f"{name} runs on the EMBEDDED EDITION") as caught:
-        loaded = load_topics(name, need_articles=need_articles)
+        loaded = _load_topics(name, need_articles=need_articles)
     assert len([w for w in caught if w.category is EmbeddedEditionWarning]) == 1
     assert DATA_SETS[name].obtain in str(caught[0].message)
     assert loaded.edition == "embedded"
@@ -299,15 +299,15 @@ def test_embedded_edition_loads_and_is_loud_once(name, need_articles):
     assert [topic.problems for topic in loaded.documents] == [()] * len(loaded.documents)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        load_topics(name, need_articles=need_articles)
+        _load_topics(name, need_articles=need_articles)
 
 
 @needs_embedded
 def test_embedded_edition_cannot_be_passed_off_as_local(tmp_path, monkeypatch):
     with pytest.warns(EmbeddedEditionWarning):
-        assert load_topics("tls_crisis", data=EMBEDDED / "tls_crisis").edition == "embedded"
+        assert _load_topics("tls_crisis", data=EMBEDDED / "tls_crisis").edition == "embedded"
     monkeypatch.setenv("TLS_TASKS_DATA", str(EMBEDDED))
-    assert load_topics("tls_crisis").edition == "embedded"
+    assert _load_topics("tls_crisis").edition == "embedded"
     (tmp_path / "crisis").symlink_to(EMBEDDED / "tls_crisis")
     assert read_local(DATA_SETS["tls_crisis"], tmp_path / "crisis").edition == "embedded"
 
@@ -317,27 +317,27 @@ def test_embedded_edition_cannot_be_passed_off_as_local(tmp_path, monkeypatch):
 
 def test_edition_that_is_not_there_is_an_error(crisis, monkeypatch):
     with pytest.raises(DataError, match="TLS_TASKS_DATA is not set"):
-        load_topics("tls_crisis", edition="local")
+        _load_topics("tls_crisis", edition="local")
     with pytest.raises(DataError, match="has no articles"):
-        load_topics("tls_crisis", edition="hub")
+        _load_topics("tls_crisis", edition="hub")
     with pytest.raises(DataError, match="tls_open: no data: it has no source on the hub"):
-        load_topics("tls_open", edition="hub", need_articles=False)
+        _load_topics("tls_open", edition="hub", need_articles=False)
     with pytest.raises(DataError, match="is the local edition, but hub was asked for"):
-        load_topics("tls_crisis", data=crisis, edition="hub")
+        _load_topics("tls_crisis", data=crisis, edition="hub")
     monkeypatch.setenv("TLS_TASKS_DATA", str(crisis.parent))
-    assert load_topics("tls_crisis", edition="local").edition == "local"
+    assert _load_topics("tls_crisis", edition="local").edition == "local"
 
 
 def test_missing_embedded_edition_is_an_error_that_lists_what_was_tried(tmp_path, monkeypatch):
     monkeypatch.setattr(order, "EMBEDDED", tmp_path)
     with pytest.raises(DataError, match=r"TLS_TASKS_DATA is not set; .*no articles; it has no embedded edition"):
-        load_topics("tls_crisis")
+        _load_topics("tls_crisis")
 
 
 @pytest.mark.parametrize(("name", "options"), [("crisis", {}), ("tls_crisis", {"edition": "real"})])
 def test_unknown_names_are_errors_that_list_the_known(name, options):
     with pytest.raises(OptionError, match="expected one of"):
-        load_topics(name, **options)
+        _load_topics(name, **options)
 
 
 # ---- the whole way, as the harness calls it

@@ -11,7 +11,7 @@ from statistics import fmean
 import pytest
 
 from tests.conftest import ROOT
-from tests.timelines.test_runs import run_here
+from tests.harness_parts import run_here
 from tests.trees.test_task import FOLDED, KEYS, results_of
 from tls_tasks.core.task import answer_text
 from tls_tasks.trees.data import DATA_SETS, load_documents, prompt

@@ -1,4 +1,4 @@
-"""``tls-tasks evidence JOURNALS GOLD PREDICTIONS``: score extracted objects that lie in files."""
+"""``tls-tasks evidence JOURNALS GOLD PREDICTIONS``: score extracted objects in files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from tls_tasks.cli.base import Subparsers, add_command, note, table, write_json
 
 if TYPE_CHECKING:
     from tls_tasks.core.score import Result, Score, Unit
-    from tls_tasks.evidence.files import Scorable
 
 _DESCRIPTION = """\
 Score extracted objects: which are found, whether their attributes are right, whether their quotes stand in the text.
@@ -60,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
     files = read_three(args.journals, args.gold, args.predictions, schema)
     options: dict[str, Any] = {"schema": schema, "threshold": args.threshold, "matching": args.matching}
     score = evidence_extraction(files.predictions, files.gold, files.texts, **options)
-    note("evidence", *_notes(files))
+    note("evidence", *_notes(len(files.ids), files.unpredicted, files.misquoted))
     if args.json:
         write_json(Path("-"), _as_json(score, files.ids, args.detailed))
     else:
@@ -68,11 +67,11 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _notes(files: Scorable) -> Iterator[str]:
-    if files.unpredicted:
-        yield f"{files.unpredicted} of {len(files.ids)} journals have no predictions; all their gold objects are missed"
-    if files.misquoted:
-        yield f"{len(files.misquoted)} gold objects don't quote their journal verbatim, first {files.misquoted[0]}"
+def _notes(n_journals: int, unpredicted: int, misquoted: Sequence[str]) -> Iterator[str]:
+    if unpredicted:
+        yield f"{unpredicted} of {n_journals} journals have no predictions; all their gold objects are missed"
+    if misquoted:
+        yield f"{len(misquoted)} gold objects don't quote their journal verbatim, first {misquoted[0]}"
 
 
 def _as_json(score: Score, ids: Sequence[str], detailed: bool) -> dict[str, Any]:
@@ -86,7 +85,7 @@ def _as_json(score: Score, ids: Sequence[str], detailed: bool) -> dict[str, Any]
 
 
 def _table(score: Score, ids: Sequence[str]) -> Iterator[str]:
-    """A line a journal, then the total; ``-`` where nothing was there to be right or wrong."""
+    """A line per journal, then the total; ``-`` where there was nothing to be right or wrong about."""
     names = [key.removesuffix("_accuracy") for key in score.table if key.endswith("_accuracy")]
     asked = {**{f"{name}_accuracy": f"{name}/asked" for name in names}, "evidence_coverage": "checked"}
     keys = ["tp", "fp", "fn", "precision", "recall", "f1", *asked]

@@ -3,29 +3,45 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from tls_tasks.core.errors import DataError
+from tls_tasks.data.order import Loaded
 
 _LICENCE_ID = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"))
 
-PARQUET_FILE = "data/test-00000-of-00001.parquet"
-"""The file's place in the folder: the hub takes ``test`` in its name for the split."""
+_PARQUET_FILE = "data/test-00000-of-00001.parquet"  # the hub takes "test" in the name for the split
 
 
-def refuse_used(out: Path, force: bool) -> None:
-    """Refuse a folder to write that has something in it, unless ``force`` is set.
+def write_folder(
+    found: Loaded[Any], out: Path, force: bool, write_parquet: Callable[[Path], None], card: Iterable[str]
+) -> None:
+    """Write a prepared data set.
+
+    Args:
+        found: What was read.
+        out: The folder to write.
+        force: Write although there is something in the folder; other files in it are left alone.
+        write_parquet: Writes the rows into a file.
+        card: The lines of the card.
 
     Raises:
-        DataError: If it has, or is no folder.
+        DataError: If the embedded edition was read, or ``out`` is neither new nor an empty folder and ``force`` isn't
+            set.
     """
+    if found.edition == "embedded":
+        raise DataError(f"{found.origin}: the embedded edition stays where it is; prepare data of your own")
     if out.exists() and not (out.is_dir() and (force or not any(out.iterdir()))):
         raise DataError(f"{out}: exists and is not an empty folder; name another one or pass --force")
+    file = out / _PARQUET_FILE
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write_parquet(file)
+    (out / "README.md").write_text("\n".join([*card, ""]), encoding="utf-8")
 
 
 def front_matter(title: str, categories: Sequence[str], tag: str, n_rows: int, licence: str | None) -> list[str]:

@@ -176,16 +176,17 @@ def _csv_rows(file: Path) -> Rows:
 
 
 def _json_rows(file: Path) -> Rows:
-    """A list of objects, or JSON Lines under another name (MeetingBank)."""
+    """A list of objects, an object with one as ``data`` (MACCROBAT), or JSON Lines by another name (MeetingBank)."""
     text = "".join(text_lines(file))
-    if not text.lstrip().startswith("["):
-        yield from _json_values(text.split("\n"), str(file))
-        return
     try:
-        rows = json.loads(text)
-    except ValueError as error:
-        raise DataError(f"{file}: not JSON: {error}") from error
-    yield from ((f"{file}, row {number}", row) for number, row in enumerate(rows, start=1))
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    rows = value.get("data") if isinstance(value, dict) else value
+    if isinstance(rows, list):
+        yield from ((f"{file}, row {number}", row) for number, row in enumerate(rows, start=1))
+    else:
+        yield from _json_values(text.split("\n"), str(file))
 
 
 def _zip_rows(file: Path, member: str) -> Rows:

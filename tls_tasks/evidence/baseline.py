@@ -80,7 +80,7 @@ def answer(prompt: str) -> str:
         [('Mild headache', 'present'), ('no fever', 'absent')]
     """
     document, instruction = read_prompt(prompt)
-    request = read_request(instruction)
+    request = _read_request(instruction)
     if request is None:
         return "[]"
     found: dict[tuple[str, str], dict[str, str]] = {}
@@ -89,7 +89,7 @@ def answer(prompt: str) -> str:
     return json.dumps(list(found.values()), ensure_ascii=False)
 
 
-def read_request(instruction: str) -> _Request | None:
+def _read_request(instruction: str) -> _Request | None:
     """The keys that an instruction lists, each with its values; None if it lists no domain and no quote."""
     keys = [
         (key, tuple(only.split(", ")) if only else (), tuple(_VALUE.findall(rest)))

@@ -47,24 +47,27 @@ def load_documents(
 
     Args:
         name: Data set: ``evidence_journals`` or ``evidence_maccrobat``.
-        data: Where the data is, instead of the usual order; see :func:`load_evidence`.
-        schema: The schema of ``data`` where it isn't the data set's own: a JSON file or what is in one.
+        data: Where the data is; no other source is tried then. A file or folder as
+            :func:`~tls_tasks.evidence.files.rows_at` reads it, a folder with the data set's folder in it, or a hub data
+            set ``org/name`` or ``org/name@revision`` whose split ``test`` has such rows. Their fields are those of
+            :mod:`tls_tasks.evidence.data_rows`.
+        schema: The schema of ``data`` if it isn't the data set's own: a JSON file, or the content of one.
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
-        context_budget: Characters of a document that a prompt shows; what is beyond them is cut off, and gold objects
-            in it are missed.
-        accuracies: The accuracies that the task's ``metric_list`` reports; None: not known.
+        context_budget: How many characters of a document a prompt shows; the rest is cut off, and gold objects in it
+            are missed.
+        accuracies: The accuracies that the task's ``metric_list`` reports; None if unknown.
         provenance: Filled with ``edition`` and ``origin`` of the data, and so shown in the results file.
-        **ignored: What is meant for others.
+        **ignored: Options meant for others.
 
     Returns:
-        One row a document. ``references`` (the gold objects) and ``schema`` (what
+        One row per document. ``references`` (the gold objects) and ``schema`` (what
         :func:`~tls_tasks.evidence.schema.read_schema` takes) are JSON; ``text_truncated`` is the number of characters
         that the budget cut off.
 
     Raises:
-        DataError: If the data that was asked for can't be used.
-        InputError: If an option has an impossible value, or the schema other attributes than ``accuracies`` says: the
-            run would fail at its very end. OptionError for an unknown name or edition.
+        DataError: If the data that was asked for can't be used, or no source has any; says how to get it.
+        InputError: If an option has an impossible value, or the schema has other attributes than ``accuracies``, which
+            would make the run fail at its very end. OptionError for an unknown name or edition.
 
     Example:
         >>> import warnings
@@ -78,7 +81,7 @@ def load_documents(
     other = None
     if schema is not None:
         other = read_schema(schema) if isinstance(schema, Mapping) else schema_at(Path(schema).expanduser())
-    loaded = load_evidence(name, data, edition, other)
+    loaded = _load_evidence(name, data, edition, other)
     own = other or schema_of(DATA_SETS[name])
     if accuracies is not None and sorted(accuracies) != sorted(own.accuracy_names):
         raise InputError("schema", None, f"accuracies {own.accuracy_names}", f"{list(accuracies)}, {_OWN}")
@@ -97,24 +100,10 @@ def load_documents(
     ]
 
 
-def load_evidence(
+def _load_evidence(
     name: str, data: str | Path | None = None, edition: str | None = None, schema: EvidenceSchema | None = None
 ) -> Loaded[EvidenceDocument]:
-    """Load a data set from the first source that has it.
-
-    Args:
-        name: ``evidence_journals`` or ``evidence_maccrobat``.
-        data: A file or folder as :func:`~tls_tasks.evidence.files.rows_at` reads it, a folder with the data set's
-            folder in it, or a hub data set ``org/name`` or ``org/name@revision`` whose split ``test`` has such rows.
-            The fields are those of :mod:`tls_tasks.evidence.data_rows`. No other source is tried.
-        edition: Take the data from this edition only; None takes the first that has it.
-        schema: The schema of ``data``; None: the data set's own.
-
-    Raises:
-        DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
-        InputError: If there is a schema without ``data``: gold of another schema can't be read by it.
-        OptionError: If there is no such data set or edition.
-    """
+    """The documents of a data set from the first source that has it; another schema needs data that follows it."""
     wanted = find_data_set(DATA_SETS, name)
     if schema is not None and data is None:
         raise InputError("schema", None, schema.name, "data of that schema in the option data")
@@ -131,7 +120,7 @@ def read_local(name: str, place: Path, schema: EvidenceSchema) -> Loaded[Evidenc
 
 
 def schema_of(wanted: DataSet) -> EvidenceSchema:
-    """What the objects of a data set look like."""
+    """The schema of a data set's objects."""
     return read_schema(wanted.settings["schema"])
 
 

@@ -1,4 +1,4 @@
-"""Rows of an extraction data set -> documents with gold objects, each checked against its schema and its text."""
+"""Rows of an extraction data set -> documents whose gold objects fit the schema and quote the text."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from tls_tasks.core.errors import DataError
 from tls_tasks.evidence.types import EvidenceSchema, scalar_text
 
 ID_FIELDS = ("journal_id", "id", "doc_id")
-"""Fields that hold the document's name; without one it is the number of the row."""
+"""Fields that may hold the document's id; a row with none of them is numbered."""
 
 TEXT_FIELDS = ("text", "full_text", "document")
-"""Fields that hold the text; the first that a row has is read."""
+"""Fields that may hold the text; the first one present is read."""
 
 OBJECT_FIELDS = ("items", "objects", "references")
-"""Fields that hold the gold objects, as a list or as JSON text of one."""
+"""Fields that may hold the gold objects: a list, or a list as JSON text."""
 
 ENTITY_FIELDS = ("ner_info", "entities")
-"""Fields that hold gold by character offsets instead: a list of ``{"label", "start", "end"}``."""
+"""Fields that may hold the gold as character offsets instead: a list of ``{"label", "start", "end"}``."""
 
 _OFFSET_KEYS = {"label", "start", "end", "text"}
 _MOST_MISPLACED = 0.1
@@ -31,9 +31,9 @@ class EvidenceDocument:
     """One document to extract from.
 
     Attributes:
-        id: Its name, unique in the data set.
-        text: The text, whole.
-        objects: The gold objects, none for a document with nothing to find; each quotes the text verbatim.
+        id: Unique within the data set.
+        text: The full text.
+        objects: The gold objects, each of which quotes the text verbatim; empty if there is nothing to find.
     """
 
     id: str
@@ -42,16 +42,16 @@ class EvidenceDocument:
 
 
 def read_rows(schema: EvidenceSchema, rows: Iterable[tuple[str, Any]]) -> tuple[EvidenceDocument, ...]:
-    """Make documents of rows, in the order of the rows.
+    """Turn rows into documents, in the same order.
 
     Args:
         schema: What the objects must look like.
-        rows: Each with its place for messages: an object with one of :data:`TEXT_FIELDS`, one of
-            :data:`OBJECT_FIELDS` or :data:`ENTITY_FIELDS`, and perhaps one of :data:`ID_FIELDS`.
+        rows: Pairs of a place, for error messages, and an object with one of :data:`TEXT_FIELDS` and one of
+            :data:`OBJECT_FIELDS` or :data:`ENTITY_FIELDS`. One of :data:`ID_FIELDS` is optional.
 
     Raises:
-        DataError: If there is no row, a row lacks a field, two documents have one id, or a gold object breaks the
-            schema or quotes what is not in its text: all scores would be wrong by it.
+        DataError: There are no rows, a row lacks a field, two documents share an id, or a gold object violates the
+            schema or quotes something that is not in the text, which would make every score wrong.
 
     Example:
         >>> from tls_tasks.evidence.types import EvidenceSchema
@@ -71,10 +71,10 @@ def read_rows(schema: EvidenceSchema, rows: Iterable[tuple[str, Any]]) -> tuple[
 
 
 def field_of(row: Any, names: Iterable[str], where: str) -> Any:
-    """The first of the fields that a row has.
+    """The value of the first of these fields that a row has.
 
     Raises:
-        DataError: If the row is no object or has none of them.
+        DataError: The row is not an object or has none of the fields.
     """
     if not isinstance(row, Mapping):
         raise DataError(f"{where}: expected an object, got {type(row).__name__}")
@@ -111,14 +111,14 @@ def _list(value: Any, where: str) -> list[Any]:
 
 
 def _without_nulls(value: Any) -> Any:
-    """Parquet gives every object the keys of all, null where it had none."""
+    """Undo what Parquet does: it gives every object the keys of all objects, null where a key was absent."""
     return {key: item for key, item in value.items() if item is not None} if isinstance(value, Mapping) else value
 
 
 def _from_offsets(schema: EvidenceSchema, entities: list[Any], text: str, where: str) -> list[dict[str, Any]]:
-    """Objects of the schema's domains; entities of other labels are passed over.
+    """The entities whose label is a domain of the schema, as objects.
 
-    A quote does not say which of two equal passages it is from, so that a passage counts once a domain.
+    A quote doesn't say which of two identical passages it comes from, so each passage counts once per domain.
     """
     domains = {domain.upper(): domain for domain in schema.domains}
     objects: dict[tuple[str, str], dict[str, Any]] = {}
@@ -132,9 +132,9 @@ def _from_offsets(schema: EvidenceSchema, entities: list[Any], text: str, where:
         misplaced += " ".join(str(entity.get("text", span)).split()) != " ".join(span.split())
         others = {key: value for key, value in entity.items() if key not in _OFFSET_KEYS}
         objects.setdefault((domain, span), {schema.domain_field: domain, schema.span_field: span, **others})
-    # A few differ by nature, being made of two passages; many do where the offsets are those of another text.
+    # A few legitimately differ, because they join two passages; many differ if the offsets belong to another text.
     if misplaced > _MOST_MISPLACED * len(entities):
-        raise DataError(f"{where}: {misplaced} of {len(entities)} entities are not where their offsets say")
+        raise DataError(f"{where}: the offsets of {misplaced} of {len(entities)} entities don't point at their text")
     return list(objects.values())
 
 

@@ -1,10 +1,10 @@
-"""One scored document: its matches, what is right in them, and the unit that a corpus score sums."""
+"""One scored document: its matches, what is right about them, and its unit for the corpus score."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from tls_tasks.core.prf import Counts
 from tls_tasks.evidence.matching import Match
@@ -14,20 +14,7 @@ from tls_tasks.evidence.types import Attribute, EvidenceObject, EvidenceSchema, 
 from tls_tasks.text.quotes import Source
 
 OTHER = "(other)"
-"""Stands in results for every domain that the schema does not have, and for objects without one."""
-
-
-class Comparison(NamedTuple):
-    """One attribute of two matched objects: the values that count, as text; None: the prediction has none."""
-
-    attribute: Attribute
-    reference: str
-    predicted: str | None
-
-    @property
-    def is_right(self) -> bool:
-        """Whether both are the same text."""
-        return self.reference == self.predicted
+"""In results, all domains that are not in the schema, and objects without a domain."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +22,15 @@ class Document:
     """What one document contributes to a score.
 
     Attributes:
-        row: Its position in ``predictions``.
-        schema: What its objects may hold.
-        parsed: How the prediction was read.
-        wanted: The reference's objects.
+        row: Position in ``predictions``.
+        schema: What the objects may hold.
+        parsed: The prediction as it was read.
+        wanted: The reference objects.
         predicted: The predicted objects that are scored.
-        matches: Which belong together.
+        matches: Pairs of both.
         source: The text that they quote, if it is known.
-        grounded: For each predicted object, whether its quote stands verbatim in the source; empty without a source.
-        changes: What post-processing did.
+        grounded: For each predicted object, whether its quote is verbatim in the source; empty without a source.
+        changes: What post-processing changed.
     """
 
     row: int
@@ -56,13 +43,18 @@ class Document:
     grounded: tuple[bool, ...]
     changes: tuple[Change, ...] = ()
 
-    def comparisons(self, match: Match) -> Iterator[Comparison]:
-        """The attributes of a match that the reference states, or that have a default."""
+    def comparisons(self, match: Match) -> list[tuple[Attribute, str, str | None]]:
+        """The attributes of a match that the reference object has or that have a default.
+
+        Returns:
+            Each with its value in the reference and in the prediction, as text; None if the prediction has none.
+        """
         wanted, predicted = self.wanted[match.reference], self.predicted[match.prediction]
-        for attribute, key in self.schema.fields_of(str(wanted.domain)):
-            value = _value(wanted, attribute, key)
-            if value is not None:
-                yield Comparison(attribute, value, _value(predicted, attribute, key))
+        return [
+            (attribute, value, _value(predicted, attribute, key))
+            for attribute, key in self.schema.fields_of(str(wanted.domain))
+            if (value := _value(wanted, attribute, key)) is not None
+        ]
 
     def missed(self) -> list[int]:
         """The positions of the reference's objects that have no match."""
@@ -75,7 +67,7 @@ class Document:
         return [position for position in range(len(self.predicted)) if position not in used]
 
     def label(self, domain: str | None) -> str:
-        """A domain as results name it."""
+        """The name of a domain in results."""
         return domain if domain is not None and domain in self.schema.domains else OTHER
 
     def unit(self) -> dict[str, float]:
@@ -86,41 +78,55 @@ class Document:
         ``checked``, ``grounded``, ``grounded_normalised``; ``domain/DOMAIN/tp`` and so on; ``macro/precision`` and so
         on; ``parse_failures``, ``schema_invalid``.
         """
-        missed, spurious, hits = self.missed(), self.spurious(), len(self.matches)
-        macro = Counts(hits, len(self.predicted), hits, len(self.wanted)).prf()
-        unit: dict[str, float] = {
-            **{"n": 1, "tp": hits, "fp": len(spurious), "fn": len(missed), "objects": len(self.predicted)},
-            **{"exact": 0, "overlap": 0.0},
-            **{f"macro/{name}": value for name, value in macro._asdict().items()},
+        hits = len(self.matches)
+        counts = Counts(hits, len(self.predicted), hits, len(self.wanted))
+        return {
+            **{"n": 1, "tp": hits, "fp": len(self.predicted) - hits, "fn": len(self.wanted) - hits},
+            "objects": len(self.predicted),
+            **self._spans(),
+            **{f"macro/{name}": value for name, value in counts.prf()._asdict().items()},
             "parse_failures": int(self.parsed.failed),
             "schema_invalid": sum(bool(entry.issues) for entry in self.parsed.value or ()),
-            **{f"domain/{domain}/{part}": 0 for domain in (*self.schema.domains, OTHER) for part in ("tp", "fp", "fn")},
-            **{f"{name}/{part}": 0 for name in self.schema.accuracy_names for part in ("right", "asked")},
+            **self._by_domain(),
+            **self._accuracies(),
             **self._grounding(),
         }
-        for position in missed:
-            unit[f"domain/{self.label(self.wanted[position].domain)}/fn"] += 1
-        for position in spurious:
-            unit[f"domain/{self.label(self.predicted[position].domain)}/fp"] += 1
+
+    def _spans(self) -> dict[str, float]:
+        exact, overlap = 0, 0.0
         for match in self.matches:
-            wanted = self.wanted[match.reference]
-            unit[f"domain/{self.label(wanted.domain)}/tp"] += 1
-            unit["overlap"] += match.overlap
-            unit["exact"] += wanted.span == self.predicted[match.prediction].span
-            self._add_comparisons(unit, match)
+            exact += self.wanted[match.reference].span == self.predicted[match.prediction].span
+            overlap += match.overlap
+        return {"exact": exact, "overlap": overlap}
+
+    def _by_domain(self) -> dict[str, float]:
+        wanted = Counter([self.label(entry.domain) for entry in self.wanted])
+        predicted = Counter([self.label(entry.domain) for entry in self.predicted])
+        found = Counter([self.label(self.wanted[match.reference].domain) for match in self.matches])
+        unit: dict[str, float] = {}
+        for domain in (*self.schema.domains, OTHER):
+            hits = found[domain]
+            unit[f"domain/{domain}/tp"] = hits
+            unit[f"domain/{domain}/fp"] = predicted[domain] - hits
+            unit[f"domain/{domain}/fn"] = wanted[domain] - hits
         return unit
 
-    def _add_comparisons(self, unit: dict[str, float], match: Match) -> None:
-        buckets = []
-        for attribute, wanted, predicted in self.comparisons(match):
-            is_right = wanted == predicted
-            unit[f"{attribute.name}/asked"] += 1
-            unit[f"{attribute.name}/right"] += is_right
-            if attribute.bucket:
-                buckets.append(is_right)
-        if buckets:
-            unit["bucket/asked"] += 1
-            unit["bucket/right"] += all(buckets)
+    def _accuracies(self) -> dict[str, float]:
+        """How often each attribute, and all bucket attributes together, could be compared and were right."""
+        asked = dict.fromkeys(self.schema.accuracy_names, 0)
+        right = dict(asked)
+        for match in self.matches:
+            buckets = []
+            for attribute, wanted, predicted in self.comparisons(match):
+                is_right = wanted == predicted
+                asked[attribute.name] += 1
+                right[attribute.name] += is_right
+                if attribute.bucket:
+                    buckets.append(is_right)
+            if buckets:
+                asked["bucket"] += 1
+                right["bucket"] += all(buckets)
+        return {f"{name}/{part}": n[name] for name in asked for part, n in (("right", right), ("asked", asked))}
 
     def _grounding(self) -> dict[str, float]:
         if self.source is None:
@@ -135,8 +141,8 @@ class Document:
     def as_dict(self) -> dict[str, Any]:
         """Its own scores and objects as plain values.
 
-        ``places`` are [start, end] of where a span stands in the source: verbatim, or but for Unicode form, quotation
-        marks and blanks; None without a source.
+        ``places`` lists [start, end] of each occurrence of the span in the source, verbatim or else up to Unicode form,
+        quotation marks and blanks; None without a source.
         """
         missed, spurious, hits = self.missed(), self.spurious(), len(self.matches)
         flags = {
@@ -163,12 +169,8 @@ class Document:
             "reference": self._object_as_dict(self.wanted[match.reference], match.reference),
             "prediction": self._predicted_as_dict(match.prediction),
             "attributes": {
-                comparison.attribute.name: {
-                    "reference": comparison.reference,
-                    "predicted": comparison.predicted,
-                    "right": comparison.is_right,
-                }
-                for comparison in self.comparisons(match)
+                attribute.name: {"reference": wanted, "predicted": predicted, "right": wanted == predicted}
+                for attribute, wanted, predicted in self.comparisons(match)
             },
         }
 

@@ -7,6 +7,7 @@ only; evidence coverage says how many quotes stand in the text at all.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -19,7 +20,7 @@ from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
 from tls_tasks.evidence.documents import Document
 from tls_tasks.evidence.matching import MATCHINGS, Matcher
-from tls_tasks.evidence.overlap import OVERLAPS, resolve_words
+from tls_tasks.evidence.overlap import OVERLAPS, TOKENIZERS
 from tls_tasks.evidence.postprocess import UNGROUNDED, Change, check_uncertain
 from tls_tasks.evidence.postprocess import postprocess as postprocessed
 from tls_tasks.evidence.rows import Row, read_rows
@@ -28,6 +29,7 @@ from tls_tasks.evidence.score import details, domains, results
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
 from tls_tasks.text.quotes import Source
 from tls_tasks.text.rouge155 import Tokenizer
+from tls_tasks.text.tokenizers import find_tokenizer
 
 VERSION = 1
 
@@ -69,20 +71,20 @@ def evidence_extraction(
     Args:
         predictions: One row a document: model text, a JSON string, or a list of objects.
         references: One row a document: a JSON string or a list of objects. A row has one reference.
-        sources: The documents' texts; None for one that is not known. Without any, coverage is None.
+        sources: The documents' texts; None for an unknown one. Without any, coverage is None.
         schema: Domains, attributes and keys: a schema, its name, or a mapping, see
             :func:`~tls_tasks.evidence.schema.read_schema`.
-        threshold: Overlap that a match needs, from 0 to 1; also ``"3/10"``.
+        threshold: The least overlap of a match, from 0 to 1; also as text such as ``"3/10"``.
         overlap: ``jaccard`` (words as sets), ``token_f1`` (words with repetitions), ``substring`` or ``exact``, which
             are 0 or 1 and need no threshold; see :data:`~tls_tasks.evidence.overlap.OVERLAPS`.
         tokenizer: ``whitespace`` (lower case, punctuation stays on words), ``strip_punct``, ``unicode``, or a function:
             text -> words.
-        matching: ``greedy``: the greatest overlap first, of equal ones the lowest reference, then prediction position.
+        matching: ``greedy``: the greatest overlap first, ties by the lowest reference, then prediction position.
             ``optimal``: as many matches as possible, then the greatest sum of overlaps.
-        require_grounding: Whether an object whose quote does not stand verbatim in the source matches nothing.
-        postprocess: Run :func:`~tls_tasks.evidence.postprocess.postprocess` first: ``keep``, ``drop`` or
-            ``uncertain`` says what is done with ungrounded objects. ``schema_invalid`` counts what was there before.
-        macro: Whether to give the means over documents too; a document with nothing on both sides scores 0 there.
+        require_grounding: Whether objects whose quote is not verbatim in the source can't match.
+        postprocess: Run :func:`~tls_tasks.evidence.postprocess.postprocess` first; ``keep``, ``drop`` or
+            ``uncertain`` says what happens to ungrounded objects. ``schema_invalid`` counts the objects before it.
+        macro: Whether to add means over documents; a document with no objects on either side scores 0 there.
         confidence_interval: Coverage of a bootstrap interval over documents, for example 0.95.
         n_resamples: Resamples of the interval.
         seed: Seed of the interval.
@@ -90,7 +92,7 @@ def evidence_extraction(
     Returns:
         ``tp``, ``fp``, ``fn`` over all documents; ``precision``, ``recall``, ``f1`` of their sums; ``NAME_accuracy`` of
         each attribute and ``bucket_accuracy`` (all buckets right), over matches; ``evidence_coverage`` and
-        ``evidence_coverage_normalised``, the part of the predicted objects whose quote stands in its source;
+        ``evidence_coverage_normalised``, the share of predicted objects whose quote is in the source;
         ``domains``; ``parse_failures`` and ``schema_invalid``. See
         :class:`~tls_tasks.core.score.Score`.
 
@@ -115,7 +117,7 @@ def evidence_extraction(
     check_choice("postprocess", postprocess, (None, *UNGROUNDED))
     check_uncertain("postprocess", postprocess, read)
     interval = interval_options(confidence_interval, n_resamples, seed)
-    matcher = Matcher(read, OVERLAPS[overlap], resolve_words(tokenizer), limit, matching)
+    matcher = Matcher(read, OVERLAPS[overlap], find_tokenizer(tokenizer, TOKENIZERS), limit, matching)
     documents = [
         _document(index, row, matcher, require_grounding, postprocess)
         for index, row in enumerate(read_rows(predictions, references, sources, read))
@@ -140,15 +142,12 @@ def evidence_extraction(
 
 
 def _read_threshold(value: Any) -> float:
-    form = "a number from 0 to 1, also as text such as '3/10'"
-    if isinstance(value, bool) or not isinstance(value, float | int | Fraction | str):
-        raise InputError("threshold", None, describe(value), form)
     try:
-        limit = float(Fraction(value))
-    except (ValueError, OverflowError, ZeroDivisionError):
-        raise InputError("threshold", None, describe(value), form) from None
+        limit = math.nan if isinstance(value, bool) else float(Fraction(value))
+    except (TypeError, ValueError, OverflowError, ZeroDivisionError):
+        limit = math.nan
     if not 0 <= limit <= 1:
-        raise InputError("threshold", None, describe(value), form)
+        raise InputError("threshold", None, describe(value), "a number from 0 to 1, also as text such as '3/10'")
     return limit
 
 

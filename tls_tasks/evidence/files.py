@@ -23,8 +23,8 @@ def rows_at(place: Path) -> Rows:
     """The rows of a file, or of a folder: of its two files, or of its files of rows.
 
     Args:
-        place: A file of JSON Lines, JSON (a list, or an object with the list ``data``), CSV or Parquet; a folder with
-            :data:`JOURNALS` and :data:`GOLD`; any other folder as :func:`~tls_tasks.data.files.split_files` reads it.
+        place: A folder with :data:`JOURNALS` and :data:`GOLD`; any other folder, or a file, as
+            :func:`~tls_tasks.data.files.split_files` and :func:`~tls_tasks.data.files.file_rows` read it.
 
     Raises:
         DataError: If there is no such file, or it can't be read.
@@ -33,7 +33,7 @@ def rows_at(place: Path) -> Rows:
         yield from _paired_rows(place / JOURNALS, place / GOLD)
         return
     for file in split_files(place, "test"):
-        yield from _data_rows(file) if file.suffix == ".json" else file_rows(file)
+        yield from file_rows(file)
 
 
 def _paired_rows(journals: Path, gold: Path) -> Rows:
@@ -52,7 +52,7 @@ def _paired_rows(journals: Path, gold: Path) -> Rows:
         yield place, {"id": name, "text": text, "items": objects}
 
 
-class Scorable(NamedTuple):
+class _Scorable(NamedTuple):
     """Journals, gold and predictions, row by row in the order of the journals.
 
     Attributes:
@@ -72,7 +72,7 @@ class Scorable(NamedTuple):
     misquoted: list[str]
 
 
-def read_three(journals: Path, gold: Path, predictions: Path, schema: EvidenceSchema) -> Scorable:
+def read_three(journals: Path, gold: Path, predictions: Path, schema: EvidenceSchema) -> _Scorable:
     """Read the three files of a scoring: what comes from a model is kept as it is, what is gold must have its keys.
 
     Args:
@@ -86,7 +86,7 @@ def read_three(journals: Path, gold: Path, predictions: Path, schema: EvidenceSc
             journal, a journal has no gold, or a gold object no domain or no span; names file and line.
     """
     told = _rows_by_id(predictions)
-    found = Scorable([], [], [], [], 0, [])
+    found = _Scorable([], [], [], [], 0, [])
     for where, row in _paired_rows(journals, gold):
         if not isinstance(row["text"], str):
             raise DataError(f"{where}: the journal must be text, got {type(row['text']).__name__}")
@@ -147,20 +147,8 @@ def schema_at(file: Path) -> EvidenceSchema:
     Raises:
         DataError: If the file can't be read or is no JSON; InputError if it is no schema.
     """
-    return read_schema(_json(file))
-
-
-def _json(file: Path) -> Any:
     try:
-        return json.loads("".join(text_lines(file)))
+        value = json.loads("".join(text_lines(file)))
     except ValueError as error:
         raise DataError(f"{file}: not JSON: {error}") from error
-
-
-def _data_rows(file: Path) -> Rows:
-    """A list of objects, or an object that holds it as ``data`` (MACCROBAT)."""
-    value = _json(file)
-    rows = value.get("data") if isinstance(value, dict) else value
-    if not isinstance(rows, list):
-        raise DataError(f'{file}: expected a list of objects, or an object with such a list as "data"')
-    yield from ((f"{file}, row {number}", row) for number, row in enumerate(rows, start=1))
+    return read_schema(value)

@@ -1,10 +1,11 @@
-"""Predicted and reference objects matched one to one: greedily by falling overlap, or as many as possible."""
+"""Match predicted and reference objects one to one: greedily by decreasing overlap, or as many as possible."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any, NamedTuple
 
 from tls_tasks.evidence.overlap import Overlap
@@ -15,29 +16,20 @@ MATCHINGS = ("greedy", "optimal")
 
 
 class Match(NamedTuple):
-    """Two objects that are matched: their positions in the reference and in the prediction, and their overlap."""
+    """Two matched objects: their positions in the reference and in the prediction, and their overlap."""
 
     reference: int
     prediction: int
     overlap: float
 
 
-class _Span(NamedTuple):
-    """What of an object is compared with others of its domain.
+# What is compared of an object: its position in the document, the words of its span as the measure of overlap wants
+# them, and the required attributes that it lacks.
+_Span = tuple[int, Any, frozenset[str]]
 
-    Attributes:
-        position: Its position in the document.
-        key: The words of its span, as the measure of overlap wants them.
-        lacks: The required attributes that it does not have.
-    """
-
-    position: int
-    key: Any
-    lacks: frozenset[str]
-
-
-# Overlap -> position in the reference -> the positions in the prediction that overlap so much, rising.
+# Overlap -> position in the reference -> the positions in the prediction with that overlap, ascending.
 _Candidates = Mapping[float, Mapping[int, Sequence[int]]]
+_Numbers = defaultdict[Hashable, int]  # a document's words, numbered as they come
 _NOTHING: frozenset[str] = frozenset()
 
 
@@ -47,9 +39,9 @@ class Matcher:
 
     Attributes:
         schema: What the objects may hold.
-        overlap: How alike two spans are.
-        words: What the words of a span are.
-        threshold: Overlap that a match needs, if the measure is graded.
+        overlap: Measures how similar two spans are.
+        words: Splits a span into words.
+        threshold: The least overlap of a match, if the measure is graded.
         how: ``greedy``: the pair of greatest overlap first, of equal ones that of the lowest reference position, then
             that of the lowest prediction position. ``optimal``: as many matches as possible, then the greatest sum of
             overlaps, then the lowest positions, in order.
@@ -90,35 +82,43 @@ class Matcher:
         """Match the objects of one document.
 
         Args:
-            wanted: The reference's objects; None for one that can't be matched. One without domain or span can't be.
-            predicted: The predicted ones, likewise. One that lacks a required attribute matches only an object of the
-                reference that lacks it too.
-            across_domains: Whether all domains are taken as one.
+            wanted: The reference objects; None stands for an object that must not be matched. Objects without domain or
+                span are never matched.
+            predicted: The predicted objects, likewise. An object that lacks a required attribute only matches a
+                reference object that lacks it too.
+            across_domains: Whether to ignore domains.
 
         Returns:
-            The matches in the order of the reference.
+            The matches, in the order of the reference.
         """
         solve = _greedy if self.how == "greedy" else _optimal
-        predicted_in = self._by_domain(predicted, across_domains)
+        numbers: _Numbers = defaultdict(count().__next__)
+        predicted_in = self._by_domain(predicted, numbers, across_domains)
         matches: list[Match] = []
-        for domain, left in self._by_domain(wanted, across_domains).items():
+        for domain, left in self._by_domain(wanted, numbers, across_domains).items():
             if domain in predicted_in:
                 matches += solve(self._candidates(left, predicted_in[domain]))
         return sorted(matches)
 
-    def _by_domain(self, objects: Sequence[EvidenceObject | None], across_domains: bool) -> dict[str, list[_Span]]:
+    def _by_domain(
+        self, objects: Sequence[EvidenceObject | None], numbers: _Numbers, across_domains: bool
+    ) -> dict[str, list[_Span]]:
         domains: dict[str, list[_Span]] = {}
+        words_of, key_of = self.words, self.overlap.key
         for position, entry in enumerate(objects):
-            if entry is not None and entry.domain is not None and entry.span is not None:
+            if entry is None:
+                continue
+            domain, span, _, issues = entry
+            if domain is not None and span is not None:
                 lacks = _NOTHING
-                if entry.issues:
-                    lacks = frozenset(self.required[issue] for issue in entry.issues if issue in self.required)
-                span = _Span(position, self.overlap.key(self.words(entry.span)), lacks)
-                domains.setdefault("" if across_domains else entry.domain, []).append(span)
+                if issues:
+                    lacks = frozenset(self.required[issue] for issue in issues if issue in self.required)
+                found = position, key_of(words_of(span), numbers), lacks
+                domains.setdefault("" if across_domains else domain, []).append(found)
         return domains
 
     def _candidates(self, left: Sequence[_Span], right: Sequence[_Span]) -> _Candidates:
-        """All pairs that may be matched. Nested, so that pairs of one overlap cost eight bytes each and no sorting."""
+        """All pairs that may be matched; nested, so that a pair costs eight bytes and only overlaps are sorted."""
         threshold = self.threshold if self.overlap.is_graded else 1.0
         value = self.overlap.value
         found: dict[float, dict[int, list[int]]] = {}
@@ -147,7 +147,7 @@ def _greedy(candidates: _Candidates) -> Iterator[Match]:
 
 
 def _optimal(candidates: _Candidates) -> Iterator[Match]:
-    """What is in nobody's way is matched at once, the rest by scipy."""
+    """Pairs without competition are matched at once, the others by scipy."""
     pairs = [
         Match(reference, prediction, overlap)
         for overlap, rows in candidates.items()
@@ -167,7 +167,7 @@ def _optimal(candidates: _Candidates) -> Iterator[Match]:
 
 
 def _assigned(pairs: Sequence[Match]) -> Iterator[Match]:
-    """The best one-to-one choice of pairs: a sparse assignment in which a reference object may stay alone."""
+    """The best one-to-one choice of pairs: a sparse assignment in which reference objects may stay unmatched."""
     import numpy as np
     from scipy.sparse import coo_matrix
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
@@ -176,9 +176,9 @@ def _assigned(pairs: Sequence[Match]) -> Iterator[Match]:
     rows, row = np.unique(references, return_inverse=True)
     columns, column = np.unique(predictions, return_inverse=True)
     n_rows, n_columns = len(rows), len(columns)
-    # Among equal choices the lowest positions, in order: too little to outweigh a difference of overlaps.
+    # Of equally good choices take the lowest positions, in order; too little to outweigh a difference of overlaps.
     tie = (row * n_columns + column - row * column / (n_rows * n_columns)) / (n_rows * n_columns)
-    # A match costs 1 to 2; staying alone costs more than all matches together can differ by.
+    # A match costs 1 to 2; staying unmatched costs more than the costs of all matches together can differ.
     cost = np.concatenate([2 - overlaps + 1e-8 * tie, np.full(n_rows, 2.0 * n_rows + 3)])
     places = np.arange(n_rows)
     where = np.concatenate([row, places]), np.concatenate([column, n_columns + places])

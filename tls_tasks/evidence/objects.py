@@ -1,4 +1,4 @@
-"""Plain values of any shape -> evidence-grounded objects. What breaks the schema is noted, never refused."""
+"""Read evidence-grounded objects from plain values of any shape; schema violations are noted, never refused."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Problem
 from tls_tasks.evidence.types import EvidenceObject, EvidenceSchema, scalar_text
 
-_MAX_DEPTH = 6  # levels of wrappers and lists that are looked into
+_MAX_DEPTH = 6  # levels of wrappers and lists that are searched
 
 
 class ObjectReader:
@@ -26,12 +26,12 @@ class ObjectReader:
         self.schema = schema
 
     def read(self, fields: Mapping[str, Any]) -> EvidenceObject:
-        """The object of these fields, with what breaks the schema in it.
+        """The object with these fields, and how it violates the schema.
 
-        Issues are ``missing_domain`` (or null), ``invalid_domain`` (no text), ``unknown_domain`` (not in the schema);
-        ``missing_span``, ``invalid_span``, ``empty_span`` (only blanks); and for each attribute ``missing_NAME`` (or
-        null), ``misplaced_NAME`` (missing, but under the key of another domain), ``unknown_NAME`` (a value that the
-        schema does not have).
+        Issues are ``missing_domain`` (absent or null), ``invalid_domain`` (not text), ``unknown_domain`` (not in the
+        schema); ``missing_span``, ``invalid_span``, ``empty_span`` (only blanks); and for each attribute
+        ``missing_NAME`` (absent or null), ``misplaced_NAME`` (absent, but present under the key of another domain),
+        ``unknown_NAME`` (a value that is not in the schema).
         """
         issues: list[str] = []
         domain, span = fields.get(self.schema.domain_field), fields.get(self.schema.span_field)
@@ -56,28 +56,28 @@ class ObjectReader:
         return EvidenceObject(domain, span, fields, tuple(issues))
 
     def raw(self, value: Any) -> Iterator[Mapping[str, Any] | Problem]:
-        """The fields of each object in a JSON value; a ``bad_entry`` for whatever is no object.
+        """The fields of each object in a JSON value, and a ``bad_entry`` for anything else.
 
-        An object has the schema's key for the domain or for the span. Lists, lists of lists, and objects around them
-        (``{"items": [...]}``, rows of journals) are looked into. Under a key that is a domain (``{"food": [...]}``) an
-        object without a domain has that one, and a text is a span. An object in a list that has neither key, and holds
-        no list or object, is one that breaks the schema.
+        An object has the schema's key for the domain or for the span. Nested lists and wrappers around them
+        (``{"items": [...]}``, rows of journals) are searched. Under a key that is a domain (``{"food": [...]}``),
+        objects without a domain get that domain, and strings are spans. A flat object in a list that has neither key
+        counts as an object that violates the schema.
         """
         return self._raw(value, None, 0, False)
 
     def count(self, value: Any) -> int:
-        """How many objects a value holds that have a domain or a span."""
+        """How many objects with a domain or a span a value holds."""
         return sum(not isinstance(entry, Problem) and self._is_object(entry) for entry in self.raw(value))
 
     def count_listed(self, value: Any) -> int:
-        """How many of them stand in lists: of a value that was cut, an object that is in no list may be cut itself."""
+        """How many of them are in lists. In truncated JSON, an object outside any list may itself be truncated."""
         if isinstance(value, list):
             return self.count(value)
         inners = value.values() if isinstance(value, dict) else ()
         return sum(self.count_listed(inner) for inner in inners if isinstance(inner, list | dict))
 
     def says_nothing(self, value: Any) -> bool:
-        """Whether a value says that there is nothing: an empty list or object, or an object of only such things.
+        """Whether a value says that there is nothing: an empty list or object, or one that contains only such values.
 
         Example:
             >>> from tls_tasks.evidence.types import JOURNAL_SCHEMA

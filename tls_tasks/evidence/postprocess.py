@@ -1,6 +1,6 @@
-"""The step between a model and its score: quotes checked, the schema enforced, the level put where it belongs.
+"""An optional step before scoring: check quotes, enforce the schema, move attributes to the key of their domain.
 
-Source: the user's document on evidence-grounded extraction, section 2. A pure function; every change is listed.
+A pure function that reports every change it makes.
 """
 
 from __future__ import annotations
@@ -15,21 +15,22 @@ from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceObject, 
 from tls_tasks.text.quotes import Source
 
 UNGROUNDED = ("keep", "drop", "uncertain")
-"""What may be done with an object whose quote does not stand in the text."""
+"""What can be done with an object whose quote is not in the text."""
 
 _UNCERTAIN = "uncertain"
 
 
 class Change(NamedTuple):
-    """One thing that was done to an object.
+    """One change to an object.
 
     Attributes:
-        position: The object's position before the step.
-        kind: ``moved_NAME`` (an attribute stood under the key of another domain), ``removed_NAME`` (it stood there
-            too), ``corrected_NAME`` and ``corrected_domain`` (case, blanks and hyphens of a known value),
-            ``defaulted_NAME`` (missing or no known value), ``kept_ungrounded``, ``dropped_ungrounded``,
-            ``marked_ungrounded``, ``dropped_invalid`` (no known domain, no quote, or an attribute that has no default).
-        before, after: The value concerned, None where there was or is none.
+        position: The object's position in the input.
+        kind: ``moved_NAME`` (an attribute was under the key of another domain), ``removed_NAME`` (it was there as
+            well), ``corrected_NAME`` and ``corrected_domain`` (case, blanks or hyphens of a known value),
+            ``defaulted_NAME`` (missing or unknown value), ``kept_ungrounded``, ``dropped_ungrounded``,
+            ``marked_ungrounded``, ``dropped_invalid`` (unknown domain, no quote, or an attribute without a default is
+            missing).
+        before, after: The old and the new value; None if there is none.
     """
 
     position: int
@@ -39,7 +40,7 @@ class Change(NamedTuple):
 
 
 class _Postprocessed(NamedTuple):
-    """The objects that are left, in their order, and what was done, in the order in which it was done."""
+    """The remaining objects and the changes, both in order."""
 
     objects: tuple[EvidenceObject, ...]
     changes: tuple[Change, ...]
@@ -50,20 +51,20 @@ def postprocess(
 ) -> _Postprocessed:
     """Make objects fit their schema and check their quotes.
 
-    An attribute is taken from the key of another domain if its own is empty, and what stands under other domains' keys
-    is removed. Values are corrected in case, blanks and hyphens (``Last night`` is ``last_night``); what is missing or
-    unknown gets the attribute's default. An object that still breaks the schema is dropped.
+    An attribute whose key is empty is taken from the key that another domain uses for it; afterwards, keys of other
+    domains are removed. Values are normalised in case, blanks and hyphens (``Last night`` becomes ``last_night``).
+    Missing or unknown values are replaced by the default. Objects that still violate the schema are dropped.
 
     Args:
-        objects: What a model gave, as :func:`~tls_tasks.evidence.read.parse_evidence` reads it.
+        objects: A model's objects, as read by :func:`~tls_tasks.evidence.read.parse_evidence`.
         source: The text that they quote.
         schema: What they may hold.
-        ungrounded: An object whose quote does not stand verbatim in the text is kept (``keep``), dropped (``drop``), or
-            kept with the value ``uncertain`` in the first attribute that has it (``uncertain``).
+        ungrounded: What happens to an object whose quote is not verbatim in the text: ``keep`` or ``drop`` it, or keep
+            it and set the first attribute that can be ``uncertain`` to that value (``uncertain``).
 
     Raises:
-        OptionError: ``ungrounded`` is none of these.
-        InputError: ``uncertain``, and a domain has no attribute with that value.
+        OptionError: Unknown value of ``ungrounded``.
+        InputError: ``ungrounded`` is ``uncertain``, but some domain has no attribute with that value.
 
     Example:
         >>> from tls_tasks.evidence.read import parse_evidence
@@ -95,7 +96,7 @@ def postprocess(
 
 
 def check_uncertain(option: str, value: str | None, schema: EvidenceSchema) -> None:
-    """Refuse ``uncertain`` where a domain of the schema has no attribute with that value."""
+    """Refuse ``uncertain`` if some domain of the schema has no attribute with that value."""
     for domain in schema.domains if value == _UNCERTAIN else ():
         if _uncertain_attribute(schema, domain) is None:
             place = f"schema {schema.name!r}, in which no attribute of domain {domain!r} may be {_UNCERTAIN!r}"
@@ -112,7 +113,7 @@ def _mark_ungrounded(fields: dict[str, Any], position: int, schema: EvidenceSche
         return Change(position, "dropped_ungrounded", span)
     domain = fields.get(schema.domain_field)
     found = _uncertain_attribute(schema, domain if isinstance(domain, str) else "")
-    if ungrounded == "keep" or found is None:  # of an unknown domain: it will be dropped as invalid
+    if ungrounded == "keep" or found is None:  # an unknown domain, which will be dropped as invalid
         return Change(position, "kept_ungrounded", span, span)
     key = found[1]
     before, fields[key] = fields.get(key), _UNCERTAIN
@@ -120,7 +121,7 @@ def _mark_ungrounded(fields: dict[str, Any], position: int, schema: EvidenceSche
 
 
 def _fit(fields: dict[str, Any], position: int, schema: EvidenceSchema) -> list[Change]:
-    """Change an object's fields so that they fit the schema, as far as can be."""
+    """Change an object's fields to fit the schema as far as possible."""
     changes: list[Change] = []
     domain = fields.get(schema.domain_field)
     if not isinstance(domain, str):
@@ -156,7 +157,7 @@ def _fit_value(fields: dict[str, Any], position: int, attribute: Attribute, key:
 
 
 def _known(text: str, values: Iterable[str]) -> str | None:
-    """The value that a text stands for: itself, or the only one that differs in case, blanks and hyphens alone."""
+    """The value that a text stands for: an equal one, or the only one equal but for case, blanks and hyphens."""
     values = tuple(values)
     if text in values:
         return text

@@ -1,21 +1,22 @@
-"""``tls-tasks prepare evidence``: texts with gold objects, checked -> Parquet with a card and the schema."""
+"""``tls-tasks prepare evidence``: check texts with gold objects, write them as Parquet with card and schema."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.data.cards import PARQUET_FILE, front_matter, refuse_used
+from tls_tasks.data.cards import front_matter, write_folder
 from tls_tasks.data.order import Loaded
 from tls_tasks.evidence.data import read_local
 from tls_tasks.evidence.data_rows import EvidenceDocument
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceSchema
 
 _SCHEMA_FILE = "schema.json"  # in the form that --metadata '{"schema": …}' takes
-_TASK = "evidence_journals"  # runs on what is prepared, with its own schema or another
+_TASK = "evidence_journals"  # runs on prepared data, whatever its schema
 
 
 def prepare_evidence(
@@ -26,33 +27,28 @@ def prepare_evidence(
     licence: str | None = None,
     force: bool = False,
 ) -> Loaded[EvidenceDocument]:
-    """Check a data set, and write it as Parquet with a card.
+    """Check a data set and write it as Parquet with a data set card.
 
     Args:
         source: A file or folder as :func:`~tls_tasks.evidence.files.rows_at` reads it.
-        out: The folder to write: ``data/test-00000-of-00001.parquet`` (one row a document: ``id``, ``text`` and
+        out: The folder to write: ``data/test-00000-of-00001.parquet`` (one row per document with ``id``, ``text`` and
             ``items``, the gold objects as JSON), ``schema.json`` and ``README.md``.
         schema: What the objects must look like.
-        licence: Licence for the card.
-        force: Write into ``out`` although there is something in it; other files in it are left alone.
+        licence: The licence to state on the card.
+        force: Write into ``out`` even if it is not empty; other files in it are left alone.
 
     Returns:
         The documents that were written.
 
     Raises:
-        DataError: If the source can't be read, breaks the schema or is the embedded edition, or ``out`` is neither new
-            nor an empty folder and ``force`` isn't set.
+        DataError: The source can't be read, violates the schema or is the embedded edition, or ``out`` exists, is not
+            an empty folder, and ``force`` isn't set.
     """
     if not source.exists():
         raise DataError(f"{source}: no such file or folder")
-    refuse_used(out, force)
     found = read_local(_TASK, source, schema)
-    if found.edition == "embedded":
-        raise DataError(f"{found.origin}: the embedded edition stays where it says what it is; prepare data of yours")
-    (out / PARQUET_FILE).parent.mkdir(parents=True, exist_ok=True)
-    _write_parquet(found.documents, out / PARQUET_FILE)
+    write_folder(found, out, force, partial(_write_parquet, found.documents), _card(found.documents, schema, licence))
     (out / _SCHEMA_FILE).write_text(json.dumps(schema.as_dict(), indent=2, ensure_ascii=False) + "\n", "utf-8")
-    (out / "README.md").write_text("\n".join([*_card(found.documents, schema, licence), ""]), "utf-8")
     return found
 
 
@@ -63,7 +59,7 @@ def command_for(schema: EvidenceSchema, folder: str) -> str:
 
 
 def _write_parquet(documents: Sequence[EvidenceDocument], path: Path) -> None:
-    """Objects as JSON text: a struct column would give each of them the keys of all."""
+    """Objects go in as JSON text, because a struct column would give each of them the keys of all."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -23,6 +23,8 @@ _FORMS = "model text, a JSON string, a list of objects, or an object around such
 # A model's answer is read as far as it can be; a reference that would lose an object must not be scored against.
 _LOSSES = ("bad_entry", "truncated", "broken_json")
 
+_NESTED = (dict, list, tuple, Mapping)  # as isinstance takes it fastest
+
 Row = tuple[ParsedEvidence, tuple[EvidenceObject, ...], str | None]
 """How the prediction was read, the reference's objects, and the text that both quote, if it is known."""
 
@@ -105,7 +107,7 @@ def _without_classes(row: Any, column: str, index: int, schema: EvidenceSchema) 
     if isinstance(row, bytes) or not isinstance(row, Sequence):
         raise InputError(column, index, describe(row), _FORMS)
     for position, entry in enumerate(row):
-        if not isinstance(entry, dict | list | tuple | Mapping):
+        if not isinstance(entry, _NESTED):
             expected = f"an object, {{{schema.domain_field!r}: …}}"
             raise InputError(f"{column}[{index}]", position, describe(entry), expected)
     return [_fields(entry, schema) if isinstance(entry, EvidenceObject) else entry for entry in row]

@@ -1,4 +1,4 @@
-"""A schema of evidence-grounded objects from plain values, so that it can stand in YAML, JSON or a call."""
+"""Build a schema of evidence-grounded objects from plain values, as found in YAML, JSON or a call."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def read_schema(value: Any) -> EvidenceSchema:
     """The schema that a value stands for.
 
     Args:
-        value: A schema; ``journal``; or a mapping with ``domains`` (list), ``attributes`` (list of
-            mappings with ``name``, ``values`` and, if they differ from the name, ``field`` or ``fields``: domain ->
-            key, with ``""`` for every other domain; besides ``default`` and ``bucket``), ``name``, ``domain_field`` and
-            ``span_field``. See :class:`~tls_tasks.evidence.types.EvidenceSchema` for their meaning.
+        value: A schema; ``journal``; or a mapping with ``domains`` (a list) and optionally ``attributes``, ``name``,
+            ``domain_field`` and ``span_field``. Each attribute is a mapping with ``name``, ``values`` and optionally
+            ``default``, ``bucket`` and, if its key is not its name, ``field`` (the key) or ``fields`` (domain -> key,
+            with ``""`` for all other domains). :class:`~tls_tasks.evidence.types.EvidenceSchema` says what they mean.
 
     Raises:
-        InputError: No schema; names the part and what was expected.
+        InputError: The value is not a schema; names the part and what was expected.
 
     Example:
         >>> schema = read_schema({"domains": ["food"], "attributes": [{"name": "meal", "values": ["lunch", "dinner"]}]})
@@ -55,7 +55,7 @@ def read_schema(value: Any) -> EvidenceSchema:
     try:
         return EvidenceSchema(**{"name": "custom", **parts}, domains=domains, attributes=attributes)
     except ValueError as error:
-        raise InputError("schema", None, f"one that can't be: {error}", _FORM) from None
+        raise InputError("schema", None, f"an impossible one: {error}", _FORM) from None
 
 
 def _attribute(value: Any, place: str) -> Attribute:
@@ -75,7 +75,7 @@ def _attribute(value: Any, place: str) -> Attribute:
     try:
         return Attribute(name, keys, values, default, bucket)
     except ValueError as error:
-        raise InputError(place, None, f"one that can't be: {error}", _ATTRIBUTE_FORM) from None
+        raise InputError(place, None, f"an impossible one: {error}", _ATTRIBUTE_FORM) from None
 
 
 def _check_keys(value: Mapping[Any, Any], place: str, known: tuple[str, ...]) -> None:

@@ -1,19 +1,20 @@
-"""From documents to the corpus's numbers: the table of results, and what a person reads to improve a prompt."""
+"""From documents to corpus scores: the table of results, and details that help to improve a prompt."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from tls_tasks.core.prf import PRF, Counts
 from tls_tasks.core.score import Result, Score, mean, ratio, total, values
-from tls_tasks.evidence.documents import OTHER, Comparison, Document
+from tls_tasks.evidence.documents import OTHER, Document
 from tls_tasks.evidence.matching import Matcher
-from tls_tasks.evidence.types import EvidenceSchema
+from tls_tasks.evidence.types import Attribute, EvidenceSchema
 
-_NONE = "(none)"  # in a confusion table: no object on the other side, or an attribute without a value
+_NONE = "(none)"  # in a confusion table: no counterpart, or an attribute without a value
 
 _Confusions = dict[str, dict[str, int]]
 
@@ -27,13 +28,14 @@ def _f1(tp: float, fp: float, fn: float) -> float:
 
 
 def _coverage(sourced: float, checked: float, grounded: float) -> float:
-    """NaN where no document has a source."""
+    """NaN if no document has a source."""
     if not sourced:
         return math.nan
     return grounded / checked if checked else 0.0
 
 
-def prf_results(prefix: str = "") -> dict[str, Result]:
+@lru_cache
+def _prf_results(prefix: str = "") -> dict[str, Result]:
     """Precision, recall and F1 of the objects of all documents together, from the parts ``tp``, ``fp`` and ``fn``."""
     tp, fp, fn = (f"{prefix}{part}" for part in ("tp", "fp", "fn"))
     return {
@@ -43,8 +45,9 @@ def prf_results(prefix: str = "") -> dict[str, Result]:
     }
 
 
+@lru_cache
 def _count_results(prefix: str = "") -> dict[str, Result]:
-    """How many objects were found, made up and missed."""
+    """How many objects were found, spurious and missed."""
     return {part: total(f"{prefix}{part}", better=part == "tp") for part in ("tp", "fp", "fn")}
 
 
@@ -53,23 +56,16 @@ def accuracy_result(name: str) -> Result:
     return ratio(f"{name}/right", f"{name}/asked")
 
 
-def further_results(schema: EvidenceSchema) -> dict[str, Result]:
-    """What is said of objects besides whether they were found: accuracies, and whether their quotes stand there."""
+def results(schema: EvidenceSchema, macro: bool = False) -> dict[str, Result]:
+    """The table of ``evidence_extraction``; the parts are those of :meth:`.Document.unit`."""
     return {
+        **_count_results(),
+        **_prf_results(),
         **{f"{name}_accuracy": accuracy_result(name) for name in schema.accuracy_names},
         "evidence_coverage": Result(("sourced", "checked", "grounded"), _coverage, empty=math.nan),
         "evidence_coverage_normalised": Result(
             ("sourced", "checked", "grounded_normalised"), _coverage, empty=math.nan
         ),
-    }
-
-
-def results(schema: EvidenceSchema, macro: bool = False) -> dict[str, Result]:
-    """The table of ``evidence_extraction``; the parts are those of :meth:`.Document.unit`."""
-    return {
-        **_count_results(),
-        **prf_results(),
-        **further_results(schema),
         **({f"macro_{name}": mean(f"macro/{name}") for name in PRF._fields} if macro else {}),
         "parse_failures": total("parse_failures", better=False),
         "schema_invalid": total("schema_invalid", better=False),
@@ -77,18 +73,19 @@ def results(schema: EvidenceSchema, macro: bool = False) -> dict[str, Result]:
 
 
 def domains(schema: EvidenceSchema, score: Score) -> dict[str, Any]:
-    """Domain -> its precision, recall, F1 and counts; what the schema does not have is one domain, ``(other)``."""
+    """Domain -> precision, recall, F1 and counts; domains that are not in the schema are combined as ``(other)``."""
     found: dict[str, dict[str, float]] = {}
     for domain in (*schema.domains, OTHER):
         prefix = f"domain/{domain}/"
-        counts = {part: int(value) for part, value in values(_count_results(prefix), score.units).items()}
+        numbers = values({**_prf_results(prefix), **_count_results(prefix)}, score.units)
+        counts = {part: int(numbers[part]) for part in ("tp", "fp", "fn")}
         if domain != OTHER or any(counts.values()):
-            found[domain] = {**values(prf_results(prefix), score.units), **counts}
+            found[domain] = {**numbers, **counts}
     return {"domains": found}
 
 
 def details(matcher: Matcher, score: Score) -> dict[str, Any]:
-    """Other ways to count the same matches, confusion tables, and how often what broke the schema."""
+    """Other ways to count the same matches, confusion tables, and how often the schema was violated in which way."""
     buckets = [attribute.name for attribute in matcher.schema.attributes if attribute.bucket]
     right, asked = (sum(_sum(score, f"{name}/{part}") for name in buckets) for part in ("right", "asked"))
     documents: Sequence[Document] = score.items
@@ -108,10 +105,10 @@ def _sum(score: Score, part: str) -> float:
 
 
 def _schemes(score: Score) -> Mapping[str, Any]:
-    """The same matches counted otherwise.
+    """The same matches, counted differently.
 
-    ``exact``: a match counts if both spans are the same text; ``partial``: it counts 1 if they are and 1/2 if not, as
-    in MUC; ``soft``: it counts its overlap.
+    ``exact`` counts a match if both spans are the same text, ``partial`` counts 1 if they are and 1/2 otherwise, as in
+    MUC, and ``soft`` counts the overlap.
     """
     tp, fp, fn, exact = (_sum(score, part) for part in ("tp", "fp", "fn", "exact"))
     hits = {"exact": exact, "partial": exact + (tp - exact) / 2, "soft": _sum(score, "overlap")}
@@ -121,8 +118,8 @@ def _schemes(score: Score) -> Mapping[str, Any]:
 def _confusions(documents: Sequence[Document], matcher: Matcher) -> dict[str, _Confusions]:
     """Tables of the reference's value -> the predicted value -> how often.
 
-    ``domain``: of the matches, and of what is left on both sides after matching it once more with the domain ignored;
-    ``(none)`` stands for no counterpart. Each attribute: of the matches.
+    The table ``domain`` covers all objects: those that are not matched are matched once more regardless of domain, and
+    ``(none)`` stands for no counterpart. The tables of attributes cover the matches.
     """
     schema = matcher.schema
     tables: dict[str, _Confusions] = {"domain": {}, **{attribute.name: {} for attribute in schema.attributes}}
@@ -130,8 +127,8 @@ def _confusions(documents: Sequence[Document], matcher: Matcher) -> dict[str, _C
         for wanted, predicted in _domain_pairs(document, matcher):
             _count(tables["domain"], wanted, predicted)
         for match in document.matches:
-            for comparison in document.comparisons(match):
-                _count(tables[comparison.attribute.name], comparison.reference, _written(comparison))
+            for attribute, wanted, predicted_value in document.comparisons(match):
+                _count(tables[attribute.name], wanted, _written(attribute, wanted, predicted_value))
     return tables
 
 
@@ -153,9 +150,8 @@ def _count(table: _Confusions, wanted: str, predicted: str) -> None:
     row[predicted] = row.get(predicted, 0) + 1
 
 
-def _written(comparison: Comparison) -> str:
-    """The predicted value; one that the schema does not have is ``(other)``, since a model may say anything."""
-    if comparison.predicted is None:
+def _written(attribute: Attribute, wanted: str, predicted: str | None) -> str:
+    """The predicted value; ``(other)`` if it is not in the schema, since a model may write anything."""
+    if predicted is None:
         return _NONE
-    known = comparison.is_right or comparison.predicted in comparison.attribute.values
-    return comparison.predicted if known else OTHER
+    return predicted if predicted == wanted or predicted in attribute.values else OTHER

@@ -12,14 +12,14 @@ from tls_tasks.core.task import Task
 from tls_tasks.evidence.data import DATA_SETS, load_documents, prompt, schema_of
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.schema import read_schema
-from tls_tasks.evidence.score import accuracy_result, further_results, prf_results
+from tls_tasks.evidence.score import accuracy_result, results
 from tls_tasks.evidence.types import EvidenceSchema
 from tls_tasks.text.marks import mark_spans
 
 
 def _results(schema: EvidenceSchema) -> dict[str, Result]:
     """The table of a task: which accuracies there are follows from the schema."""
-    found = {**prf_results(), **further_results(schema)}
+    found = {key: result for key, result in results(schema).items() if not result.is_count}
     return {
         **{f"evidence_{key.removeprefix('evidence_')}": result for key, result in found.items()},
         "evidence_mean_f1": mean("macro/f1"),

@@ -1,4 +1,4 @@
-"""Evidence-grounded objects and the schema that says what they may hold."""
+"""Evidence-grounded objects, and the schema that defines what they may hold."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 _RESERVED_NAMES = ("bucket", "bucket_field")  # bucket_accuracy is the accuracy of several attributes together
-_MAX_BITS = 2000  # longer integers are no value of a scale, and Python may refuse to turn them into text
+_MAX_BITS = 2000  # no scale has longer integers, and Python may refuse to turn them into text
 
 
 def scalar_text(value: Any) -> str | None:
-    """A scalar of JSON as text, so that 3 of a scale equals "3"; None for anything else, NaN and infinity included.
+    """A JSON scalar as text, so that 3 on a scale equals "3"; None for anything else, including NaN and infinity.
 
     Example:
         >>> scalar_text("low"), scalar_text(3), scalar_text(True), scalar_text(float("nan")), scalar_text(["low"])
@@ -37,14 +37,15 @@ class Attribute:
 
     Attributes:
         name: Name in results: ``polarity`` gives ``polarity_accuracy``.
-        fields: Domain -> the key that holds it in an object of that domain; ``""`` stands for every other domain.
-        values: The values it may have, as text; numbers of a scale are compared as text too.
-        default: The value that a missing key (or null) stands for. None: an object must have the key; one that lacks it
-            matches no reference object that has it.
-        bucket: Whether it is part of ``bucket_accuracy``, which asks that all such attributes are right together.
+        fields: Domain -> the key that holds it in objects of that domain; ``""`` stands for all other domains.
+        values: The values it may have, as text; numbers on a scale are compared as text too.
+        default: The value of a missing key (or null). None: the key is required, and an object without it can't match a
+            reference object that has it.
+        bucket: Whether it is part of ``bucket_accuracy``, which counts a match if all such attributes are right.
 
     Raises:
-        ValueError: A name that no attribute may have, no field, no value, a value twice, a default that is no value.
+        ValueError: The name is reserved, there are no fields or no values, a value is repeated, or the default is not
+            one of the values.
 
     Example:
         >>> level = Attribute("level", {"emotion": "arousal_bucket", "": "intensity_bucket"}, ("low", "high"))
@@ -59,7 +60,7 @@ class Attribute:
     bucket: bool = False
 
     def __post_init__(self) -> None:
-        """Check the parts once."""
+        """Check the parts."""
         if not self.name or self.name in _RESERVED_NAMES:
             raise ValueError(f"an attribute can't have the name {self.name!r}")
         if not self.fields or not all(self.fields.values()):
@@ -76,16 +77,17 @@ class Attribute:
 
 @dataclass(frozen=True)
 class EvidenceSchema:
-    """What the objects of a task look like: a value, so that users score fields of their own.
+    """What the objects of a task look like; users can define their own.
 
     Attributes:
-        name: Stands in the signature.
-        domains: The domains; objects are matched within one.
+        name: Part of the signature.
+        domains: The domains; objects are matched within a domain.
         attributes: What is compared on matched objects.
         domain_field, span_field: The keys of the domain and of the quoted span.
 
     Raises:
-        ValueError: No domain, something twice, a key for two things, or an attribute of a domain that there is not.
+        ValueError: There are no domains, something is repeated, a key has two meanings, or an attribute names an
+            unknown domain.
 
     Example:
         >>> EvidenceSchema("names", ("person", "place"), span_field="quote").label
@@ -127,7 +129,7 @@ class EvidenceSchema:
 
     @cached_property
     def _fields(self) -> dict[str, list[tuple[Attribute, str]]]:
-        """By domain; ``""`` stands for those that the schema does not have."""
+        """By domain; ``""`` stands for domains that are not in the schema."""
         return {
             domain: [
                 (attribute, key) for attribute in self.attributes if (key := attribute.field_of(domain)) is not None
@@ -137,7 +139,7 @@ class EvidenceSchema:
 
     @property
     def accuracy_names(self) -> list[str]:
-        """What has an accuracy over matched objects; ``bucket`` stands before the attributes that it is made of.
+        """What has an accuracy over matched objects; ``bucket`` precedes the attributes that it combines.
 
         Example:
             >>> JOURNAL_SCHEMA.accuracy_names
@@ -154,21 +156,12 @@ class EvidenceSchema:
             "domains": list(self.domains),
             "domain_field": self.domain_field,
             "span_field": self.span_field,
-            "attributes": [
-                {
-                    "name": attribute.name,
-                    "fields": dict(attribute.fields),
-                    "values": list(attribute.values),
-                    "default": attribute.default,
-                    "bucket": attribute.bucket,
-                }
-                for attribute in self.attributes
-            ],
+            "attributes": [{**asdict(attribute), "values": list(attribute.values)} for attribute in self.attributes],
         }
 
     @property
     def label(self) -> str:
-        """How the schema stands in a signature: its name and, unless it is the journals', a digest of what it says."""
+        """The schema in a signature: its name and, unless it is the journals' schema, a digest of its content."""
         if self == JOURNAL_SCHEMA:
             return self.name
         text = json.dumps(self.as_dict(), sort_keys=True)
@@ -179,11 +172,11 @@ class EvidenceObject(NamedTuple):
     """One extracted object; a tuple, since a corpus has hundreds of thousands.
 
     Attributes:
-        domain: As written, in the schema or not; None if it is missing or no text.
-        span: The quoted evidence; None if it is missing or no text.
-        fields: All keys of the object as they were given, the domain's and the span's included.
-        issues: What breaks the schema, e.g. ``unknown_domain``, ``missing_polarity``; see
-            :func:`~tls_tasks.evidence.objects.read_object`.
+        domain: As written, whether or not it is in the schema; None if it is missing or not text.
+        span: The quoted evidence; None if it is missing or not text.
+        fields: All keys of the object as given, including those of domain and span.
+        issues: How it violates the schema, e.g. ``unknown_domain``, ``missing_polarity``; see
+            :meth:`~tls_tasks.evidence.objects.ObjectReader.read`.
     """
 
     domain: str | None

@@ -7,7 +7,9 @@ set has queries, and all its reference summaries.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, MutableMapping
+import re
+from collections.abc import Iterable, Mapping, MutableMapping
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -19,12 +21,41 @@ from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import file_rows, hub_rows, split_files
 from tls_tasks.data.order import Loaded, Published, Reading, load
-from tls_tasks.summaries.data_rows import SummaryDocument, read_rows
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of a document in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
 
 DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+
+TEXT_FIELDS = ("text", "document", "dialogue", "transcript", "source", "report", "input")
+"""Fields that may hold the document; the first one present is read."""
+
+REFERENCE_FIELDS = ("references", "reference", "summary", "output")
+"""Fields that may hold the reference summary, or a list of them; the first one present is read."""
+
+ID_FIELDS = ("pid", "id", "doc_id", "uid")
+"""Fields that may hold the document's id; a row with none of them is numbered. ``pid`` comes first, since in SCROLLS
+only that is unique."""
+
+_LAST_NUMBER = re.compile(r"_\d+$")
+_BLANK_LINE = re.compile(r"\r?\n[ \t]*\r?\n")
+
+
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """One document to summarise.
+
+    Attributes:
+        id: Unique within the data set.
+        text: The full text.
+        query: What the summary must answer; empty if there is no query.
+        references: One or more reference summaries.
+    """
+
+    id: str
+    text: str
+    query: str
+    references: tuple[str, ...]
 
 
 def load_documents(
@@ -43,18 +74,21 @@ def load_documents(
 
     Args:
         name: Data set: ``summ_multi_news``, ``summ_dialogsum`` …
-        data: Where the data is, instead of the usual order; see :func:`load_summaries`.
+        data: Where the data is; no other source is tried then. A file of rows (JSON Lines, JSON, CSV, Parquet), a
+            folder of such files, a folder with the data set's folder in it, or a hub data set ``org/name`` or
+            ``org/name@revision`` whose split ``test`` has such rows. A row has one of :data:`TEXT_FIELDS` and one of
+            :data:`REFERENCE_FIELDS`, and may have one of :data:`ID_FIELDS` and ``query``.
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
-        context_budget: Characters of a document that a prompt shows; what is beyond them is cut off.
+        context_budget: How many characters of a document a prompt shows; the rest is cut off.
         provenance: Filled with ``edition`` and ``origin`` of the data, and so shown in the results file.
-        **ignored: What is meant for others.
+        **ignored: Options meant for others.
 
     Returns:
-        One row a document. ``references`` is JSON, ``[summary, …]``; ``text_truncated`` is the number of characters
+        One row per document. ``references`` is JSON, ``[summary, …]``; ``text_truncated`` is the number of characters
         that the budget cut off.
 
     Raises:
-        DataError: If the data that was asked for can't be used.
+        DataError: If the data that was asked for can't be used, or no source has any; says how to get it.
         InputError: If an option has an impossible value; OptionError for an unknown name or edition.
 
     Example:
@@ -66,25 +100,13 @@ def load_documents(
         [3, 3, 3]
     """
     budget = check_whole_number("context_budget", context_budget)
-    loaded = load_summaries(name, data, edition)
+    loaded = _load_summaries(name, data, edition)
     loaded.note(provenance)
     return [_row(name, document, loaded.edition, budget) for document in loaded.documents]
 
 
-def load_summaries(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[SummaryDocument]:
-    """Load a data set from the first source that has it.
-
-    Args:
-        name: ``summ_multi_news``, ``summ_dialogsum`` …
-        data: A file of rows (JSON Lines, JSON, CSV, Parquet), a folder of such files, a folder with the data set's
-            folder in it, or a hub data set ``org/name`` or ``org/name@revision`` whose split ``test`` has such rows.
-            The fields are those of :mod:`tls_tasks.summaries.data_rows`. No other source is tried.
-        edition: Take the data from this edition only; None takes the first that has it.
-
-    Raises:
-        DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
-        OptionError: If there is no such data set or edition.
-    """
+def _load_summaries(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[_Document]:
+    """The documents of a data set from the first source that has it."""
     return load(_reading(find_data_set(DATA_SETS, name)), data, edition)
 
 
@@ -107,7 +129,7 @@ def prompt(doc: Mapping[str, Any]) -> str:
     return f"<document>\n{doc['text']}\n</document>\n\n{query}{instruction}\n\nSummary:"
 
 
-def _row(name: str, document: SummaryDocument, edition: str, budget: int) -> dict[str, str | int]:
+def _row(name: str, document: _Document, edition: str, budget: int) -> dict[str, str | int]:
     return {
         "doc_id": document.id,
         "data_set": name,
@@ -119,17 +141,17 @@ def _row(name: str, document: SummaryDocument, edition: str, budget: int) -> dic
     }
 
 
-def _reading(wanted: DataSet) -> Reading[SummaryDocument]:
+def _reading(wanted: DataSet) -> Reading[_Document]:
     return Reading(
         wanted,
         DATA_SETS.values(),
-        at=lambda place: read_rows(wanted, chain.from_iterable(map(file_rows, split_files(place, wanted.split)))),
+        at=lambda place: _read_rows(wanted, chain.from_iterable(map(file_rows, split_files(place, wanted.split)))),
         published=partial(_published, wanted),
-        from_rows=partial(read_rows, wanted),
+        from_rows=partial(_read_rows, wanted),
     )
 
 
-def _published(wanted: DataSet) -> Published[SummaryDocument]:
+def _published(wanted: DataSet) -> Published[_Document]:
     source = wanted.hub
     if source is None:
         raise DataError(f"{wanted.name} is on no hub")
@@ -137,4 +159,82 @@ def _published(wanted: DataSet) -> Published[SummaryDocument]:
     rows = list(hub_rows(files, source.settings["member"]))
     if source.rows is not None and len(rows) != source.rows:
         raise DataError(f"{source.repo_id}: has {len(rows)} rows, but data_sets.json expects {source.rows}")
-    return read_rows(wanted, rows), source.origin
+    return _read_rows(wanted, rows), source.origin
+
+
+def _read_rows(wanted: DataSet, rows: Iterable[tuple[str, Any]]) -> tuple[_Document, ...]:
+    r"""Make documents of rows, each with its place for messages, in the order of the rows.
+
+    Example:
+        >>> row = {"id": "m1", "input": "Why was it postponed?\n\nChair: Let us wait.", "output": "To wait."}
+        >>> _read_rows(DATA_SETS["summ_qmsum"], [("line 1", row)])
+        (_Document(id='m1', text='Chair: Let us wait.', query='Why was it postponed?', references=('To wait.',)),)
+    """
+    documents = [_read_row(wanted, where, row, index) for index, (where, row) in enumerate(rows)]
+    if not documents:
+        raise DataError(f"{wanted.name}: no row in the data")
+    if wanted.settings["references_in_rows"]:
+        documents = _grouped(documents)
+    seen: set[str] = set()
+    for document in documents:
+        if document.id in seen:
+            raise DataError(f"{wanted.name}: two documents have the id {document.id!r}")
+        seen.add(document.id)
+    return tuple(documents)
+
+
+def _split_query(text: str) -> tuple[str, str]:
+    r"""Split at the first blank line; without one all is text and the query is empty.
+
+    Example:
+        >>> _split_query("What was decided?\n\nA: Yes.\n\nB: No.")
+        ('What was decided?', 'A: Yes.\n\nB: No.')
+        >>> _split_query("A: Yes.")
+        ('', 'A: Yes.')
+    """
+    blank = _BLANK_LINE.search(text)
+    if blank is None:
+        return "", text
+    return text[: blank.start()].strip(), text[blank.end() :]
+
+
+def _read_row(wanted: DataSet, where: str, row: Any, index: int) -> _Document:
+    if not isinstance(row, Mapping):
+        raise DataError(f"{where}: expected an object, got {type(row).__name__}")
+    text = _string(_field(row, TEXT_FIELDS, where), TEXT_FIELDS, where)
+    value = _field(row, REFERENCE_FIELDS, where)
+    values = value if isinstance(value, list) and value else [value]
+    references = tuple(_string(item, REFERENCE_FIELDS, where) for item in values)
+    query = row.get("query")
+    if query is None and wanted.settings["query_comes_first"]:
+        query, text = _split_query(text)
+    name = next((row[field] for field in ID_FIELDS if row.get(field) not in (None, "")), index)
+    return _Document(str(name), text, str(query or "").strip(), references)
+
+
+def _field(row: Mapping[str, Any], names: Iterable[str], where: str) -> Any:
+    for name in names:
+        if row.get(name) is not None:
+            return row[name]
+    raise DataError(f"{where}: no field {' or '.join(names)}; there are {', '.join(map(str, row)) or 'none'}")
+
+
+def _string(value: Any, names: Iterable[str], where: str) -> str:
+    if not isinstance(value, str):
+        raise DataError(f"{where}: {'/'.join(names)} must be text, got {type(value).__name__}")
+    return value
+
+
+def _grouped(documents: Iterable[_Document]) -> list[_Document]:
+    """One document for all rows whose ids differ only in a final ``_N``; a dialogue with a single row keeps its id.
+
+    The text is part of the key, since the ids of the other splits end in the number of the dialogue.
+    """
+    groups: dict[tuple[str, str], list[_Document]] = {}
+    for document in documents:
+        groups.setdefault((_LAST_NUMBER.sub("", document.id), document.text), []).append(document)
+    grouped = []
+    for (name, _), members in groups.items():
+        references = tuple(reference for member in members for reference in member.references)
+        grouped.append(replace(members[0], id=name if len(members) > 1 else members[0].id, references=references))
+    return grouped

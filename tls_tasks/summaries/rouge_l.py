@@ -181,7 +181,7 @@ def _item(
     for prefix, read in readers.items():
         predicted, wanted = read(prediction), [read(text) for text in texts]
         scored = [
-            lcs_counts(predicted, sentences) if text or empty_reference == "zero" else _EMPTY_IS_ONE
+            _lcs_counts(predicted, sentences) if text or empty_reference == "zero" else _EMPTY_IS_ONE
             for text, sentences in zip(texts, wanted, strict=True)
         ]
         position = _best(scored)
@@ -206,7 +206,7 @@ def _best(scored: Sequence[Counts]) -> int:
     return f1.index(max(f1))
 
 
-def lcs_counts(prediction: Sentences, reference: Sentences) -> Counts:
+def _lcs_counts(prediction: Sentences, reference: Sentences) -> Counts:
     """The words that a prediction and a reference share in the same order, over all sentences.
 
     One sentence on either side is rougeL: the length of the longest common subsequence. With more, a reference sentence
@@ -214,7 +214,7 @@ def lcs_counts(prediction: Sentences, reference: Sentences) -> Counts:
     than it was predicted (ROUGE-1.5.5's clipping, as in rouge_score).
 
     Example:
-        >>> lcs_counts([["a", "b"], ["c"]], [["c", "d"], ["a", "b"]])
+        >>> _lcs_counts([["a", "b"], ["c"]], [["c", "d"], ["a", "b"]])
         Counts(precision_hits=3, predicted=3, recall_hits=3, reference=4)
     """
     if len(prediction) == len(reference) == 1:

@@ -1,6 +1,6 @@
-"""Rows of summaries: a prediction is a text, a references row one text or several.
+"""Rows of summaries: a prediction is a text, a row of references one text or several.
 
-A text from a model is taken as it is: there is nothing to parse, so nothing can fail.
+A model's text is taken as it is, so there is nothing to parse and nothing can fail.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def read_rows(predictions: Any, references: Any) -> list[tuple[str, tuple[str, .
 
 
 def check_row(row: Any, field: str, index: int) -> None:
-    """Refuse a row that is no text, or no texts."""
+    """Refuse a row that is neither text nor, among references, a list of texts."""
     if field == "references":
         _read_texts(row, index)
     else:

@@ -52,7 +52,7 @@ _LONGEST_SOURCE = 20_000  # characters
 
 def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
     """The summary and its best reference, with the words of their longest common subsequence."""
-    summary = strip_thinking(answer).text.strip()
+    summary = _summary(answer)
     references = json.loads(doc["references"])
     best = explained["rouge_l"]["items"][0]["best_reference"]["rouge_l"]
     reference = references[best]

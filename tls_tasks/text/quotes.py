@@ -54,10 +54,22 @@ class Source:
 
         The verbatim places if there are any, else the normalised ones; :data:`MAX_PLACES` at most.
         """
+        if self.holds(quote):
+            return self._verbatim(quote)
         if not self.holds_normalised(quote):
             return []
-        pattern = re.escape(quote) if self.holds(quote) else "".join(map(_any_form, normalised(quote)))
+        pattern = "".join(map(_any_form, normalised(quote)))
         return [match.span() for match in islice(re.finditer(pattern, self.text), MAX_PLACES)]
+
+    def _verbatim(self, quote: str) -> list[tuple[int, int]]:
+        """Without a pattern: compiling one for each of thousands of quotes takes longer than everything else."""
+        places: list[tuple[int, int]] = []
+        start = self.text.find(quote)
+        while start >= 0 and len(places) < MAX_PLACES:
+            end = start + len(quote)
+            places.append((start, end))
+            start = self.text.find(quote, end)
+        return places
 
     @cached_property
     def _normalised(self) -> str:

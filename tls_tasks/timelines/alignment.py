@@ -16,7 +16,6 @@ product of the costs is 0 for the wrong pair, too.
 
 from __future__ import annotations
 
-import datetime
 from typing import NamedTuple
 
 import numpy as np
@@ -110,39 +109,7 @@ def weighted_counts(words: Overlap, alignment: Alignment | None, gram: int) -> C
     )
 
 
-class AlignedDays(NamedTuple):
-    """What a detailed result shows of aligned pairs, without the matrices that they were found in.
-
-    Attributes:
-        predicted: Day numbers of the predicted dates.
-        reference: Day numbers of the reference dates.
-        weight: What an overlap of the pair is worth.
-        hits: ROUGE-1 hits of the pair, unweighted.
-    """
-
-    predicted: Ints
-    reference: Ints
-    weight: Floats
-    hits: Floats
-
-    def as_rows(self) -> list[dict[str, object]]:
-        """One row per pair, ready for JSON."""
-        return [
-            {
-                "predicted": datetime.date.fromordinal(predicted).isoformat(),
-                "reference": datetime.date.fromordinal(reference).isoformat(),
-                "weight": weight,
-                "hits": hits,
-            }
-            for predicted, reference, weight, hits in zip(*(column.tolist() for column in self), strict=True)
-        ]
-
-
-def aligned_days(pairs: _Pairs, words: Overlap) -> AlignedDays:
-    """The days of aligned pairs."""
-    return AlignedDays(
-        words.predicted_ordinals[pairs.predicted],
-        words.reference_ordinals[pairs.reference],
-        pairs.weight,
-        words.hits[0][pairs.predicted, pairs.reference],
-    )
+def aligned_days(pairs: _Pairs, words: Overlap) -> tuple[Ints, Ints, Floats, Floats]:
+    """Of aligned pairs the day numbers, the weights and the unweighted ROUGE-1 hits, without the matrices."""
+    predicted, reference = words.predicted_ordinals[pairs.predicted], words.reference_ordinals[pairs.reference]
+    return predicted, reference, pairs.weight, words.hits[0][pairs.predicted, pairs.reference]

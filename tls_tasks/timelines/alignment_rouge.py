@@ -13,6 +13,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from functools import partial
 from typing import Any
 
@@ -22,7 +23,7 @@ from tls_tasks.core.prf import Counts, Item, check_aggregate, prf_unit
 from tls_tasks.core.score import Score
 from tls_tasks.text.rouge155 import NonAsciiWarning, Tokenizer, is_mostly_unseen, rouge_counts, tokenize
 from tls_tasks.text.tokenizers import find_tokenizer, unicode_words
-from tls_tasks.timelines.alignment import VARIANTS, AlignedDays, Alignment, align_all, aligned_days, weighted_counts
+from tls_tasks.timelines.alignment import VARIANTS, Alignment, align_all, aligned_days, weighted_counts
 from tls_tasks.timelines.overlap import Encoder, Overlap, content_words, overlap
 from tls_tasks.timelines.pairs import TimelineRow, read_rows, score_of
 from tls_tasks.timelines.read import TimelinePolicy
@@ -191,8 +192,18 @@ def _details(words: Overlap, alignment: Alignment | None) -> Callable[[], dict[s
     return partial(_alignment_rows, {side: aligned_days(pairs, words) for side, pairs in alignment._asdict().items()})
 
 
-def _alignment_rows(sides: Mapping[str, AlignedDays] | None) -> dict[str, Any]:
-    return {"alignment": sides and {side: days.as_rows() for side, days in sides.items()}}
+def _alignment_rows(sides: Mapping[str, Sequence[Any]] | None) -> dict[str, Any]:
+    return {"alignment": sides and {side: list(_pair_rows(columns)) for side, columns in sides.items()}}
+
+
+def _pair_rows(columns: Sequence[Any]) -> Iterator[dict[str, Any]]:
+    for predicted, reference, weight, hits in zip(*(column.tolist() for column in columns), strict=True):
+        yield {
+            "predicted": date.fromordinal(predicted).isoformat(),
+            "reference": date.fromordinal(reference).isoformat(),
+            "weight": weight,
+            "hits": hits,
+        }
 
 
 def _exact_date_means(rows: Sequence[TimelineRow]) -> dict[str, float]:

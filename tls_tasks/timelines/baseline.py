@@ -84,13 +84,13 @@ def answer(prompt: str) -> str:
     )
 
 
-def mentioned_dates(text: str, published: datetime.date) -> frozenset[datetime.date]:
+def _mentioned_dates(text: str, published: datetime.date) -> frozenset[datetime.date]:
     """The days that a sentence names; a date without a year is the nearest one to the day of publication.
 
     A weekday is the last such day before publication, which is how news writes of what has happened.
 
     Example:
-        >>> sorted(day.isoformat() for day in mentioned_dates("Since Friday and Jan. 25", datetime.date(2011, 1, 31)))
+        >>> sorted(day.isoformat() for day in _mentioned_dates("Since Friday and Jan. 25", datetime.date(2011, 1, 31)))
         ['2011-01-25', '2011-01-28']
     """
     days = [_day(year, month, day) for year, month, day in _ISO.findall(text)]
@@ -137,7 +137,7 @@ def _read_sentences(prompt: str, request: _Request) -> list[_Sentence]:
     for date, text in _SENTENCE.findall(prompt):
         published = _day(*date.split("-"))
         if published is not None:
-            mentioned = mentioned_dates(text, published)
+            mentioned = _mentioned_dates(text, published)
             inside = frozenset(day for day in mentioned if request.start <= day <= request.end)
             sentences.append(_Sentence(published, text.strip(), inside))
     return sentences

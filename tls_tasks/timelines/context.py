@@ -112,7 +112,7 @@ def _candidates(articles: Sequence[Article], keywords: Sequence[str]) -> list[_C
             off_topic = not any(word in text.lower() for word in keywords)
             queues[article.date, off_topic].append((position, number, text))
     days = sorted({day for day, _ in queues})
-    visit = dict(zip(days, spread_order(len(days)), strict=True))
+    visit = dict(zip(days, _spread_order(len(days)), strict=True))
     return [
         _Candidate(day, (number, position), (off_topic, turn, visit[day]), f"{day.isoformat()}: {text}\n")
         for (day, off_topic), queue in queues.items()
@@ -120,15 +120,15 @@ def _candidates(articles: Sequence[Article], keywords: Sequence[str]) -> list[_C
     ]
 
 
-def spread_order(n: int) -> list[int]:
+def _spread_order(n: int) -> list[int]:
     """When each of ``n`` days is visited: any number of first visits is spread evenly over all days.
 
     This is the van der Corput sequence: days are visited in the order of their numbers' reversed binary digits.
 
     Example:
-        >>> spread_order(8)  # days 0 and 4 first, then 2 and 6, then the odd ones
+        >>> _spread_order(8)  # days 0 and 4 first, then 2 and 6, then the odd ones
         [0, 4, 2, 6, 1, 5, 3, 7]
-        >>> spread_order(3)
+        >>> _spread_order(3)
         [0, 2, 1]
     """
     width = max(n - 1, 1).bit_length()

@@ -51,7 +51,9 @@ def load_documents(
     Args:
         name: Data set: ``tls_crisis``, ``tls_timeline17``, ``tls_entities`` or ``tls_open``.
         closed_book: Make the form that gives only topic, time span and number of dates, and needs no articles.
-        data: Where the data is, instead of the usual order; see :func:`load_topics`.
+        data: Where the data is; no other source is tried then. A news-tls folder of this data set, a folder with such a
+            folder in it (called ``name``, or as news-tls calls it), Parquet made by ``tls-tasks prepare`` (file or
+            folder), or a hub data set ``org/name`` or ``org/name@revision`` that holds such Parquet.
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
         context_budget: Characters of article text in a prompt. Not used with ``context_tokens``.
         context_tokens: Tokens of article text in a prompt.
@@ -65,7 +67,7 @@ def load_documents(
         One row per (topic, reference timeline) pair, as :func:`tls_tasks.timelines.documents.documents` makes them.
 
     Raises:
-        DataError: If the data that was asked for can't be used.
+        DataError: If the data that was asked for can't be used, or no source has any; says how to get it.
         InputError: If an option has an impossible value; OptionError for an unknown name or edition.
         MissingExtraError: If ``context_tokens`` is set and transformers isn't installed.
 
@@ -78,7 +80,7 @@ def load_documents(
         ('egypt', 10)
     """
     budget = None if closed_book else _budget(context_budget, context_tokens, tokenizer or ignored.get("pretrained"))
-    loaded = load_topics(name, data, need_articles=not closed_book, edition=edition)
+    loaded = _load_topics(name, data, need_articles=not closed_book, edition=edition)
     loaded.note(provenance)
     return documents(loaded.documents, loaded.edition, budget)
 
@@ -91,23 +93,10 @@ def _budget(characters: int, tokens: int | None, tokenizer: object) -> Budget:
     return token_budget(check_whole_number("context_tokens", tokens), tokenizer)
 
 
-def load_topics(
+def _load_topics(
     name: str, data: str | Path | None = None, need_articles: bool = True, edition: str | None = None
 ) -> Loaded[Topic]:
-    """Load a data set from the first source that has it.
-
-    Args:
-        name: ``tls_crisis``, ``tls_timeline17``, ``tls_entities`` or ``tls_open``.
-        data: A news-tls folder of this data set, a folder with such a folder in it (called ``name``, or as news-tls
-            calls it), Parquet made by ``tls-tasks prepare`` (file or folder), or a hub data set ``org/name`` or
-            ``org/name@revision`` that holds such Parquet. No other source is tried.
-        need_articles: Whether every topic must have articles.
-        edition: Take the data from this edition only; None takes the first that has it.
-
-    Raises:
-        DataError: If ``data`` can't be used, a local copy is broken, or the edition that was asked for isn't there.
-        OptionError: If there is no such data set or edition.
-    """
+    """The topics of a data set from the first source that has it; with articles, if they are needed."""
     return load(_reading(find_data_set(DATA_SETS, name), need_articles), data, edition)
 
 
@@ -116,7 +105,7 @@ def read_local(wanted: DataSet, place: Path) -> Loaded[Topic]:
 
     Args:
         wanted: The data set.
-        place: As the argument ``data`` of :func:`load_topics`.
+        place: As the argument ``data`` of :func:`load_documents`.
 
     Raises:
         DataError: If there is nothing of this data set, or a file is broken.

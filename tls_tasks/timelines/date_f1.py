@@ -83,7 +83,7 @@ def date_f1(
 def _item(row: TimelineRow, position: int | None, group: Sequence[Timeline], config: _DateF1Config) -> Item:
     predicted = row.prediction.dates
     wanted = sorted({day for reference in group for day in reference.dates})
-    matches = match_dates(predicted, wanted, config.tolerance)
+    matches = _match_dates(predicted, wanted, config.tolerance)
     counts = Counts(len(matches), len(predicted), len(matches), len(wanted))
     details = partial(_details, predicted, wanted, matches)
     return Item(row.index, position, {"date": counts}, row.topic, row.empty_flags(group), details, config.beta)
@@ -102,7 +102,7 @@ def _details(
     }
 
 
-def match_dates(
+def _match_dates(
     predicted: Sequence[datetime.date], wanted: Sequence[datetime.date], tolerance: int
 ) -> list[tuple[datetime.date, datetime.date]]:
     """Match ascending dates one to one, at most ``tolerance`` days apart, as many as possible.
@@ -111,7 +111,7 @@ def match_dates(
 
     Example:
         >>> days = [datetime.date(2011, 1, day) for day in (25, 26, 30)]
-        >>> [(left.day, right.day) for left, right in match_dates(days, days[1:], 1)]
+        >>> [(left.day, right.day) for left, right in _match_dates(days, days[1:], 1)]
         [(25, 26), (30, 30)]
     """
     matches, left, right = [], 0, 0

@@ -35,7 +35,7 @@ def documents(topics: Iterable[Topic], edition: str, budget: Budget | None) -> l
     rows: list[dict[str, str | int]] = []
     for topic in topics:
         # The text doesn't depend on the reference, and choosing it is the expensive part.
-        context = Context("", 0) if budget is None else build_context(topic.articles, query_words(topic), budget)
+        context = Context("", 0) if budget is None else build_context(topic.articles, _query_words(topic), budget)
         for index, timeline in enumerate(topic.timelines):
             days = timeline.dates if budget is None else [article.date for article in topic.articles]
             rows.append(
@@ -43,11 +43,11 @@ def documents(topics: Iterable[Topic], edition: str, budget: Budget | None) -> l
                     "doc_id": f"{topic.name}/{index}",
                     "topic": topic.name,
                     "timeline_index": index,
-                    "query": ", ".join(query_words(topic)),
+                    "query": ", ".join(_query_words(topic)),
                     "start_date": min(days).isoformat(),
                     "end_date": max(days).isoformat(),
                     "n_dates": len(timeline),
-                    "n_sentences": sentences_per_date(timeline),
+                    "n_sentences": _sentences_per_date(timeline),
                     "context": context.text,
                     "context_truncated": context.n_left_out,
                     "reference": json.dumps(timeline.as_rows(), ensure_ascii=False),
@@ -57,22 +57,22 @@ def documents(topics: Iterable[Topic], edition: str, budget: Budget | None) -> l
     return rows
 
 
-def query_words(topic: Topic) -> tuple[str, ...]:
+def _query_words(topic: Topic) -> tuple[str, ...]:
     """The topic's keywords; if it has none (Open-TLS), its name without the date at its end.
 
     Example:
-        >>> query_words(Topic("MH370_Search_2024.3.5", (), (), ()))
+        >>> _query_words(Topic("MH370_Search_2024.3.5", (), (), ()))
         ('MH370 Search',)
     """
     return topic.keywords or (_TRAILING_DATE.sub("", topic.name).replace("_", " "),)
 
 
-def sentences_per_date(timeline: Timeline) -> int:
+def _sentences_per_date(timeline: Timeline) -> int:
     """The mean number of sentences per date, rounded as in news-tls (half to even), at least 1.
 
     Example:
         >>> from datetime import date
-        >>> sentences_per_date(Timeline.of({date(2011, 1, 25): ["A.", "B."], date(2011, 1, 28): ["C.", "D."]}))
+        >>> _sentences_per_date(Timeline.of({date(2011, 1, 25): ["A.", "B."], date(2011, 1, 28): ["C.", "D."]}))
         2
     """
     return max(1, round(timeline.n_sentences / len(timeline)))

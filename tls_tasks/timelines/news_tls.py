@@ -39,10 +39,10 @@ def read_data_set(folder: Path, *, articles: bool = True) -> tuple[Topic, ...]:
     topic_folders = [path for path in folders if _is_topic(path)]
     if not topic_folders:
         raise DataError(f"{folder}: no topic in it, expected folders with a timelines.jsonl")
-    return tuple(read_topic(path, articles=articles) for path in topic_folders)
+    return tuple(_read_topic(path, articles=articles) for path in topic_folders)
 
 
-def read_topic(folder: Path, *, articles: bool = True) -> Topic:
+def _read_topic(folder: Path, *, articles: bool = True) -> Topic:
     """Read one topic.
 
     Args:

@@ -1,12 +1,14 @@
-"""``tls-tasks prepare``: from a news-tls folder to Parquet with a data set _card, for ``--metadata`` or the hub."""
+"""``tls-tasks prepare``: from a news-tls folder to Parquet with a data set card, for ``--metadata`` or the hub."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.data.cards import PARQUET_FILE, front_matter, refuse_used
+from tls_tasks.data.cards import front_matter, write_folder
 from tls_tasks.data.catalogue import DataSet, find_data_set
 from tls_tasks.timelines.data import DATA_SETS, read_local
 from tls_tasks.timelines.parquet import write_parquet
@@ -16,13 +18,13 @@ from tls_tasks.timelines.topics import Topic
 def prepare(
     name: str, source: Path, out: Path, *, licence: str | None = None, force: bool = False
 ) -> tuple[Topic, ...]:
-    """Write a data set as Parquet with a _card.
+    """Write a data set as Parquet with a card.
 
     Args:
         name: The data set.
         source: A news-tls folder of it, or a folder with such a folder in it.
         out: The folder to write: ``data/test-00000-of-00001.parquet`` and ``README.md``.
-        licence: Licence for the _card; None says what is known of the original's.
+        licence: Licence for the card; None says what is known of the original's.
         force: Write into ``out`` although there is something in it; other files in it are left alone.
 
     Returns:
@@ -36,14 +38,9 @@ def prepare(
     wanted = find_data_set(DATA_SETS, name)
     if not source.is_dir():
         raise DataError(f"{source}: no such folder")
-    refuse_used(out, force)
     found = read_local(wanted, source)
-    if found.edition == "embedded":
-        raise DataError(f"{found.origin}: the embedded edition stays where it says what it is; prepare the real data")
     topics = found.documents
-    (out / PARQUET_FILE).parent.mkdir(parents=True, exist_ok=True)
-    write_parquet(name, topics, out / PARQUET_FILE)
-    (out / "README.md").write_text(_card(wanted, topics, licence), encoding="utf-8")
+    write_folder(found, out, force, partial(write_parquet, name, topics), _card(wanted, topics, licence))
     return topics
 
 
@@ -57,40 +54,24 @@ def task_for(name: str, topics: tuple[Topic, ...]) -> str:
     return name if all(topic.articles for topic in topics) else f"{name}_closed_book"
 
 
-def _card(wanted: DataSet, topics: tuple[Topic, ...], licence: str | None) -> str:
-    """The data set _card, in the hub's form: YAML front matter, then Markdown.
+def _card(wanted: DataSet, topics: tuple[Topic, ...], licence: str | None) -> Iterator[str]:
+    """The data set card, in the hub's form: YAML front matter, then Markdown.
 
     Args:
         wanted: The data set.
         topics: What is in it.
         licence: A licence identifier of the hub (``cc-by-4.0``), any other text, or None for what is known.
     """
-    return "\n".join(
-        [
-            *front_matter(wanted.title, ["summarization"], "timeline-summarization", len(topics), licence),
-            "",
-            f"# {wanted.title}, prepared for tls-tasks",
-            "",
-            f"Source: {wanted.homepage}. Paper: {wanted.citation} Licence: {licence or wanted.licence}.",
-            "Made by `tls-tasks prepare`. One row a topic, every date a string. Columns: `data_set`, `topic`,",
-            "`keywords`, `articles` (`id`, `date`, `title`, `sentences`), `timelines` (the references, each a list of",
-            "`date` and `text`), `problems` (what was repaired while reading).",
-            "",
-            *_topic_table(topics),
-            "",
-            *_problem_list(topics),
-            "",
-            "## Use",
-            "",
-            "```",
-            f'lm_eval --tasks {task_for(wanted.name, topics)} --metadata \'{{"data": "FOLDER or ORG/NAME"}}\' …',
-            "hf upload ORG/NAME FOLDER . --repo-type dataset --private",
-            "```",
-            "",
-            "The second line puts this folder on the hub. Make it public only if the licence above allows it.",
-            "",
-        ]
-    )
+    yield from front_matter(wanted.title, ["summarization"], "timeline-summarization", len(topics), licence)
+    yield from ("", f"# {wanted.title}, prepared for tls-tasks", "")
+    yield f"Source: {wanted.homepage}. Paper: {wanted.citation} Licence: {licence or wanted.licence}."
+    yield "Made by `tls-tasks prepare`. One row a topic, every date a string. Columns: `data_set`, `topic`,"
+    yield "`keywords`, `articles` (`id`, `date`, `title`, `sentences`), `timelines` (the references, each a list of"
+    yield "`date` and `text`), `problems` (what was repaired while reading)."
+    yield from ("", *_topic_table(topics), "", *_problem_list(topics), "", "## Use", "", "```")
+    yield f'lm_eval --tasks {task_for(wanted.name, topics)} --metadata \'{{"data": "FOLDER or ORG/NAME"}}\' …'
+    yield from ("hf upload ORG/NAME FOLDER . --repo-type dataset --private", "```", "")
+    yield "The second line puts this folder on the hub. Make it public only if the licence above allows it."
 
 
 def _topic_table(topics: tuple[Topic, ...]) -> list[str]:

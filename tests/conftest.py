@@ -79,22 +79,26 @@ def made_once(tmp_path_factory, name, make):
 
 @pytest.fixture(scope="session")
 def made_runs(tmp_path_factory):
-    """Two systems on real harness runs of all families, as folders: ``base`` and ``noisy``; made once, read only."""
+    """Two systems on real harness runs of all families (``RUNS``): ``base`` and ``noisy``; made once, read only."""
     pytest.importorskip("lm_eval")
     return made_once(tmp_path_factory, "runs", make_runs)
 
 
+# A family's baseline in tls_tasks/hosts/models.py, tasks that it runs, and the run's --metadata.
+RUNS = (
+    ("DatewiseLM", ["tls_crisis", "tls_timeline17"], None),
+    ("LeadLM", ["summ_dialogsum", "summ_qmsum"], None),
+    ("KeywordLM", ["evidence_journals", "evidence_maccrobat"], None),
+    ("RulesLM", ["tree_extraction", "tree_paraloq"], None),
+    ("ReportLeadLM", ["report_generation"], {"judge": "recorded"}),
+)
+
+
 def make_runs(folder):
     from tests.made_runs import make_run, with_noise
-    from tls_tasks.hosts.models import DatewiseLM, KeywordLM, LeadLM, ReportLeadLM, RulesLM
+    from tls_tasks.hosts import models
 
-    families = (
-        (DatewiseLM, ["tls_crisis", "tls_timeline17"], None),
-        (LeadLM, ["summ_dialogsum", "summ_qmsum"], None),
-        (KeywordLM, ["evidence_journals", "evidence_maccrobat"], None),
-        (RulesLM, ["tree_extraction", "tree_paraloq"], None),
-        (ReportLeadLM, ["report_generation"], {"judge": "recorded"}),
-    )
-    for model, tasks, metadata in families:
+    for name, tasks, metadata in RUNS:
+        model = getattr(models, name)
         make_run(folder / "base", model(), tasks, metadata=metadata)
         make_run(folder / "noisy", with_noise(model()), tasks, metadata=metadata)

@@ -190,10 +190,11 @@ CASES = {
 
 def cases_of(spec):
     """The rows to try of the metric's family."""
-    assert spec.family in CASES, (
-        f"{spec.name}: no rows to try of the family {spec.family!r}: write a function {spec.family}_cases() in "
-        "tests/test_contract.py that returns what the comment at its top lists, and enter it in CASES"
-    )
+    if spec.family not in CASES:
+        pytest.fail(
+            f"{spec.name}: no rows to try of the family {spec.family!r}: write a function like summary_cases() in "
+            "tests/test_contract.py that returns what the comment at its top lists, and enter it in CASES"
+        )
     return CASES[spec.family]
 
 
@@ -291,9 +292,13 @@ def test_every_invariant_has_a_check():
 
 
 def test_every_metric_has_declared_all_its_properties(spec):
-    assert set(spec.invariants) == set(INVARIANTS), f"{spec.name}: `fails` names something that is no invariant"
+    unknown = set(spec.invariants) - set(INVARIANTS)
+    assert not unknown, f"{spec.name}: `fails` in tls_tasks/registry.py names {sorted(unknown)}, which INVARIANTS lacks"
     assert cases_of(spec)
-    assert all((spec.summary, spec.original, spec.citation, spec.result_keys))
+    for name in ("summary", "original", "citation", "result_keys"):
+        assert getattr(spec, name), f"{spec.name}: its MetricSpec in tls_tasks/registry.py has no {name}" + (
+            ": give `prefixes`, or `keys` if the results are no precision, recall and F1" * (name == "result_keys")
+        )
 
 
 def test_a_summary_that_refuses_is_no_parse_failure():
@@ -301,12 +306,26 @@ def test_a_summary_that_refuses_is_no_parse_failure():
     cases = CASES["summaries"]
     for spec in [spec for spec in METRICS.values() if spec.family == "summaries"]:
         scored = score(spec, cases, [cases["unparsable"]], [cases["pairs"][0][1]])
-        assert scored.parse_failures == 0 and all(scored.as_dict()[key] > 0 for key in spec.result_keys)
+        assert scored.parse_failures == 0, f"{spec.name}: any text is a summary, so nothing can fail to be read"
+        if spec.invariants["identity_is_one"]:  # it compares with the reference, whose words the refusal has
+            assert all(scored.as_dict()[key] > 0 for key in spec.result_keys), (
+                f"{spec.name}: a refusal with all words of the reference scores 0; if the metric compares with no "
+                "reference, `identity_is_one` belongs into its `fails`"
+            )
 
 
 @pytest.mark.parametrize("invariant", sorted(INVARIANTS))
 def test_what_is_declared_holds(spec, invariant):
-    assert CHECKS[invariant](spec, cases_of(spec)) is spec.invariants[invariant]
+    declared, found = spec.invariants[invariant], CHECKS[invariant](spec, cases_of(spec))
+    remedy = (
+        f"take {invariant!r} out of `fails`" if found is True else f"write {invariant!r}: {found} and why into `fails`"
+    )
+    if found is not declared:
+        pytest.fail(
+            f"{spec.name}: {invariant} ({INVARIANTS[invariant]}) is declared {declared} and found {found}. If the "
+            f"metric is right, {remedy} of its MetricSpec in tls_tasks/registry.py; the check is the function "
+            f"{invariant} in tests/test_contract.py, its rows are CASES[{spec.family!r}]"
+        )
 
 
 def test_the_checks_tell_a_broken_metric():
@@ -337,9 +356,15 @@ def test_results_are_plain_floats_in_range_with_the_declared_keys(spec):
     cases = cases_of(spec)
     predictions, references = ([pair[side] for pair in cases["pairs"]] for side in (0, 1))
     result = score(spec, cases, predictions, references).as_dict()
-    assert {*spec.result_keys, *spec.further_keys, "signature"} == set(result)
+    assert {*spec.result_keys, *spec.further_keys, "signature"} == set(result), (
+        f"{spec.name}: as_dict() gives other keys than its MetricSpec in tls_tasks/registry.py names (`prefixes` or "
+        "`keys`, and `further_keys`)"
+    )
     low, high = spec.value_range
-    assert all(type(result[key]) is float and low <= result[key] <= high for key in spec.result_keys)
+    for key in spec.result_keys:
+        assert type(result[key]) is float and low <= result[key] <= high, (
+            f"{spec.name}: {key} is {result[key]!r}, expected a float in its `value_range`, {low} to {high}"
+        )
     assert result["signature"].startswith(f"{spec.name}|") and "|v:" in result["signature"]
 
 
@@ -347,18 +372,27 @@ def test_a_perfect_prediction_is_better_than_none(spec):
     cases = cases_of(spec)
     gold = cases["pairs"][0][1]
     perfect, nothing = numbers(spec, cases, [gold], [gold]), numbers(spec, cases, [cases["empty"]], [gold])
+    if spec.invariants["empty_prediction_scores_zero"] and not spec.higher_is_better:
+        return  # 0 is the best there is: it counts faults, and what is not there has none
     better = {key: (perfect[key] > nothing[key]) is spec.higher_is_better for key in perfect}
+    told = (
+        f"{spec.name}: a prediction equal to its reference has {perfect}, an empty one {nothing}; see higher_is_better "
+        "in tls_tasks/registry.py"
+    )
     if spec.invariants["empty_prediction_scores_zero"]:
-        assert all(better.values())
+        assert all(better.values()), told
     else:  # what is not there can't be wrong, so that some keys are as good
-        assert any(better.values()) and all(better[key] or perfect[key] == nothing[key] for key in perfect)
+        assert any(better.values()) and all(better[key] or perfect[key] == nothing[key] for key in perfect), told
 
 
 def test_the_four_mirrored_names(spec):
-    own = f"{spec.family}/{spec.name}.py"
-    places = (f"tls_tasks/{own}", f"metrics/{spec.name}/{spec.name}.py", f"tests/{spec.family}/test_{spec.name}.py")
-    for path in places:
-        assert (ROOT / path).is_file(), f"{spec.name}: {path} is missing; see CONTRIBUTING.md, Add a metric"
+    places = {
+        f"tls_tasks/{spec.family}/{spec.name}.py": f"a module with the function {spec.name}",
+        f"metrics/{spec.name}/{spec.name}.py": "copy metrics/date_f1 and change its four files",
+        f"tests/{spec.family}/test_{spec.name}.py": "cases worked by hand",
+    }
+    missing = [f"{path} ({what})" for path, what in places.items() if not (ROOT / path).is_file()]
+    assert not missing, f"{spec.name}: missing: {', '.join(missing)}; see CONTRIBUTING.md, Add a metric"
 
 
 def test_the_readme_table_is_todays():

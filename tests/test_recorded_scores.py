@@ -77,6 +77,10 @@ def test_results_without_details_are_the_same(case):
 def test_every_metric_is_recorded():
     import tls_tasks
 
+    lacking = sorted(set(tls_tasks.METRICS) - set(METRICS))
+    assert not lacking, (
+        f"{lacking}: add cases to tests/recorded/answers.jsonl, then run `python scripts/record_scores.py`"
+    )
     assert sorted(tls_tasks.METRICS) == METRICS
 
 

@@ -3,6 +3,7 @@
 import json
 import math
 import pickle
+import re
 import subprocess
 import sys
 import warnings
@@ -10,6 +11,7 @@ import warnings
 import pytest
 
 import tls_tasks
+from tests.conftest import ROOT, RUNS
 from tests.hostile import HOSTILE
 from tls_tasks.after.task_files import task_files
 from tls_tasks.core.errors import OptionError
@@ -34,9 +36,32 @@ def documents(task):
 
 
 def test_every_family_has_tasks_and_every_file_its_task():
-    assert all(tasks_of(family) for family in FAMILIES)
-    assert set(NAMES) == set(task_files())
-    assert all(tls_tasks.task(name).family == file.family for name, file in task_files().items())
+    for family in FAMILIES:
+        assert tasks_of(family), f"TASKS in tls_tasks/{family}/task.py is empty"
+    for name in NAMES:
+        family = tls_tasks.task(name).family
+        assert name in task_files(), f"no YAML file is called {name}: write task_configs/{family}/{name}.yaml"
+        assert task_files()[name].family == family, f"{name}: its YAML file belongs into task_configs/{family}/"
+    for name, file in task_files().items():
+        assert name in NAMES, f"{name}: TASKS in tls_tasks/{file.family}/task.py lacks this task of task_configs"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_has_a_baseline_and_a_run(family):
+    """Each of these is forgotten without a word: the task works without them."""
+    pytest.importorskip("lm_eval")
+    from tls_tasks.hosts import models
+
+    own = [name for name, one in vars(models).items() if getattr(one, "family", None) == family]
+    assert (ROOT / f"tls_tasks/{family}/baseline.py").is_file(), f"tls_tasks/{family}/baseline.py is missing"
+    assert own, f"{family}: tls_tasks/hosts/models.py has no class for its baseline (see LeadLM)"
+    assert f'"tls_tasks.hosts.models:{own[0]}"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8"), (
+        f'{own[0]}: enter it in pyproject.toml under project.entry-points."lm_eval.models", and install again'
+    )
+    assert any(name in tasks_of(family) for _, names, _ in RUNS for name in names), (
+        f"{family}: RUNS in tests/conftest.py has no run of its tasks"
+    )
+    assert (ROOT / "task_configs" / family / "README.md").is_file(), f"task_configs/{family}/README.md is missing"
 
 
 def test_an_unknown_task_names_those_that_exist():
@@ -57,12 +82,19 @@ def test_the_yaml_and_the_task_say_the_same(task, documents, task_manager):
     table = task.for_document(documents[0]).table
     listed = {entry["metric"]: entry for entry in loaded.config.metric_list}
     errors = {key for key in listed if key.endswith("_stderr") and key not in table}
-    assert set(listed) - errors == set(table), "a key that a file leaves out would be averaged without a word"
-    assert errors == {f"{key}_stderr" for key in task.for_document(documents[0]).with_errors}
+    # a key that a file leaves out would be averaged without a word
+    files, code = f"metric_list in task_configs/{task.family}/", f"the table in tls_tasks/{task.family}/task.py"
+    assert not (lacking := set(table) - set(listed)), f"{files} lacks {sorted(lacking)}, which {code} has"
+    assert not (lacking := set(listed) - errors - set(table)), f"{code} lacks {sorted(lacking)}, which {files} has"
+    wanted = {f"{key}_stderr" for key in task.for_document(documents[0]).with_errors}
+    assert errors == wanted, f"{files} should have the standard errors {sorted(wanted)}, and has {sorted(errors)}"
     order = list(listed)
     for key in errors:  # anywhere else the harness overwrites it
-        assert order.index(key) == order.index(key.removesuffix("_stderr")) + 1
-    assert {key: listed[key]["higher_is_better"] for key in table} == {key: table[key].better for key in table}
+        before = order[order.index(key) - 1]
+        assert before == key.removesuffix("_stderr"), f"{files}: {key} must follow its metric, and follows {before}"
+    for key in table:
+        listed_as, better = listed[key]["higher_is_better"], table[key].better
+        assert listed_as == better, f"{key}: higher_is_better is {listed_as} in {files}, `better` {better} in {code}"
     answers = [task.target(row) for row in documents]
     if task.judge is not None:
         answers = task.judge(answers, documents)
@@ -74,6 +106,21 @@ def test_the_yaml_and_the_task_say_the_same(task, documents, task_manager):
         if key in table:
             value = aggregate([row[key] for row in harness])
             assert value == pytest.approx(results[key], abs=1e-12, nan_ok=True), key
+
+
+def test_every_part_of_the_table_is_computed(task, documents):
+    """A unit may leave out parts that are 0; a part that no answer ever has would be 0 without a word."""
+    if task.judge is not None:
+        pytest.skip("without verdicts a report has no score")
+    own = task.for_document(documents[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that nothing could be read
+        units = [own.unit(row, answer) for row in documents for answer in (own.target(row), *HOSTILE[:5])]
+    never = set(parts_of(own.table)).difference(*units)
+    assert not never, (
+        f"{task.name}: the table takes {sorted(never)}, which no unit has: add the metric's unit to what the function "
+        f"`unit` of the Task in tls_tasks/{task.family}/task.py returns"
+    )
 
 
 def test_a_target_is_an_answer_as_a_model_should_write_it(task, documents):
@@ -126,7 +173,13 @@ def test_the_public_object(task, documents):
     assert all(callable(getattr(task, name)) for name in PUBLIC)
     explained = task.explain(documents[0], task.target(documents[0]))
     assert explained and all("signature" in result for result in explained.values())
-    assert task.picture(documents[0], task.target(documents[0]), explained)["kind"]
+    kind = task.picture(documents[0], task.target(documents[0]), explained)["kind"]
+    views = re.search(
+        "const VIEWS = {(.*?)};", (ROOT / "tls_tasks/after/page.js").read_text(encoding="utf-8"), re.DOTALL
+    )
+    assert re.search(rf"\b{kind}:", views[1]), (
+        f"{task.name}: `picture` returns the kind {kind!r}, which VIEWS in tls_tasks/after/page.js does not draw"
+    )
 
 
 WITHOUT_HOSTS = """

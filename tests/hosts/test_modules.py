@@ -15,7 +15,7 @@ import pytest
 
 from tests.conftest import ROOT
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject
-from tls_tasks.registry import METRICS
+from tls_tasks.registry import FAMILIES, METRICS
 
 evaluate = pytest.importorskip("evaluate")
 
@@ -210,6 +210,8 @@ def tree_example():
     )  # fmt: skip
 
 
+# By family; a metric whose options are not those of its family's others has an entry of its own under its name, such as
+# "NAME": replace(summary_example(), options={…}, signed={…}, keys={…}).
 EXAMPLES = {
     "timelines": timeline_example(),
     "summaries": summary_example(),
@@ -220,7 +222,13 @@ EXAMPLES = {
 
 
 def example_of(name):
-    return EXAMPLES[METRICS[name].family]
+    family = METRICS[name].family
+    if name not in EXAMPLES and family not in EXAMPLES:
+        raise LookupError(
+            f"{name}: no rows to try of the family {family!r}: write a function like summary_example() in "
+            "tests/hosts/test_modules.py, and enter it in EXAMPLES"
+        )
+    return EXAMPLES.get(name) or EXAMPLES[family]
 
 
 def row_of(name):
@@ -340,10 +348,16 @@ def test_an_empty_batch(module, name, example):
 def test_options_reach_the_scorer(module, name, example):
     columns = [example.prediction, example.other], [example.reference, example.other_reference]
     options = {**example.required, **example.options}
+    unknown = set(options) - set(inspect.signature(METRICS[name].load()).parameters)
+    assert not unknown, (
+        f"{name} does not take {sorted(unknown)}, options in the example of its family: give it an entry of its own in "
+        "EXAMPLES of tests/hosts/test_modules.py"
+    )
     result = module.compute(predictions=columns[0], references=columns[1], **options, detailed=True)
     assert result == METRICS[name].load()(*columns, **options).as_dict(detailed=True)
     assert example.signed <= set(result["signature"].split("|"))
-    assert len(result["items"]) == 2 and example.keys <= set(result)
+    assert len(result["items"]) == 2, f"{name}: give its Score `items`, one a row, each with as_dict()"
+    assert example.keys <= set(result)
 
 
 def test_text_that_arrow_would_change_arrives_unchanged(module, name, example):
@@ -353,7 +367,7 @@ def test_text_that_arrow_would_change_arrives_unchanged(module, name, example):
         assert result == direct(name, [prediction], [odd])
 
 
-@pytest.mark.parametrize("kind", sorted(EXAMPLES))
+@pytest.mark.parametrize("kind", sorted(FAMILIES))
 def test_combined(kind):
     names = [spec.name for spec in METRICS.values() if spec.family == kind]
     prediction, reference, columns = EXAMPLES[kind].prediction, EXAMPLES[kind].reference, EXAMPLES[kind].columns
@@ -419,11 +433,14 @@ def test_each_folder_is_a_space(name):
     folder = ROOT / "metrics" / name
     card = (folder / "README.md").read_text(encoding="utf-8")
     front = card.split("---")[1]
-    assert all(
-        f"{key}:" in front for key in ("title", "emoji", "sdk", "sdk_version", "app_file", "description", "tags")
-    )
+    for key in ("title", "emoji", "sdk", "sdk_version", "app_file", "description", "tags"):
+        assert f"{key}:" in front, f"metrics/{name}/README.md has no {key} in its head"
     for heading in ("Metric Description", "How to Use", "Inputs", "Output Values", "Limitations", "Citation"):
-        assert f"# {heading}" in card, heading
+        assert f"# {heading}" in card, f"metrics/{name}/README.md has no section {heading}"
+    for path, text in (("README.md", card), ("app.py", (folder / "app.py").read_text(encoding="utf-8"))):
+        assert f'evaluate.load("{name}")' in text, f"metrics/{name}/{path} does not load {name}"
+    for key in METRICS[name].result_keys:
+        assert key in card, f"metrics/{name}/README.md, Output Values: {key} is missing"
     assert {path.name for path in folder.iterdir() if path.name != "__pycache__"} == {
         f"{name}.py", "README.md", "app.py", "requirements.txt"
     }  # fmt: skip

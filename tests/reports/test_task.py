@@ -51,8 +51,11 @@ def test_the_metric_list_names_exactly_what_scoring_returns():
 
 def test_the_readme_tells_of_every_judge_and_key():
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
-    assert all(f'"{source}"' in readme for source in judges.SOURCES)
-    assert all(f"`{key}`" in readme for key in (*KEYS, *COUNTS))
+    place = "task_configs/reports/README.md has no row for the"
+    for source in judges.SOURCES:
+        assert f'"{source}"' in readme, f"{place} judge {source}, under Who judges"
+    for key in (*KEYS, *COUNTS):
+        assert f"`{key}`" in readme, f"{place} key {key}, under Metrics"
 
 
 def test_the_task_loads_and_asks(task_manager):

@@ -25,7 +25,8 @@ def test_the_group_averages_what_the_tasks_have():
     config = read(FOLDER / "summ.yaml")
     assert config["group"] == "summ" and config["task"] == NAMES
     keys = {entry["metric"] for entry in config["aggregate_metric_list"]}
-    assert keys == set(KEYS) - {"empty_answers"}  # a count: its mean over tasks says nothing
+    wanted = set(KEYS) - {"empty_answers"}  # a count: its mean over tasks says nothing
+    assert keys == wanted, f"aggregate_metric_list in task_configs/summaries/summ.yaml: {sorted(keys ^ wanted)}"
     assert all(entry["weight_by_size"] is False for entry in config["aggregate_metric_list"])
 
 

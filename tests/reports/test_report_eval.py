@@ -230,14 +230,14 @@ REPORT = {
 REQUEST = {"query_id": "7", "items": [{"question_text": "q1", "gold_answers": ["a1", "a2"]}]}
 
 
-def test_three_waves_and_each_question_once():
+def test_few_waves_and_each_question_once():
     judge = Counting(yes("citation_support", "requires_citation", "first_instance"))
     report_eval([REPORT] * 3, [REQUEST] * 3, KNOWN, judge)
     kinds = [sorted(query.kind for query in wave) for wave in judge.waves]
     assert kinds == [
         ["citation_support"] * 2 + ["negative"] * 2,
         ["nugget_agreement"] * 2 + ["requires_citation"] * 2,
-        ["first_instance"] * 2,  # s3 after all sentences, and after those that cite
+        ["first_instance"],  # s3 after all sentences: it is new, so that those that cite need not be looked at
     ]
     asked = [query.identity for wave in judge.waves for query in wave]
     assert len(asked) == len(set(asked))

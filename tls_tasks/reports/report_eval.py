@@ -17,14 +17,14 @@ from tls_tasks.core.errors import InputError, warn_caller
 from tls_tasks.core.options import check_choice, check_whole_number, interval_options, interval_sign, signature
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
-from tls_tasks.reports.details import ReportItem, failed_item, report_item
+from tls_tasks.reports.details import ANSWERS, RECALL_UNITS, ReportItem, failed_item, report_item
 from tls_tasks.reports.documents import LookUp, look_up
 from tls_tasks.reports.judges.callable import CallableJudge, from_callable
 from tls_tasks.reports.judges.recordings import Recorded
-from tls_tasks.reports.plan import SCOPES, judge_reports, plan_report
+from tls_tasks.reports.plan import SCOPES, ReportPlan, judge_reports
 from tls_tasks.reports.report_gen_eval import score_as_program
 from tls_tasks.reports.rows import ReportRow, read_rows
-from tls_tasks.reports.score import AGGREGATES, ANSWERS, RECALL_UNITS, counts_of, from_items, results_table, runs_of
+from tls_tasks.reports.score import AGGREGATES, counts_of, from_items, results_table, runs_of
 from tls_tasks.reports.types import Judge, Query, Report, Verdict
 
 VERSION = 1
@@ -226,7 +226,7 @@ def _check_documents(rows: Sequence[ReportRow], judge: Judge) -> None:
 def _by_the_tree(
     rows: Sequence[ReportRow], find: LookUp | None, judge: Judge, recall_unit: str, scope: str, answers: str
 ) -> list[ReportItem]:
-    plans = [plan_report(row.report or Report("", ""), row.request, find, scope) for row in rows]
+    plans = [ReportPlan(row.report or Report("", ""), row.request, find, scope) for row in rows]
     return [
         report_item(row, plan, outcomes, recall_unit, answers) if row.report else failed_item(row, recall_unit, answers)
         for row, plan, outcomes in zip(rows, plans, judge_reports(plans, judge), strict=True)

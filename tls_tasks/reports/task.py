@@ -24,7 +24,7 @@ from tls_tasks.reports.judges import Recorded
 from tls_tasks.reports.judges.choose import check_judge, make_judge
 from tls_tasks.reports.judges.recordings import record
 from tls_tasks.reports.nuggets import parse_request
-from tls_tasks.reports.plan import Outcome, ReportPlan, judge_reports, plan_report
+from tls_tasks.reports.plan import Outcome, ReportPlan, judge_reports
 from tls_tasks.reports.read import report_row
 from tls_tasks.reports.read_text import parse_report
 from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
@@ -199,7 +199,7 @@ def _judged(parsed: Parsed[Report], outcomes: Sequence[Outcome], asker: _Asker) 
 
 def _plan(report: Report | None, doc: Doc) -> ReportPlan:
     request = parse_request(request_row(doc)).value or ReportRequest(str(doc["doc_id"]))
-    return plan_report(report or Report(str(doc["doc_id"]), ""), request, look_up(shown_documents(doc)))
+    return ReportPlan(report or Report(str(doc["doc_id"]), ""), request, look_up(shown_documents(doc)))
 
 
 def request_row(doc: Doc) -> dict[str, Any]:

@@ -147,7 +147,9 @@ def walk_together(
                 del waiting[walk]
             else:
                 waiting[walk] = queries
-                wanted.update((query.identity, query) for query in queries if query.identity not in known)
+                for query in queries:
+                    if query.identity not in known:
+                        wanted.setdefault(query.identity, query)
         if wanted:
             known |= zip(wanted, ask(list(wanted.values())), strict=True)
     return [tuple(ends[walk] for walk in of_report) for of_report in walks]

@@ -12,8 +12,7 @@ from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges import Recorded, Recorder
 from tls_tasks.reports.nuggets import read_requests
 from tls_tasks.reports.plan import ReportPlan, judge_reports
-from tls_tasks.reports.read import read_reports
-from tls_tasks.reports.read_text import parse_report
+from tls_tasks.reports.read import parse_report, read_reports
 from tls_tasks.reports.report_eval import report_eval
 
 FOLDER = embedded_recording().parent

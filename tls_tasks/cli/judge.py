@@ -99,10 +99,10 @@ def run(args: argparse.Namespace) -> int:
         InputError: Arguments or rows that can't be used.
         JudgeError: A judge that can't be used at all.
     """
+    from tls_tasks.reports.files import write_rows
     from tls_tasks.reports.judges import Recorder
     from tls_tasks.reports.judges.choose import make_judge
     from tls_tasks.reports.judges.endpoint import ChatJudge
-    from tls_tasks.reports.judges.files import write_rows
     from tls_tasks.reports.report_eval import UnscoredWarning
     from tls_tasks.reports.runs import read_run, score_run
     from tls_tasks.reports.score import runs_of

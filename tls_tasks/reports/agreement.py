@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError, InputError, OptionError
-from tls_tasks.data.files import json_lines
+from tls_tasks.reports.files import read_objects
 from tls_tasks.reports.judges.recordings import KIND_NAMES
 from tls_tasks.reports.judges.verdicts import read_verdict
 
@@ -137,9 +137,7 @@ def read_judgments(path: Path) -> list[Judgment]:
         DataError: A file that can't be read, or a line without a known kind or with an invalid verdict.
     """
     judgments = []
-    for place, row in json_lines(path):
-        if not isinstance(row, dict):
-            raise DataError(f"{place}: got {type(row).__name__}, expected an object")
+    for place, row in read_objects(path):
         kind, word, key = row.get("kind"), row.get("verdict"), row.get("key")
         if not isinstance(kind, str) or kind not in KIND_NAMES:
             raise DataError(f"{place}: {OptionError.unknown('kind', kind, KIND_NAMES)}")

@@ -13,8 +13,8 @@ from typing import Any
 
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.reports.files import BadRow, read_rows
 from tls_tasks.reports.read import ID_FIELDS, id_text, shown
-from tls_tasks.reports.read_files import BadRow, read_rows
 from tls_tasks.reports.types import Nugget, NuggetAnswer, ReportRequest
 
 NUGGET_PROBLEMS = (

@@ -101,8 +101,7 @@ def _row(index: int, prediction: Any, reference: Any, limit: int | None, strict:
 def _prediction(row: Any, index: int, limit: int | None, strict: bool) -> tuple[Any, Parsed[Report]]:
     """The row as it was given, and the report in it."""
     if isinstance(row, Report):
-        kept = row.sentences if limit is None else row.sentences[: within_limit(row.sentences, limit)]
-        return report_row(row), Parsed(replace(row, sentences=kept))
+        return report_row(row), Parsed(replace(row, sentences=within_limit(row.sentences, limit)[0]))
     if isinstance(row, str):
         found, problems = find_report_json(row)
         parsed: Parsed[Report] = Parsed(None) if found is None else parse_report_row(found, limit=limit)

@@ -14,10 +14,10 @@ from typing import Any
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Score
 from tls_tasks.core.task import answer_text
-from tls_tasks.data.files import json_lines, text_lines
+from tls_tasks.data.files import text_lines
+from tls_tasks.reports.files import BadRow, read_objects
 from tls_tasks.reports.nuggets import parse_request, read_requests
 from tls_tasks.reports.read import read_reports
-from tls_tasks.reports.read_files import BadRow
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import from_items
 from tls_tasks.reports.task import parse_answer, request_row, shown_documents
@@ -114,8 +114,8 @@ def _read_samples(path: Path) -> ReportRun:
 
 def _samples(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     wanted = ("doc_id", "documents", "nuggets", "limit", "collection_id")
-    for place, sample in json_lines(path):
-        doc = sample.get("doc") if isinstance(sample, dict) else None
+    for place, sample in read_objects(path):
+        doc = sample.get("doc")
         if not isinstance(doc, dict) or "resps" not in sample:
             raise DataError(
                 f"{place}: no sample of the harness; for a file of reports, name the nuggets file too "

@@ -25,8 +25,7 @@ from tls_tasks.reports.judges.choose import check_judge, make_judge
 from tls_tasks.reports.judges.recordings import record
 from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.reports.plan import Outcome, ReportPlan, judge_reports
-from tls_tasks.reports.read import report_row
-from tls_tasks.reports.read_text import parse_report
+from tls_tasks.reports.read import parse_report, report_row
 from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
 from tls_tasks.reports.score import KEYS, RATIOS, macro, micro
 from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, Verdict

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.rows import describe
-from tls_tasks.reports.judges.files import read_rows, write_rows
+from tls_tasks.reports.files import read_objects, write_rows
 from tls_tasks.reports.judges.verdicts import read_verdict, shorten
 from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 
@@ -101,7 +101,7 @@ class Recorded:
         Raises:
             DataError: A file or a line that can't be read; names file and line.
         """
-        rows = list(read_rows(Path(path)))
+        rows = list(read_objects(Path(path)))
         try:
             return cls([row for _, row in rows], defaults=defaults, name=name, places=[place for place, _ in rows])
         except InputError as error:

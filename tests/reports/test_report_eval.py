@@ -18,7 +18,7 @@ from tests.reports import slow_report_eval as slow
 from tls_tasks.core.errors import InputError, JudgeError, OptionError
 from tls_tasks.core.score import unscored, values
 from tls_tasks.reports.judges.recordings import Recorded
-from tls_tasks.reports.report_eval import UnscoredWarning, as_judge, report_eval
+from tls_tasks.reports.report_eval import UnscoredWarning, _as_judge, report_eval
 from tls_tasks.reports.score import KEYS, RATIOS
 from tls_tasks.reports.types import Query, Report, ReportSentence, Verdict
 
@@ -372,7 +372,7 @@ def test_a_document_that_can_not_be_had_is_no_unknown_one():
     ],
 )  # fmt: skip
 def test_answers_of_a_function(answer, value, reason):
-    verdict = as_judge(lambda query: answer).ask([Query("negative", {"sentence": "s"})])[0]
+    verdict = _as_judge(lambda query: answer).ask([Query("negative", {"sentence": "s"})])[0]
     assert (verdict.value, verdict.reason) == (value, reason)
 
 

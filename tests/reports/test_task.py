@@ -16,7 +16,7 @@ from tls_tasks.core.score import unscored
 from tls_tasks.hosts.lm_eval import Process
 from tls_tasks.reports.judges import Recorder, from_callable
 from tls_tasks.reports.judges import choose as judges
-from tls_tasks.reports.judges.choose import check_judge, default_cache, make_judge
+from tls_tasks.reports.judges.choose import _default_cache, check_judge, make_judge
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import KEYS
 from tls_tasks.reports.task import TASKS, shown_documents
@@ -328,11 +328,11 @@ def test_a_key_is_looked_up_when_the_task_is_loaded(monkeypatch, tmp_path):
 
 
 def test_the_cache_is_one_file_of_the_users(monkeypatch, tmp_path):
-    assert default_cache() == tmp_path / "cache" / "verdicts.sqlite"
+    assert _default_cache() == tmp_path / "cache" / "verdicts.sqlite"
     monkeypatch.delenv("TLS_TASKS_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_cache() == tmp_path / "tls-tasks" / "verdicts.sqlite"
+    assert _default_cache() == tmp_path / "tls-tasks" / "verdicts.sqlite"
     check_judge({"base_url": "http://h", "model": "m"})
-    assert not default_cache().exists()  # a check keeps nothing
+    assert not _default_cache().exists()  # a check keeps nothing
     make_judge({"base_url": "http://h", "model": "m", "cache": str(tmp_path / "a" / "b.sqlite")})
     assert (tmp_path / "a").is_dir()

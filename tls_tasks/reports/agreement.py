@@ -25,7 +25,7 @@ ALL = "all"
 """The row over all kinds."""
 
 
-class Judgment(NamedTuple):
+class _Judgment(NamedTuple):
     """What a judge said to one question.
 
     Attributes:
@@ -67,7 +67,7 @@ class Agreement(NamedTuple):
     positive: float
 
 
-def agreement(a: Sequence[Judgment], b: Sequence[Judgment], *, common: bool = False) -> dict[str, Agreement]:
+def agreement(a: Sequence[_Judgment], b: Sequence[_Judgment], *, common: bool = False) -> dict[str, Agreement]:
     """Compare two judges.
 
     Args:
@@ -83,7 +83,7 @@ def agreement(a: Sequence[Judgment], b: Sequence[Judgment], *, common: bool = Fa
         InputError: If the questions differ (without ``common``), none is common, or one judge contradicts itself.
 
     Example:
-        >>> said = [Judgment("negative", {"sentence": text}, "", text == "No.") for text in ("No.", "It rained.")]
+        >>> said = [_Judgment("negative", {"sentence": text}, "", text == "No.") for text in ("No.", "It rained.")]
         >>> agreement(said, said)["negative"].kappa
         1.0
         >>> agreement(said, said[:1])  # doctest: +ELLIPSIS
@@ -102,15 +102,15 @@ def agreement(a: Sequence[Judgment], b: Sequence[Judgment], *, common: bool = Fa
     if not pairs:
         raise InputError("questions", None, "none that both judges were asked", "recordings of the same reports")
     pairs[ALL] = [pair for members in pairs.values() for pair in members]
-    return {kind: agreement_of(members) for kind, members in pairs.items()}
+    return {kind: _agreement_of(members) for kind, members in pairs.items()}
 
 
-def agreement_of(pairs: Sequence[tuple[bool | None, bool | None]]) -> Agreement:
+def _agreement_of(pairs: Sequence[tuple[bool | None, bool | None]]) -> Agreement:
     """The agreement of two judges from their verdicts on each question.
 
     Example:
         >>> yes, no = True, False
-        >>> found = agreement_of([(yes, yes)] * 7 + [(yes, no)] * 5 + [(no, yes)] * 3 + [(no, no)] * 273)
+        >>> found = _agreement_of([(yes, yes)] * 7 + [(yes, no)] * 5 + [(no, yes)] * 3 + [(no, no)] * 273)
         >>> found.n, round(found.raw, 3), round(found.kappa, 3), round(found.positive, 3)
         (288, 0.972, 0.622, 0.636)
     """
@@ -130,7 +130,7 @@ def agreement_of(pairs: Sequence[tuple[bool | None, bool | None]]) -> Agreement:
     )  # fmt: skip
 
 
-def read_judgments(path: Path) -> list[Judgment]:
+def read_judgments(path: Path) -> list[_Judgment]:
     """The lines of a recording, as ``tls-tasks judge`` writes them or shorter ones written by hand.
 
     Raises:
@@ -147,14 +147,14 @@ def read_judgments(path: Path) -> list[Judgment]:
         known = {**about, "sentence": None, **row, **fields}  # about.sentence is a number, not the text
         parts = {name: str(known[name]) for name in PARTS if known.get(name) is not None}
         value = read_verdict(word) if isinstance(word, str) else word
-        judgments.append(Judgment(KIND_NAMES[kind], parts, key if isinstance(key, str) else "", value))
+        judgments.append(_Judgment(KIND_NAMES[kind], parts, key if isinstance(key, str) else "", value))
     return judgments
 
 
 _Question = tuple[Any, ...]
 
 
-def _shared_parts(judgments: Iterable[Judgment]) -> dict[str, tuple[str, ...]]:
+def _shared_parts(judgments: Iterable[_Judgment]) -> dict[str, tuple[str, ...]]:
     """Kind -> what its questions are told apart by: the key if every line has one, else the parts that all have."""
     known: dict[str, set[str]] = {}
     for judgment in judgments:
@@ -167,7 +167,7 @@ def _shared_parts(judgments: Iterable[Judgment]) -> dict[str, tuple[str, ...]]:
 
 
 def _by_question(
-    judge: str, judgments: Iterable[Judgment], names: Mapping[str, tuple[str, ...]]
+    judge: str, judgments: Iterable[_Judgment], names: Mapping[str, tuple[str, ...]]
 ) -> dict[_Question, bool | None]:
     verdicts: dict[_Question, bool | None] = {}
     for judgment in judgments:

@@ -80,7 +80,7 @@ def report_eval(
         documents: Document id -> text or ``{"title", "text"}``; or collection -> such a mapping; or a function or store
             (see :func:`~tls_tasks.reports.documents.look_up`). An id that is not in it is an unsupported citation.
             None: nothing is looked up; for recorded judgments and functions, which may know documents by their ids.
-        judge: Who answers, see :func:`as_judge`.
+        judge: Who answers, see :func:`_as_judge`.
         compat: ``report_gen_eval``: the recall and precision of that program, whatever its documentation says; the
             options from ``recall_unit`` to ``length_limit`` have no meaning then, and the other results are NaN.
         recall_unit: What recall counts: each (question, ``answer``) pair, each ``question``, or each ``item`` of the
@@ -123,7 +123,7 @@ def report_eval(
         >>> score.signature
         'report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:custom(<lambda>)|v:1'
     """
-    judged_by = as_judge(judge)
+    judged_by = _as_judge(judge)
     interval = interval_options(confidence_interval, n_resamples, seed)
     _check_options(compat, recall_unit, first_instance_scope, nugget_answers, length_limit, aggregate)
     rows = read_rows(predictions, references, limit=None if compat else length_limit, strict=compat is None)
@@ -156,7 +156,7 @@ def report_eval(
     )
 
 
-def as_judge(judge: Any) -> Judge:
+def _as_judge(judge: Any) -> Judge:
     """A judge from whatever the caller has.
 
     Args:
@@ -168,7 +168,7 @@ def as_judge(judge: Any) -> Judge:
         InputError: Anything else, or a row that is not a judgment.
 
     Example:
-        >>> judge = as_judge([{"kind": "check_negative", "sentence": "s", "verdict": "NO"}])
+        >>> judge = _as_judge([{"kind": "check_negative", "sentence": "s", "verdict": "NO"}])
         >>> [verdict.value for verdict in judge.ask([Query("negative", {"sentence": text}) for text in "st"])]
         [False, None]
     """

@@ -60,11 +60,11 @@ _EXPECTED_TEXTS = {
 }
 
 
-def default_cache() -> Path:
+def _default_cache() -> Path:
     """The file in which verdicts are kept by default; the variable ``TLS_TASKS_CACHE`` names another folder.
 
     Example:
-        >>> default_cache().name
+        >>> _default_cache().name
         'verdicts.sqlite'
     """
     folder = os.environ.get(CACHE_VARIABLE)
@@ -172,7 +172,7 @@ def _make(source: str, fields: Mapping[str, Any]) -> Judge:
         return harness_judge
     cache, variable = options.pop("cache", None), options.pop("api_key_env", None)
     if cache is not False:
-        options["cache"] = default_cache() if cache in (None, True) else Path(str(cache)).expanduser()
+        options["cache"] = _default_cache() if cache in (None, True) else Path(str(cache)).expanduser()
     if variable is not None:
         options["api_key"] = read_key(str(variable))
     make = from_endpoint if source == "base_url" else from_provider

@@ -191,7 +191,7 @@ def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
     """
     return {
         "kind": query.kind,
-        "key": question_key(query.kind, query.fields),
+        "key": _question_key(query.kind, query.fields),
         "fields": {name: text for name, text in query.fields.items() if name != "document"},  # the key stands for it
         "about": dict(query.about),
         "verdict": _WORDS[verdict.value],
@@ -202,11 +202,11 @@ def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
     }
 
 
-def question_key(kind: str, fields: Mapping[str, str]) -> str:
+def _question_key(kind: str, fields: Mapping[str, str]) -> str:
     """A hash of a question, whoever is asked and in whatever words.
 
     Example:
-        >>> question_key("negative", {"sentence": "s"}) == question_key("negative", {"sentence": "s"})
+        >>> _question_key("negative", {"sentence": "s"}) == _question_key("negative", {"sentence": "s"})
         True
     """
     return hashlib.sha256(json.dumps([kind, sorted(fields.items())]).encode()).hexdigest()
@@ -229,7 +229,7 @@ def _keys(query: Query) -> list[_Key]:
     parts = {**query.about, **query.fields}
     identity = "fields", query.kind, *(parts.get(name) for name in _IDENTIFYING.get(query.kind, ()))
     restrictions = (dict.fromkeys((_text(query.about.get(name)), None)) for name in _RESTRICTIONS)
-    key = "key", query.kind, question_key(query.kind, query.fields)
+    key = "key", query.kind, _question_key(query.kind, query.fields)
     return [key, *((*identity, *fit) for fit in product(*restrictions))]
 
 

@@ -81,7 +81,7 @@ def test_questions_that_only_one_was_asked_are_refused():
     with pytest.raises(InputError) as error:
         agreement(said(True, True, False), said(True))
     assert str(error.value) == (
-        "questions: got 2 that only A was asked (such as negative: 's1') and 0 that only B was asked, expected the "
+        "questions: got 2 that only A was asked and 0 that only B was asked, such as negative: 's1', expected the "
         "same questions; compare those in common with common=True (--common)"
     )
     assert agreement(said(True, True, False), said(True), common=True)[ALL].n == 1

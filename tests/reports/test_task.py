@@ -19,7 +19,7 @@ from tls_tasks.reports.judges import choose as judges
 from tls_tasks.reports.judges.choose import _default_cache, check_judge, make_judge
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import KEYS
-from tls_tasks.reports.task import TASKS, shown_documents
+from tls_tasks.reports.task import TASKS, _shown_documents
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -51,7 +51,7 @@ def test_the_metric_list_names_exactly_what_scoring_returns():
 
 def test_the_readme_tells_of_every_judge_and_key():
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
-    assert all(f'"{source}"' in readme for source in judges.SOURCES)
+    assert all(f'"{source}"' in readme for source in judges._SOURCES)
     assert all(f"`{key}`" in readme for key in (*KEYS, *COUNTS))
 
 
@@ -263,7 +263,7 @@ def test_the_target_scores_perfectly():
     )
     for doc, text in zip(asked, filtered, strict=True):
         report = json.loads(text)["report"]
-        score = report_eval([report], [json.loads(doc["nuggets"])], shown_documents(doc), agrees)
+        score = report_eval([report], [json.loads(doc["nuggets"])], _shown_documents(doc), agrees)
         assert score.results["recall"] == score.results["precision"] == score.results["f1"] == 1.0
 
 
@@ -295,8 +295,8 @@ def test_names_of_judges():
         ({"model": "m"}, InputError, "judge: got"),
         ({"recorded": "x", "harness": "hf"}, InputError, "judge: got"),
         ({"recorded": "nowhere.jsonl"}, DataError, "there is no file nowhere.jsonl"),
-        ({"recorded": 3}, InputError, "judge.recorded: got int 3, expected the path of a recording"),
-        ({"base_url": "http://h/v1"}, InputError, "judge.model: got None, expected the name of a model"),
+        ({"recorded": 3}, InputError, "judge.recorded: got int 3, expected a str"),
+        ({"base_url": "http://h/v1"}, InputError, "judge.model: got None, expected a str"),
         ({"base_url": "h", "model": "m"}, InputError, "an address such as"),
         (
             {"base_url": "http://h", "model": "m", "api_key": "sk-1"},

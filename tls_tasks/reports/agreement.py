@@ -41,7 +41,7 @@ class _Judgment(NamedTuple):
     value: bool | None
 
 
-class Agreement(NamedTuple):
+class _Agreement(NamedTuple):
     """The verdicts of judges A and B on the same questions.
 
     Attributes:
@@ -67,7 +67,7 @@ class Agreement(NamedTuple):
     positive: float
 
 
-def agreement(a: Sequence[_Judgment], b: Sequence[_Judgment], *, common: bool = False) -> dict[str, Agreement]:
+def agreement(a: Sequence[_Judgment], b: Sequence[_Judgment], *, common: bool = False) -> dict[str, _Agreement]:
     """Compare two judges.
 
     Args:
@@ -89,7 +89,7 @@ def agreement(a: Sequence[_Judgment], b: Sequence[_Judgment], *, common: bool = 
         >>> agreement(said, said[:1])  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.InputError: questions: got 1 that only A was asked (such as negative: 'It rained.') and 0 ...
+        tls_tasks.core.errors.InputError: questions: got 1 that only A was asked and 0 that only B was asked, such as ...
     """  # noqa: E501
     names = _shared_parts([*a, *b])
     left, right = _by_question("A", a, names), _by_question("B", b, names)
@@ -105,7 +105,7 @@ def agreement(a: Sequence[_Judgment], b: Sequence[_Judgment], *, common: bool = 
     return {kind: _agreement_of(members) for kind, members in pairs.items()}
 
 
-def _agreement_of(pairs: Sequence[tuple[bool | None, bool | None]]) -> Agreement:
+def _agreement_of(pairs: Sequence[tuple[bool | None, bool | None]]) -> _Agreement:
     """The agreement of two judges from their verdicts on each question.
 
     Example:
@@ -120,9 +120,9 @@ def _agreement_of(pairs: Sequence[tuple[bool | None, bool | None]]) -> Agreement
     )
     n, equal = both_yes + only_a + only_b + both_no, both_yes + both_no
     yes_a, yes_b = both_yes + only_a, both_yes + only_b
-    # Agreement by chance, times n squared: in whole numbers, so that undefined is exactly 0 / 0.
+    # _Agreement by chance, times n squared: in whole numbers, so that undefined is exactly 0 / 0.
     chance = yes_a * yes_b + (n - yes_a) * (n - yes_b)
-    return Agreement(
+    return _Agreement(
         n, both_yes, only_a, only_b, both_no, len(pairs) - n,
         raw=_ratio(equal, n),
         kappa=_ratio(equal * n - chance, n * n - chance),
@@ -181,13 +181,10 @@ def _by_question(
 
 
 def _other_questions(left: Mapping[_Question, object], right: Mapping[_Question, object]) -> InputError:
-    differences = []
-    for judge, own, other in (("A", left, right), ("B", right, left)):
-        only = [question for question in own if question not in other]
-        example = f" (such as {_show(only[0])})" if only else ""
-        differences.append(f"{len(only)} that only {judge} was asked{example}")
+    only_a, only_b = ([own for own in left if own not in right], [own for own in right if own not in left])
+    got = f"{len(only_a)} that only A was asked and {len(only_b)} that only B was asked, such as "
     expected = "the same questions; compare those in common with common=True (--common)"
-    return InputError("questions", None, " and ".join(differences), expected)
+    return InputError("questions", None, got + _show([*only_a, *only_b][0]), expected)
 
 
 def _show(question: _Question) -> str:

@@ -41,6 +41,9 @@ _NUGGET_IDS = ("query_id", "request_id", "topic_id")
 _DOCUMENT_IDS = ("id", "doc_id", "docno")
 _COLLECTIONS = ("collection_id", "collection", "collection_ids")
 
+EMBEDDED_RECORDING = EMBEDDED / "report_generation" / "verdicts.jsonl"
+"""The hand-written verdicts that come with the embedded edition."""
+
 DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 
 
@@ -134,16 +137,6 @@ def prompt(doc: Mapping[str, Any]) -> str:
     )
     request = "\n".join([*filter(None, asked), instruction])
     return f"<documents>\n{shown}\n</documents>\n\n{request}\n\nReport:"
-
-
-def embedded_recording(name: str = "report_generation") -> Path:
-    """The hand-written verdicts that come with the embedded edition.
-
-    Example:
-        >>> embedded_recording().name
-        'verdicts.jsonl'
-    """
-    return EMBEDDED / name / "verdicts.jsonl"
 
 
 def _read_at(folder: Path, budget: int) -> tuple[dict[str, Any], ...]:

@@ -97,9 +97,9 @@ def report_item(
     supports = [outcome.support for outcome in outcomes if outcome.support is not None]
     citations = [holds for outcome in outcomes for holds in outcome.citations.values() if holds is not None]
     ratios = {
-        "recall": Ratio(n_found, len(wanted)),
-        "sentence_support": Ratio(sum(supports), len(supports)),
-        "citation_support": Ratio(sum(citations), len(citations)),
+        "recall": (n_found, len(wanted)),
+        "sentence_support": (sum(supports), len(supports)),
+        "citation_support": (sum(citations), len(citations)),
         **_coverage([unit for unit in questions if unit.is_met(covered)], questions),
     }
     asked = [(query.kind, verdict.value is not None) for outcome in outcomes for query, verdict in outcome.verdicts]
@@ -134,9 +134,9 @@ def failed_item(row: ReportRow, recall_unit: str, answers: str, *, zero: bool = 
     ``zero`` marks the results of report_gen_eval, see :func:`~tls_tasks.reports.score.unit_of`.
     """
     wanted, questions = (_nugget_units(row.request.nuggets, unit, answers) for unit in (recall_unit, "question"))
-    ratios = {"recall": Ratio(0, len(wanted)), "precision": Ratio(0, 1)}
+    ratios = {"recall": (0, len(wanted)), "precision": (0, 1)}
     if not zero:  # that program has no other results
-        ratios |= {"sentence_support": Ratio(0, 1), "citation_support": Ratio(0, 1), **_coverage([], questions)}
+        ratios |= {"sentence_support": (0, 1), "citation_support": (0, 1), **_coverage([], questions)}
     flags = ("parse_failure",)
     unit = unit_of([], ratios, flags, zero=zero, total_nuggets=len(wanted))
     return ReportItem(row.row, *row.ids, unit, flags, row.problems)
@@ -178,7 +178,7 @@ def _nugget_unit(members: Sequence[tuple[Nugget, Iterable[str]]], answers: str) 
 
 def _coverage(met: Sequence[_NuggetUnit], questions: Sequence[_NuggetUnit]) -> dict[str, Ratio]:
     weights = [sum(unit.weight for unit in units) for units in (met, questions)]
-    return {"nugget_coverage": Ratio(len(met), len(questions)), "nugget_coverage_weighted": Ratio(*weights)}
+    return {"nugget_coverage": (len(met), len(questions)), "nugget_coverage_weighted": (weights[0], weights[1])}
 
 
 def _unknowable(asked: Sequence[tuple[str, bool]]) -> tuple[str, ...]:

@@ -15,19 +15,17 @@ what the report leaves out.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from tls_tasks.core.errors import InputError, JudgeError
 from tls_tasks.reports.documents import LookUp
 from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, ReportSentence, Verdict
 
-Answer = TypeVar("Answer")
 End = TypeVar("End")
-Walk = Generator[Sequence[Query], Any, End]
-"""Yields questions, is sent one answer for each, and returns where it ended."""
+Walk = Generator[Sequence[Query], Sequence[Verdict], End]
+"""Yields questions, is sent a verdict on each, and returns where it ended."""
 
 _NO_ANSWER = "It is not known."
 """What a negative sentence must say to be confirmed by a nugget without answers."""
@@ -118,22 +116,23 @@ def judge_reports(plans: Sequence[ReportPlan], judge: Judge) -> list[tuple[Outco
         InputError: If a look-up returns something that is not a document.
         JudgeError: If the judge can't be used at all.
     """
-    return walk_together([list(plan.walks()) for plan in plans], partial(ask_all, judge))
+    return walk_together([list(plan.walks()) for plan in plans], judge)
 
 
-def walk_together(
-    walks: Sequence[Sequence[Walk[End]]], ask: Callable[[Sequence[Query]], Sequence[Answer]]
-) -> list[tuple[End, ...]]:
+def walk_together(walks: Sequence[Sequence[Walk[End]]], judge: Judge) -> list[tuple[End, ...]]:
     """Take walks to their ends. Whenever all of them wait, what they want to know is asked together, each thing once.
 
     Args:
         walks: The walks of each report.
-        ask: Gives one answer per question.
+        judge: The judge.
 
     Returns:
         The ends of each report's walks.
+
+    Raises:
+        JudgeError: If the judge can't be used at all, or does not give one verdict per question.
     """
-    known: dict[object, Answer] = {}
+    known: dict[object, Verdict] = {}
     ends: dict[Any, End] = {}
     waiting: dict[Any, Sequence[Query]] = {walk: () for of_report in walks for walk in of_report}
     while waiting:
@@ -151,22 +150,8 @@ def walk_together(
                     if query.identity not in known:
                         wanted.setdefault(query.identity, query)
         if wanted:
-            known |= zip(wanted, ask(list(wanted.values())), strict=True)
+            known |= zip(wanted, _ask_all(judge, list(wanted.values())), strict=True)
     return [tuple(ends[walk] for walk in of_report) for of_report in walks]
-
-
-def ask_all(judge: Judge, queries: Sequence[Query]) -> Sequence[Verdict]:
-    """A judge's verdicts on questions.
-
-    Raises:
-        JudgeError: If the judge can't be used at all, or does not give one verdict per question.
-    """
-    verdicts = judge.ask(queries)
-    if len(verdicts) != len(queries):
-        raise JudgeError(f"judge {judge.name}: gave {len(verdicts)} verdicts to {len(queries)} questions")
-    if wrong := [type(verdict).__name__ for verdict in verdicts if not isinstance(verdict, Verdict)]:
-        raise JudgeError(f"judge {judge.name}: gave a {wrong[0]}, expected a Verdict for each question")
-    return verdicts
 
 
 def citation_query(sentence: str, doc_id: str, text: str, about: Mapping[str, str | int]) -> Query:
@@ -320,3 +305,12 @@ class _Sentence:
         verdicts: Sequence[Verdict] = (yield queries) if queries else []
         self._verdicts += zip(queries, verdicts, strict=True)
         return [verdict.value for verdict in verdicts]
+
+
+def _ask_all(judge: Judge, queries: Sequence[Query]) -> Sequence[Verdict]:
+    verdicts = judge.ask(queries)
+    if len(verdicts) != len(queries):
+        raise JudgeError(f"judge {judge.name}: gave {len(verdicts)} verdicts to {len(queries)} questions")
+    if wrong := [type(verdict).__name__ for verdict in verdicts if not isinstance(verdict, Verdict)]:
+        raise JudgeError(f"judge {judge.name}: gave a {wrong[0]}, expected a Verdict for each question")
+    return verdicts

@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import Any
 
@@ -20,7 +21,7 @@ from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.files import BadRow, read_rows
-from tls_tasks.reports.read_prose import Citations, has_word, prose_sentences
+from tls_tasks.reports.read_prose import Citations, prose_sentences
 from tls_tasks.reports.types import Report, ReportSentence
 
 REPORT_PROBLEMS = (
@@ -68,11 +69,9 @@ def read_reports(lines: Iterable[str], name: str) -> tuple[tuple[Report, ...], t
         >>> print(bad[0])
         run.jsonl, line 2: not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)
     """
-
-    def parse(row: Any) -> Parsed[Report]:
-        return parse_report_row(row, needs_id=True)
-
-    return read_rows(lines, name, parse, lambda report: (report.run_id, report.request_id))
+    return read_rows(
+        lines, name, partial(parse_report_row, needs_id=True), lambda report: (report.run_id, report.request_id)
+    )
 
 
 def parse_report(
@@ -341,7 +340,7 @@ def _row_sentences(row: Any, citations: Citations, listed: list[Any] | None) -> 
     given: Any = [] if isinstance(row, str) else next((row[name] for name in _CITATION_FIELDS if name in row), [])
     clean, marks = citations.strip(" ".join(text.split()))
     ids = [*_cited_of_prompt(given, citations, listed), *(doc_id for mark in marks for doc_id in mark.ids)]
-    return [ReportSentence(clean.strip(), tuple(dict.fromkeys(ids)))] if has_word(clean) else []
+    return [ReportSentence(clean.strip(), tuple(dict.fromkeys(ids)))] if any(map(str.isalnum, clean)) else []
 
 
 def _cited_of_prompt(given: Any, citations: Citations, listed: list[Any] | None) -> list[str]:

@@ -159,7 +159,7 @@ def prose_sentences(text: str, citations: Citations) -> list[ReportSentence]:
     sentences: list[ReportSentence] = []
     for block in _blocks(text):
         clean, marks = citations.strip(block)
-        if not has_word(clean) and sentences:  # marks on a line of their own
+        if not any(map(str.isalnum, clean)) and sentences:  # marks on a line of their own
             sentences[-1] = _with(sentences[-1], [doc_id for mark in marks for doc_id in mark.ids])
         sentences += _block_sentences(clean, marks)
     return sentences
@@ -180,7 +180,7 @@ def _block_sentences(clean: str, marks: Sequence[_Mark]) -> list[ReportSentence]
         cited[index] += mark.ids
     found = []
     for (start, end), ids in zip(spans, cited, strict=True):
-        if has_word(clean[start:end]):
+        if any(map(str.isalnum, clean[start:end])):
             found.append(ReportSentence(clean[start:end].strip(), tuple(dict.fromkeys(ids))))
         elif found:
             found[-1] = _with(found[-1], ids)
@@ -194,11 +194,6 @@ def _is_after(position: int, spans: Sequence[tuple[int, int]], index: int, leadi
 
 def _with(sentence: ReportSentence, ids: Sequence[str]) -> ReportSentence:
     return ReportSentence(sentence.text, tuple(dict.fromkeys([*sentence.citations, *ids])))
-
-
-def has_word(text: str) -> bool:
-    """Whether a text has any letter or digit."""
-    return any(character.isalnum() for character in text)
 
 
 def _blocks(text: str) -> Iterator[str]:

@@ -125,30 +125,39 @@ def report_eval(
     """
     judged_by = _as_judge(judge)
     interval = interval_options(confidence_interval, n_resamples, seed)
-    _check_options(compat, recall_unit, first_instance_scope, nugget_answers, length_limit, aggregate)
+    check_choice("compat", compat, _COMPAT)
+    check_choice("recall_unit", recall_unit, RECALL_UNITS)
+    check_choice("first_instance_scope", first_instance_scope, SCOPES)
+    check_choice("nugget_answers", nugget_answers, ANSWERS)
+    check_choice("aggregate", aggregate, AGGREGATES)
+    if length_limit is not None:
+        check_whole_number("length_limit", length_limit, least=0)
     rows = read_rows(predictions, references, limit=None if compat else length_limit, strict=compat is None)
     find = None if documents is None else look_up(documents)
     if find is None:
         _check_documents(rows, judged_by)
-    if own := compat is None:
+    if compat is None:
         items = _by_the_tree(rows, find, judged_by, recall_unit, first_instance_scope, nugget_answers)
     else:
         items = score_as_program(rows, find, judged_by)
     _warn_of_unscored(items)
+    of_the_tree: dict[str, Any] = {
+        "recall_unit": recall_unit,
+        "first_instance_scope": first_instance_scope,
+        "nugget_answers": nugget_answers,
+        "length_limit": length_limit,
+    }
     settings = _Settings(
-        compat,
-        recall_unit if own else None,
-        first_instance_scope if own else None,
-        nugget_answers if own else None,
-        length_limit if own else None,
-        aggregate,
-        judged_by.name.replace("|", "/"),
-        interval_sign(interval),
+        compat=compat,
+        **(of_the_tree if compat is None else dict.fromkeys(of_the_tree)),
+        aggregate=aggregate,
+        judge=judged_by.name.replace("|", "/"),
+        interval=interval_sign(interval),
     )
     return Score(
         "report_eval",
         signature("report_eval", settings, VERSION),
-        table=results_table(aggregate, zero=not own),
+        table=results_table(aggregate, zero=compat is not None),
         **from_items(items),
         details=runs_of,
         more=counts_of,
@@ -199,18 +208,6 @@ class _NoJudge:
         """
         kinds = ", ".join(dict.fromkeys(query.kind for query in queries))
         raise InputError("judge", None, f"None, and {len(queries)} questions to ask ({kinds})", _JUDGE_FORMS)
-
-
-def _check_options(
-    compat: Any, recall_unit: Any, first_instance_scope: Any, nugget_answers: Any, length_limit: Any, aggregate: Any
-) -> None:
-    check_choice("compat", compat, _COMPAT)
-    check_choice("recall_unit", recall_unit, RECALL_UNITS)
-    check_choice("first_instance_scope", first_instance_scope, SCOPES)
-    check_choice("nugget_answers", nugget_answers, ANSWERS)
-    check_choice("aggregate", aggregate, AGGREGATES)
-    if length_limit is not None:
-        check_whole_number("length_limit", length_limit, least=0)
 
 
 def _check_documents(rows: Sequence[ReportRow], judge: Judge) -> None:

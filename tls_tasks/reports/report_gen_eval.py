@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 from tls_tasks.reports.details import ReportItem, failed_item
 from tls_tasks.reports.documents import LookUp, canonical_collection
 from tls_tasks.reports.judges.recordings import Recorded
-from tls_tasks.reports.plan import Walk, ask_all, citation_query, walk_together
+from tls_tasks.reports.plan import Walk, citation_query, walk_together
 from tls_tasks.reports.rows import ReportRow
-from tls_tasks.reports.score import Ratio, unit_of
+from tls_tasks.reports.score import unit_of
 from tls_tasks.reports.types import Judge, Query
 
 _TRIES = 3
@@ -55,8 +55,8 @@ class _Report:
         TypeError: The same.
     """
 
-    def __init__(self, row: ReportRow, find: LookUp | None) -> None:
-        self.row, self._find = row, find
+    def __init__(self, row: ReportRow, find: LookUp | None, judge: Judge) -> None:
+        self.row, self._find, self._judge = row, find, judge
         self.n_calls = 0
         self.unique: set[_Match] = set()
         report = self._report = row.raw_report
@@ -152,7 +152,10 @@ class _Report:
 
     def _batch(self, queries: Sequence[Query]) -> Walk[list[bool]]:
         """All answers; if one can't be read, the whole batch is asked again, up to three times."""
-        said: Sequence[Sequence[Any]] = (yield queries) if queries else []
+        verdicts = (yield queries) if queries else []
+        said: list[tuple[Any, ...]] = [(verdict.value,) for verdict in verdicts]
+        if isinstance(self._judge, Recorded):
+            said = [self._judge.tries(query) for query in queries]
         calls = [0] * len(queries)
         for _ in range(_TRIES):
             answers = []
@@ -182,19 +185,12 @@ def score_as_program(rows: Sequence[ReportRow], find: LookUp | None, judge: Judg
         TypeError: The same.
         JudgeError: If the judge can't be used at all.
     """
-    reports = [None if row.raw_report is None else _Report(row, find) for row in rows]
-    judged = walk_together([report.walks() if report else [] for report in reports], partial(_tries, judge))
+    reports = [None if row.raw_report is None else _Report(row, find, judge) for row in rows]
+    judged = walk_together([report.walks() if report else [] for report in reports], judge)
     return [
         _item(report, sentences) if report else failed_item(row, "answer", "as_given", zero=True)
         for row, report, sentences in zip(rows, reports, judged, strict=True)
     ]
-
-
-def _tries(judge: Judge, queries: Sequence[Query]) -> list[Sequence[Any]]:
-    """What is said to each query at the first, second … try; the last for all later ones."""
-    if isinstance(judge, Recorded):
-        return [judge.tries(query) for query in queries]
-    return [(verdict.value,) for verdict in ask_all(judge, queries)]
 
 
 def _read_strictly(said: Any) -> bool | None:
@@ -207,7 +203,7 @@ def _item(report: _Report, sentences: Sequence[_Sentence]) -> ReportItem:
     flags = () if sentences else ("empty_report",)
     unit = unit_of(
         [None if sentence.error else sentence.score for sentence in sentences],
-        {"recall": Ratio(n_unique, report.total)},
+        {"recall": (n_unique, report.total)},
         flags,
         zero=True,
         unique_nuggets_matched=n_unique,

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from tls_tasks.core.score import Result, Score, grouped, ratio, total, values
 
@@ -51,14 +51,10 @@ AGGREGATES = ("macro", "micro")
 _F1_PARTS = ("sentence_support_of", "sentence_support_hits", "nugget_coverage_of", "nugget_coverage_hits")
 
 
-class Ratio(NamedTuple):
-    """A ratio by its two counts; undefined where ``of`` is 0."""
+Ratio = tuple[int, int]
+"""A ratio by its two counts, what was hit and of how many; undefined where the second is 0."""
 
-    hits: int
-    of: int
-
-
-UNDEFINED = Ratio(0, 0)
+UNDEFINED: Ratio = (0, 0)
 
 
 def unit_of(
@@ -84,7 +80,7 @@ def unit_of(
     """
     rewarded = sum(score is not None and score > 0 for score in scores)
     penalized = sum(score is not None and score < 0 for score in scores)
-    known = {"precision": Ratio(rewarded, rewarded + penalized), **ratios}
+    known = {"precision": (rewarded, rewarded + penalized), **ratios}
     unit: dict[str, float] = {
         "reports": 1,
         **dict.fromkeys(COUNTS, 0),

@@ -56,7 +56,7 @@ class Recorded:
     """A judge that repeats what was recorded.
 
     Args:
-        rows: Lines of a recording, long or short, each a dict or its JSON. ``attempts`` holds what the judge said
+        rows: Lines of a recording, long or short. ``attempts`` holds what the judge said
             before ``verdict``; the last one that can be read counts.
         defaults: Kind -> verdict (YES or NO) for the questions that no line answers.
         name: For the signature; by default the judges that the lines name, or ``recorded``.
@@ -74,7 +74,7 @@ class Recorded:
 
     def __init__(
         self,
-        rows: Iterable[Mapping[str, Any] | str],
+        rows: Iterable[Mapping[str, Any]],
         *,
         defaults: Mapping[str, Any] | None = None,
         name: str | None = None,
@@ -84,8 +84,9 @@ class Recorded:
             raise InputError("judge", None, describe(rows), "a list of lines of a recording")
         self._recorded: dict[_Key, _Recorded] = {}
         judges: dict[str, None] = {}
-        for place, line in zip(places or (f"judge[{number}]" for number in count()), rows, strict=False):
-            row = _row(line, place)
+        for place, row in zip(places or (f"judge[{number}]" for number in count()), rows, strict=False):
+            if not isinstance(row, Mapping):
+                raise InputError(place, None, describe(row), "a line of a recording: a dict")
             self._add(row, place)
             if isinstance(row.get("judge"), str):
                 judges[row["judge"]] = None
@@ -210,18 +211,6 @@ def _question_key(kind: str, fields: Mapping[str, str]) -> str:
         True
     """
     return hashlib.sha256(json.dumps([kind, sorted(fields.items())]).encode()).hexdigest()
-
-
-def _row(line: Any, place: str) -> Mapping[str, Any]:
-    expected = "a line of a recording: a dict, or its JSON"
-    if isinstance(line, str):
-        try:
-            line = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(place, None, f"invalid JSON ({error})", expected) from error
-    if not isinstance(line, Mapping):
-        raise InputError(place, None, describe(line), expected)
-    return line
 
 
 def _keys(query: Query) -> list[_Key]:

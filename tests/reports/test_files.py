@@ -11,7 +11,7 @@ from tls_tasks.reports.data import EMBEDDED_RECORDING, load_documents, prompt
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges import Recorded, Recorder
 from tls_tasks.reports.nuggets import read_requests
-from tls_tasks.reports.plan import ReportPlan, judge_reports
+from tls_tasks.reports.plan import ReportPlan, walk_together
 from tls_tasks.reports.read import parse_report, read_reports
 from tls_tasks.reports.report_eval import report_eval
 
@@ -105,7 +105,7 @@ def test_the_sample_reports_have_faults_of_every_kind():
     outcomes = {"careful": set(), "hasty": set()}
     for report in sample_reports():
         plan = ReportPlan(report, requests()[report.request_id], look_up(documents()))
-        (judged,) = judge_reports([plan], Recorded.read(EMBEDDED_RECORDING))
+        (judged,) = walk_together([plan.walks()], Recorded.read(EMBEDDED_RECORDING))
         outcomes[report.run_id] |= {outcome.path for outcome in judged}
         outcomes[report.run_id] |= {("unknown",) for outcome in judged if outcome.unknown}
     assert outcomes["careful"] == {("cited", "citations_hold", "nuggets_matched"),
@@ -125,7 +125,8 @@ def test_the_sample_reports_have_faults_of_every_kind():
 def test_the_verdicts_answer_every_question_and_no_other():
     recorder = Recorder(Recorded.read(EMBEDDED_RECORDING))
     for report in [*sample_reports(), *lead_reports()]:
-        judge_reports([ReportPlan(report, requests()[report.request_id], look_up(documents()))], recorder)
+        plan = ReportPlan(report, requests()[report.request_id], look_up(documents()))
+        walk_together([plan.walks()], recorder)
     assert all(row["verdict"] in ("YES", "NO") for row in recorder.rows())
     parts = ("kind", "sentence", "doc_id", "question", "answer")
     asked = {

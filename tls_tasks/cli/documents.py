@@ -32,7 +32,8 @@ examples:
 """
 
 _STORE = """\
-Build a store: one sqlite file with all documents of a collection, which finds each at once and keeps none in memory.
+Build a store: one sqlite file with all documents of a collection, which finds each of them at once without
+keeping any in memory.
 
 SOURCE is JSON Lines (.jsonl, .jsonl.gz) or Parquet. A row has an id (id, doc_id, docid, docno), a text (text, contents,
 body) and perhaps a title.

@@ -51,7 +51,7 @@ class _Agreement(NamedTuple):
         only_b: YES from B only.
         both_no: NO from both.
         unscored: Questions that at least one of them did not answer; left out of everything else.
-        raw: Share of equal verdicts; NaN of none.
+        raw: Share of equal verdicts; NaN if there are none.
         kappa: Cohen's kappa; NaN where chance alone would agree on everything (both always say the same word).
         positive: Positive agreement; NaN where neither said YES.
     """
@@ -80,7 +80,7 @@ def agreement(a: Sequence[_Judgment], b: Sequence[_Judgment], *, common: bool = 
         Kind -> its agreement, in the order of the first judge's questions, and :data:`ALL`.
 
     Raises:
-        InputError: If the questions differ (without ``common``), none is common, or one judge contradicts itself.
+        InputError: If the questions differ (without ``common``), none was put to both, or a judge contradicts itself.
 
     Example:
         >>> said = [_Judgment("negative", {"sentence": text}, "", text == "No.") for text in ("No.", "It rained.")]

@@ -80,7 +80,7 @@ def load_documents(
 
     Raises:
         DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
-        InputError: If the budget is no whole number above 0; OptionError if there is no such data set or edition.
+        InputError: If the budget is not a whole number above 0; OptionError if there is no such data set or edition.
 
     Example:
         >>> import warnings

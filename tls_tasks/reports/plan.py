@@ -15,7 +15,7 @@ what the report leaves out.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar
 
@@ -66,13 +66,11 @@ class ReportPlan:
             if not nugget.answers:
                 self.unanswerable.setdefault(Pair(nugget.question, _NO_ANSWER), nugget.question_id)
 
-    def walks(self) -> Iterator[Walk[Outcome]]:
+    def walks(self) -> list[Walk[Outcome]]:
         """A walk for each sentence that has text."""
-        earlier: list[ReportSentence] = []
-        for index, sentence in enumerate(self.report.sentences):
-            if sentence.text.strip():
-                yield _Sentence(self, index, sentence, tuple(earlier)).walk()
-                earlier.append(sentence)
+        told = [(index, own) for index, own in enumerate(self.report.sentences) if own.text.strip()]
+        earlier = [sentence for _, sentence in told]
+        return [_Sentence(self, *own, earlier[:number]).walk() for number, own in enumerate(told)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,19 +104,6 @@ class Outcome:
     verdicts: tuple[tuple[Query, Verdict], ...]
 
 
-def judge_reports(plans: Sequence[ReportPlan], judge: Judge) -> list[tuple[Outcome, ...]]:
-    """Ask what must be asked about reports, each question once, and follow the tree to every sentence's end.
-
-    Returns:
-        The outcomes of each report's sentences.
-
-    Raises:
-        InputError: If a look-up returns something that is not a document.
-        JudgeError: If the judge can't be used at all.
-    """
-    return walk_together([list(plan.walks()) for plan in plans], judge)
-
-
 def walk_together(walks: Sequence[Sequence[Walk[End]]], judge: Judge) -> list[tuple[End, ...]]:
     """Take walks to their ends. Whenever all of them wait, what they want to know is asked together, each thing once.
 
@@ -130,6 +115,7 @@ def walk_together(walks: Sequence[Sequence[Walk[End]]], judge: Judge) -> list[tu
         The ends of each report's walks.
 
     Raises:
+        InputError: If a look-up returns something that is not a document.
         JudgeError: If the judge can't be used at all, or does not give one verdict per question.
     """
     known: dict[object, Verdict] = {}
@@ -141,7 +127,7 @@ def walk_together(walks: Sequence[Sequence[Walk[End]]], judge: Judge) -> list[tu
             try:
                 while all(query.identity in known for query in queries):
                     queries = walk.send([known[query.identity] for query in queries] or None)
-            except StopIteration as end:  # noqa: PERF203 - a walk tells its end so
+            except StopIteration as end:  # noqa: PERF203 - this is how a generator returns
                 ends[walk] = end.value
                 del waiting[walk]
             else:

@@ -166,7 +166,7 @@ def parse_report_row(row: Any, *, limit: int | None = None, needs_id: bool = Fal
 def find_report_json(text: str) -> tuple[Any, tuple[Problem, ...]]:
     """The row in a text that should be JSON, as a model may have written it, and what was wrong with it as JSON.
 
-    Of several rows it is the longest; None if there is none. Never raises.
+    Of several rows it is the longest; None if the text has no row. Never raises.
 
     Example:
         >>> find_report_json('Here: {"sentences": [{"text": "It rained."}]}')[0]
@@ -185,7 +185,7 @@ def within_limit(
 
     Args:
         sentences: The sentences.
-        limit: The limit; None: there is none.
+        limit: The limit; None: no limit.
 
     Returns:
         The sentences that are kept, and a problem for each of the others.

@@ -225,7 +225,9 @@ def _blocks(text: str) -> Iterator[str]:
 
 
 def _sentence_spans(text: str, sure: Container[int] = (), marked: Container[int] = ()) -> list[tuple[int, int]]:
-    """Where the sentences of one line begin and end. An abbreviation, or a dot before a lower-case letter, ends none.
+    """Where the sentences of one line begin and end.
+
+    An abbreviation does not end a sentence, nor does a dot before a lower-case letter.
 
     Args:
         text: The line.

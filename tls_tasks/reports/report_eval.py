@@ -21,7 +21,7 @@ from tls_tasks.reports.details import ANSWERS, RECALL_UNITS, ReportItem, failed_
 from tls_tasks.reports.documents import LookUp, look_up
 from tls_tasks.reports.judges.callable import CallableJudge, from_callable
 from tls_tasks.reports.judges.recordings import Recorded
-from tls_tasks.reports.plan import SCOPES, ReportPlan, judge_reports
+from tls_tasks.reports.plan import SCOPES, ReportPlan, walk_together
 from tls_tasks.reports.report_gen_eval import score_as_program
 from tls_tasks.reports.rows import ReportRow, read_rows
 from tls_tasks.reports.score import AGGREGATES, counts_of, from_items, results_table, runs_of
@@ -226,7 +226,7 @@ def _by_the_tree(
     plans = [ReportPlan(row.report or Report("", ""), row.request, find, scope) for row in rows]
     return [
         report_item(row, plan, outcomes, recall_unit, answers) if row.report else failed_item(row, recall_unit, answers)
-        for row, plan, outcomes in zip(rows, plans, judge_reports(plans, judge), strict=True)
+        for row, plan, outcomes in zip(rows, plans, walk_together([plan.walks() for plan in plans], judge), strict=True)
     ]
 
 

@@ -68,7 +68,7 @@ def unit_of(
     """The unit of one report.
 
     Args:
-        scores: Those of its sentences; None where a sentence has none. They make up precision.
+        scores: The scores of its sentences; None where a sentence is unscored. They make up precision.
         ratios: The rest of :data:`RATIOS`; those that are not given are undefined.
         flags: What is special about the report.
         zero: Whether recall and precision are 0 where they are undefined, as in report_gen_eval.

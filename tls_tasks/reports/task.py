@@ -24,7 +24,7 @@ from tls_tasks.reports.judges import Recorded
 from tls_tasks.reports.judges.choose import check_judge, make_judge
 from tls_tasks.reports.judges.recordings import record
 from tls_tasks.reports.nuggets import parse_request
-from tls_tasks.reports.plan import Outcome, ReportPlan, judge_reports
+from tls_tasks.reports.plan import Outcome, ReportPlan, walk_together
 from tls_tasks.reports.read import parse_report, report_row
 from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
 from tls_tasks.reports.score import KEYS, RATIOS, macro, micro
@@ -33,7 +33,7 @@ from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, Verdict
 _log = logging.getLogger(__name__)
 
 _NOBODY = "none"
-"""The judge's name if there is none."""
+"""The judge's name where nobody judges."""
 
 
 def _f1_of_ratios(support_of: float, support_hits: float, coverage_of: float, coverage_hits: float) -> float:
@@ -79,7 +79,7 @@ def _judge_answers(answers: Sequence[str], docs: Sequence[Doc]) -> list[str]:
                 )
                 for own, doc in zip(parsed, docs, strict=True)
             ]
-            outcomes = judge_reports(plans, asker)
+            outcomes = walk_together([plan.walks() for plan in plans], asker)
     except Exception as error:  # see above: the answers must survive, whatever it is
         asker.fail(error)
     return [json.dumps(_judged(*pair, asker)) for pair in zip(parsed, outcomes, strict=True)]
@@ -158,7 +158,7 @@ class _Asker:
         return _NOBODY if self.judge is None else self.judge.name
 
     def ask(self, queries: Sequence[Query]) -> Sequence[Verdict]:
-        """The judge's verdicts; none once it has failed."""
+        """The judge's verdicts; once it has failed, unscored ones."""
         if self.judge is not None and not self.error:
             try:
                 return self.judge.ask(queries)
@@ -212,7 +212,7 @@ def _request_of(doc: Doc) -> ReportRequest:
 
 
 def _request_row(doc: Doc) -> Any:
-    """The request's row of nuggets, empty if there is none."""
+    """The request's row of nuggets, empty if it has no nuggets."""
     return json.loads(doc["nuggets"]) if doc["nuggets"] else {"query_id": doc["doc_id"], "items": []}
 
 

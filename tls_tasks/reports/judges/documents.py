@@ -61,7 +61,7 @@ def read_bundle(path: str | Path) -> dict[str, Any]:
     """The documents of a bundle: by collection and id, or by id if no line names a collection.
 
     Raises:
-        DataError: A line that is no document, a repeated id, or collections named on some lines only.
+        DataError: A line that is not a document, a repeated id, or collections named on some lines only.
     """
     by_collection: dict[str, dict[str, dict[str, str]]] = {}
     for place, row in read_objects(Path(path)):

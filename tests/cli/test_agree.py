@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tls_tasks.cli import main
-from tls_tasks.reports.data import embedded_recording
+from tls_tasks.reports.data import EMBEDDED_RECORDING
 
 SHORT = [
     {"kind": "citation_support", "sentence": "It rained.", "doc_id": "d1", "verdict": "YES"},
@@ -36,9 +36,9 @@ def test_the_table(write, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].endswith("a (3 verdicts)")
     rows = {line.split()[0]: line.split()[1:] for line in lines[3:]}
-    assert rows["citation_support"] == "1 0 1 0 0 0 0.000 0.000 0.000".split()
-    assert rows["nugget_agreement"] == "0 0 0 0 0 1 - - -".split()
-    assert rows["all"] == "2 0 1 0 1 1 0.500 0.000 0.000".split()
+    assert rows["citation_support"] == "1 0 1 0 0 0 0.0000 0.0000 0.0000".split()
+    assert rows["nugget_agreement"] == "0 0 0 0 0 1 NaN NaN NaN".split()
+    assert rows["all"] == "2 0 1 0 1 1 0.5000 0.0000 0.0000".split()
 
 
 def test_json(write, capsys):
@@ -49,7 +49,7 @@ def test_json(write, capsys):
 
 
 def test_a_recording_agrees_with_itself(capsys):
-    assert main(["agree", str(embedded_recording()), str(embedded_recording()), "--json"]) == 0
+    assert main(["agree", str(EMBEDDED_RECORDING), str(EMBEDDED_RECORDING), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)["all"]
     assert found["n"] == 1429 and found["raw"] == found["kappa"] == found["positive"] == 1.0
 
@@ -60,7 +60,7 @@ def test_questions_that_do_not_match_are_refused_unless_the_common_ones_are_aske
     error = capsys.readouterr().err
     assert error.count("\n") == 1
     assert error.startswith(
-        "tls-tasks agree: questions: got 1 that only A was asked (such as nugget_agreement: 'It rained.'"
+        "tls-tasks agree: questions: got 1 that only A was asked and 0 that only B was asked, such as nugget"
     )
     assert main(["agree", a, b, "--common"]) == 0
 

@@ -8,11 +8,11 @@ import pytest
 from tls_tasks.cli import main
 from tls_tasks.cli.documents import open_documents
 from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.reports.data import embedded_recording
+from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges.store import DocumentStore
 
-FOLDER = embedded_recording().parent
+FOLDER = EMBEDDED_RECORDING.parent
 REPORTS, DOCUMENTS = str(FOLDER / "reports.jsonl"), str(FOLDER / "documents.jsonl")
 
 

@@ -17,13 +17,13 @@ from tls_tasks.cli import main
 from tls_tasks.cli.judge import add_parser, judge_spec
 from tls_tasks.cli.judge import main as report_eval_main
 from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.reports.data import embedded_recording
+from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import Recorded
 from tls_tasks.reports.runs import read_run, score_run
 from tls_tasks.reports.score import KEYS
 
 ROOT = Path(__file__).parents[2]
-FOLDER = embedded_recording().parent
+FOLDER = EMBEDDED_RECORDING.parent
 REPORTS, NUGGETS, DOCUMENTS = (str(FOLDER / f"{name}.jsonl") for name in ("reports", "nuggets", "documents"))
 RECORDED = [REPORTS, NUGGETS, "--documents", DOCUMENTS, "--recorded", "embedded"]
 
@@ -88,7 +88,7 @@ def test_a_recorded_run(tmp_path, capsys):
     assert found["runs"]["careful"]["precision"] == 1.0 and found["judge"] == "embedded"
     results = lines(tmp_path / "out" / "results.jsonl")
     assert [(row["run_id"], row["request_id"]) for row in results][::6] == [("careful", "e01"), ("hasty", "e01")]
-    assert len(lines(tmp_path / "out" / "verdicts.jsonl")) == 804
+    assert len(lines(tmp_path / "out" / "verdicts.jsonl")) == 802
 
 
 def test_a_judged_run_is_a_recording(tmp_path):
@@ -103,14 +103,14 @@ def test_a_judged_run_is_a_recording(tmp_path):
 def test_batches_change_no_number(tmp_path, size):
     assert main(["judge", *RECORDED, "-o", str(tmp_path / "out"), "--batch-size", size]) == 0
     found = scores(tmp_path / "out")
-    whole = score_run(read_run(Path(REPORTS), Path(NUGGETS)), Recorded.read(embedded_recording(), name="embedded"),
+    whole = score_run(read_run(Path(REPORTS), Path(NUGGETS)), Recorded.read(EMBEDDED_RECORDING, name="embedded"),
                       documents={row["id"]: row for row in lines(Path(DOCUMENTS))})  # fmt: skip
     assert {key: found[key] for key in KEYS} == {key: whole.as_dict()[key] for key in KEYS}
     assert [row["row"] for row in lines(tmp_path / "out" / "results.jsonl")] == list(range(12))
 
 
 def test_a_recording_that_lacks_verdicts_leaves_sentences_unscored(tmp_path, capsys):
-    rows = lines(embedded_recording())
+    rows = lines(EMBEDDED_RECORDING)
     part = write(tmp_path / "part.jsonl", [row for row in rows if row.get("doc_id") != "hills-01"])
     arguments = ["judge", *RECORDED[:-1], part, "-o", str(tmp_path / "out")]
     assert main(arguments) == 1
@@ -194,7 +194,7 @@ def test_a_judge_that_never_answers_never_yields_a_number(tiny, serve, tmp_path,
     found = scores(tmp_path / "out")
     assert {found[key] for key in KEYS} == {None} and found["n_unscored"] == 6
     out, err = capsys.readouterr()
-    assert "100.0% of the sentences have no score" in err and "  -" in out
+    assert "100.0% of the sentences have no score" in err and "NaN" in out
 
 
 @pytest.mark.parametrize(
@@ -295,7 +295,7 @@ def test_what_can_not_work_is_one_line_and_no_call(tiny, capsys, monkeypatch, tm
     assert message in err and err.count("\n") == 1 and out == ""
 
 
-@pytest.mark.parametrize("option", [["--allow-unscored", "2"], ["--batch-size", "0"], ["-p", "acme"], ["--limit", "x"]])
+@pytest.mark.parametrize("option", [["--allow-unscored", "x"], ["--batch-size", "x"], ["-p", "acme"], ["--limit", "x"]])
 def test_impossible_options(tiny, capsys, option):
     with pytest.raises(SystemExit) as stop:
         main(["judge", *tiny, *option])
@@ -335,10 +335,6 @@ def test_a_samples_log_has_nuggets_and_documents_of_its_own(serve, tmp_path):
         (
             {"doc": {"text": "x"}, "resps": [], "filtered_resps": []},
             "line 2: doc has no doc_id: is it a samples log of",
-        ),
-        (
-            {**SAMPLE, "doc": {**SAMPLE["doc"], "doc_id": "8", "nuggets": "[]"}},
-            "line 2: doc.nuggets is not a row of nuggets",
         ),
     ],
 )

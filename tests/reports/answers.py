@@ -2,7 +2,7 @@
 
 import json
 
-from tls_tasks.reports.data import embedded_recording, load_documents
+from tls_tasks.reports.data import EMBEDDED_RECORDING, load_documents
 from tls_tasks.reports.read import read_reports
 
 
@@ -11,7 +11,7 @@ def docs(**options):
 
 
 def sample_reports(run):
-    lines = (embedded_recording().parent / "reports.jsonl").read_text(encoding="utf-8").splitlines()
+    lines = (EMBEDDED_RECORDING.parent / "reports.jsonl").read_text(encoding="utf-8").splitlines()
     return [report for report in read_reports(lines, "reports")[0] if report.run_id == run]
 
 

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.reports.agreement import ALL, Judgment, agreement, agreement_of
+from tls_tasks.reports.agreement import ALL, _agreement_of, _Judgment, agreement
 
 
 def judgment(sentence, value, kind="negative", key="", **parts):
-    return Judgment(kind, {"sentence": sentence, **parts}, key, value)
+    return _Judgment(kind, {"sentence": sentence, **parts}, key, value)
 
 
 def said(*values, kind="negative"):
@@ -32,7 +32,7 @@ def test_the_four_cells():
 def test_the_two_recorded_runs_of_the_study():
     """288 shared judgments of one report under two prompts: 280 equal, 7 of 15 pairs that either matched."""
     pairs = [(True, True)] * 7 + [(True, False), (False, True)] * 4 + [(False, False)] * 273
-    found = agreement_of(pairs)
+    found = _agreement_of(pairs)
     assert (found.n, found.raw) == (288, 280 / 288)
     assert round(found.kappa, 2) == 0.62
     assert found.positive == 14 / 22
@@ -81,7 +81,7 @@ def test_questions_that_only_one_was_asked_are_refused():
     with pytest.raises(InputError) as error:
         agreement(said(True, True, False), said(True))
     assert str(error.value) == (
-        "questions: got 2 that only A was asked (such as negative: 's1') and 0 that only B was asked, expected the "
+        "questions: got 2 that only A was asked and 0 that only B was asked, such as negative: 's1', expected the "
         "same questions; compare those in common with common=True (--common)"
     )
     assert agreement(said(True, True, False), said(True), common=True)[ALL].n == 1
@@ -113,4 +113,4 @@ def test_what_only_one_side_knows_does_not_tell_apart():
     left = [judgment("s", True, "citation_support", doc_id="d", request_id="7", run_id="a")]
     assert agreement(left, [judgment("s", True, "citation_support", doc_id="d")])[ALL].both_yes == 1
     with pytest.raises(InputError, match="without sentence or key"):
-        agreement(left, [Judgment("citation_support", {"doc_id": "d"}, "", True)])
+        agreement(left, [_Judgment("citation_support", {"doc_id": "d"}, "", True)])

@@ -4,7 +4,7 @@ import pytest
 
 from tls_tasks.reports.baseline import answer
 from tls_tasks.reports.data import load_documents, prompt
-from tls_tasks.reports.read_text import parse_report
+from tls_tasks.reports.read import parse_report
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -8,8 +8,7 @@ import pytest
 from tests.data_parts import write_lines
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data.order import DATA_VARIABLE, EMBEDDED, EmbeddedEditionWarning
-from tls_tasks.reports.data import load_documents, prompt
-from tls_tasks.reports.data_rows import read_requests, read_shown
+from tls_tasks.reports.data import _read_requests, _read_shown, load_documents, prompt
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
@@ -39,16 +38,16 @@ def shown_ids(loaded):
 
 
 def test_a_request_keeps_its_parts_and_finds_its_nuggets(folder):
-    (request,) = read_requests(folder)
-    assert (request.doc_id, request.problem_statement, request.limit) == ("r1", "Report on rain.", 0)
-    assert json.loads(request.nuggets) == NUGGETS[0]
+    (doc,) = load_documents(NAME, data=folder)
+    assert (doc["doc_id"], doc["problem_statement"], doc["limit"]) == ("r1", "Report on rain.", 0)
+    assert json.loads(doc["nuggets"]) == NUGGETS[0]
 
 
 @pytest.mark.parametrize("name", ["request_id", "topic_id", "query_id", "id"])
 def test_every_name_of_the_id_is_read_and_numbers_are_ids(tmp_path, name):
     write_folder(tmp_path, [{name: 300, "problem statement": "x"}], nuggets=[{"query_id": "300", "items": []}])
-    (request,) = read_requests(tmp_path)
-    assert request.doc_id == "300" and request.nuggets
+    (doc,) = load_documents(NAME, data=tmp_path)
+    assert doc["doc_id"] == "300" and doc["nuggets"]
 
 
 def test_packed_files_and_requests_without_nuggets(tmp_path):
@@ -60,7 +59,7 @@ def test_packed_files_and_requests_without_nuggets(tmp_path):
 
 def test_of_two_rows_of_nuggets_the_first_counts(tmp_path):
     write_folder(tmp_path, nuggets=[*NUGGETS, {"query_id": "r1", "items": []}])
-    assert json.loads(read_requests(tmp_path)[0].nuggets) == NUGGETS[0]
+    assert json.loads(load_documents(NAME, data=tmp_path)[0]["nuggets"]) == NUGGETS[0]
 
 
 @pytest.mark.parametrize(
@@ -68,7 +67,7 @@ def test_of_two_rows_of_nuggets_the_first_counts(tmp_path):
     [
         ({"requests": None}, "no requests.jsonl"),
         ({"requests": []}, "no request in requests.jsonl"),
-        ({"requests": ["r1"]}, "requests.jsonl, line 1: expected an object, got str"),
+        ({"requests": ["r1"]}, "requests.jsonl, line 1: got str, expected an object"),
         ({"requests": [REQUEST, {"request_id": "r2"}]}, "line 2: problem_statement/.* must be text, got None"),
         ({"requests": [{"problem_statement": "x"}]}, "line 1: request_id/.* must be text"),
         ({"requests": [{**REQUEST, "limit": 0}]}, "limit must be a whole number above 0, got 0"),
@@ -126,7 +125,7 @@ def test_what_is_left_out_is_counted(folder):
 def test_of_a_large_collection_only_what_a_prompt_can_show_is_kept(tmp_path):
     documents = [{"id": str(number), "text": "x" * 100} for number in range(5000)]
     write_folder(tmp_path, [REQUEST, {**REQUEST, "request_id": "r2", "doc_ids": ["4999"]}], documents)
-    kept = read_shown(tmp_path, read_requests(tmp_path), 1000)
+    kept = _read_shown(tmp_path, _read_requests(tmp_path), 1000)
     assert len(kept["r1"]) == 11 and list(kept["r2"]) == ["4999"]
 
 

@@ -7,16 +7,15 @@ from fractions import Fraction
 import pytest
 
 from tls_tasks.reports import baseline as report_lead
-from tls_tasks.reports.data import embedded_recording, load_documents, prompt
+from tls_tasks.reports.data import EMBEDDED_RECORDING, load_documents, prompt
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges import Recorded, Recorder
 from tls_tasks.reports.nuggets import read_requests
-from tls_tasks.reports.plan import judge_reports, plan_report
-from tls_tasks.reports.read import read_reports
-from tls_tasks.reports.read_text import parse_report
+from tls_tasks.reports.plan import ReportPlan, walk_together
+from tls_tasks.reports.read import parse_report, read_reports
 from tls_tasks.reports.report_eval import report_eval
 
-FOLDER = embedded_recording().parent
+FOLDER = EMBEDDED_RECORDING.parent
 FILES = ("documents", "nuggets", "reports", "requests", "verdicts")
 
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.usefixtures("isolated")]
@@ -105,8 +104,8 @@ def test_every_answer_is_attested_by_a_document_of_its_collection():
 def test_the_sample_reports_have_faults_of_every_kind():
     outcomes = {"careful": set(), "hasty": set()}
     for report in sample_reports():
-        plan = plan_report(report, requests()[report.request_id], look_up(documents()))
-        (judged,) = judge_reports([plan], Recorded.read(embedded_recording()))
+        plan = ReportPlan(report, requests()[report.request_id], look_up(documents()))
+        (judged,) = walk_together([plan.walks()], Recorded.read(EMBEDDED_RECORDING))
         outcomes[report.run_id] |= {outcome.path for outcome in judged}
         outcomes[report.run_id] |= {("unknown",) for outcome in judged if outcome.unknown}
     assert outcomes["careful"] == {("cited", "citations_hold", "nuggets_matched"),
@@ -124,9 +123,10 @@ def test_the_sample_reports_have_faults_of_every_kind():
 
 
 def test_the_verdicts_answer_every_question_and_no_other():
-    recorder = Recorder(Recorded.read(embedded_recording()))
+    recorder = Recorder(Recorded.read(EMBEDDED_RECORDING))
     for report in [*sample_reports(), *lead_reports()]:
-        judge_reports([plan_report(report, requests()[report.request_id], look_up(documents()))], recorder)
+        plan = ReportPlan(report, requests()[report.request_id], look_up(documents()))
+        walk_together([plan.walks()], recorder)
     assert all(row["verdict"] in ("YES", "NO") for row in recorder.rows())
     parts = ("kind", "sentence", "doc_id", "question", "answer")
     asked = {
@@ -163,7 +163,7 @@ def test_the_scores_of_the_sample_runs(run):
         reports,
         [requests()[report.request_id] for report in reports],
         documents(),
-        Recorded.read(embedded_recording()),
+        Recorded.read(EMBEDDED_RECORDING),
     )
     for key, fractions in BY_HAND[run].items():
         expected = [Fraction(text) for text in fractions.split()]

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import hostile
-from tls_tasks.reports.read_lines import blocks, sentence_spans
-from tls_tasks.reports.read_marks import Citations
-from tls_tasks.reports.read_text import PROBLEM_KINDS, parse_report
+from tls_tasks.reports.read import PROBLEM_KINDS, parse_report
+from tls_tasks.reports.read_prose import Citations, _blocks, _sentence_spans
 from tls_tasks.reports.types import ReportSentence
 
 IDS = ["coast-01", "coast-02", "coast-03"]
@@ -287,7 +286,7 @@ def test_what_is_written_out_is_read_again(texts, data):
 @given(st.text(max_size=200))
 def test_spans_are_in_order_and_cover_all_words(text):
     line = " ".join(text.split())
-    spans = sentence_spans(line)
+    spans = _sentence_spans(line)
     assert all(start < end for start, end in spans)
     assert all(left[1] <= right[0] for left, right in itertools.pairwise(spans))
     assert "".join(line[start:end] for start, end in spans).replace(" ", "") == line.replace(" ", "")
@@ -298,7 +297,7 @@ def test_marks_have_places_in_the_text_without_them(text):
     clean, marks = Citations(IDS).strip(text)
     assert all(0 <= mark.position <= len(clean) for mark in marks)
     assert [mark.position for mark in marks] == sorted(mark.position for mark in marks)
-    assert list(blocks(text)) is not None
+    assert list(_blocks(text)) is not None
 
 
 OTHERS = ("[1] ", "[1", "[a-1", "(doc 1) ", "[1-", "A. ", ". ", '." ', "**", "> ", "- a\n", "a\nb\n", "References:\n",

@@ -18,7 +18,7 @@ from tests.reports import slow_report_eval as slow
 from tls_tasks.core.errors import InputError, JudgeError, OptionError
 from tls_tasks.core.score import unscored, values
 from tls_tasks.reports.judges.recordings import Recorded
-from tls_tasks.reports.report_eval import UnscoredWarning, as_judge, report_eval
+from tls_tasks.reports.report_eval import UnscoredWarning, _as_judge, report_eval
 from tls_tasks.reports.score import KEYS, RATIOS
 from tls_tasks.reports.types import Query, Report, ReportSentence, Verdict
 
@@ -230,14 +230,14 @@ REPORT = {
 REQUEST = {"query_id": "7", "items": [{"question_text": "q1", "gold_answers": ["a1", "a2"]}]}
 
 
-def test_three_waves_and_each_question_once():
+def test_few_waves_and_each_question_once():
     judge = Counting(yes("citation_support", "requires_citation", "first_instance"))
     report_eval([REPORT] * 3, [REQUEST] * 3, KNOWN, judge)
     kinds = [sorted(query.kind for query in wave) for wave in judge.waves]
     assert kinds == [
         ["citation_support"] * 2 + ["negative"] * 2,
         ["nugget_agreement"] * 2 + ["requires_citation"] * 2,
-        ["first_instance"] * 2,  # s3 after all sentences, and after those that cite
+        ["first_instance"],  # s3 after all sentences: it is new, so that those that cite need not be looked at
     ]
     asked = [query.identity for wave in judge.waves for query in wave]
     assert len(asked) == len(set(asked))
@@ -372,7 +372,7 @@ def test_a_document_that_can_not_be_had_is_no_unknown_one():
     ],
 )  # fmt: skip
 def test_answers_of_a_function(answer, value, reason):
-    verdict = as_judge(lambda query: answer).ask([Query("negative", {"sentence": "s"})])[0]
+    verdict = _as_judge(lambda query: answer).ask([Query("negative", {"sentence": "s"})])[0]
     assert (verdict.value, verdict.reason) == (value, reason)
 
 

@@ -16,7 +16,7 @@ from tests.reports.judges.server import Server as JudgeServer
 from tests.reports.judges.server import truth
 from tls_tasks.cli import main
 from tls_tasks.hosts.lm_eval import Process
-from tls_tasks.reports.data import embedded_recording
+from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import Recorded
 from tls_tasks.reports.nuggets import read_requests
 from tls_tasks.reports.report_eval import report_eval
@@ -71,11 +71,11 @@ def results(outcome):
 
 def direct(reports):
     """What report_eval gives for the sample reports, without the harness."""
-    folder = embedded_recording().parent
+    folder = EMBEDDED_RECORDING.parent
     lines = [(folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines() for name in ("nuggets", "documents")]
     requests = {request.request_id: request for request in read_requests(lines[0], "nuggets")[0]}
     documents = {row["id"]: row for row in map(json.loads, lines[1])}
-    judge = Recorded.read(embedded_recording())
+    judge = Recorded.read(EMBEDDED_RECORDING)
     asked = [requests[report.request_id] for report in reports]
     return [report_eval(reports, asked, documents, judge, aggregate=how) for how in ("macro", "micro")]
 

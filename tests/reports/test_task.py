@@ -16,10 +16,10 @@ from tls_tasks.core.score import unscored
 from tls_tasks.hosts.lm_eval import Process
 from tls_tasks.reports.judges import Recorder, from_callable
 from tls_tasks.reports.judges import choose as judges
-from tls_tasks.reports.judges.choose import check_judge, default_cache, make_judge
+from tls_tasks.reports.judges.choose import _default_cache, check_judge, make_judge
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import KEYS
-from tls_tasks.reports.task import TASKS, shown_documents
+from tls_tasks.reports.task import TASKS, _shown_documents
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -52,7 +52,7 @@ def test_the_metric_list_names_exactly_what_scoring_returns():
 def test_the_readme_tells_of_every_judge_and_key():
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     place = "task_configs/reports/README.md has no row for the"
-    for source in judges.SOURCES:
+    for source in judges._SOURCES:
         assert f'"{source}"' in readme, f"{place} judge {source}, under Who judges"
     for key in (*KEYS, *COUNTS):
         assert f"`{key}`" in readme, f"{place} key {key}, under Metrics"
@@ -266,7 +266,7 @@ def test_the_target_scores_perfectly():
     )
     for doc, text in zip(asked, filtered, strict=True):
         report = json.loads(text)["report"]
-        score = report_eval([report], [json.loads(doc["nuggets"])], shown_documents(doc), agrees)
+        score = report_eval([report], [json.loads(doc["nuggets"])], _shown_documents(doc), agrees)
         assert score.results["recall"] == score.results["precision"] == score.results["f1"] == 1.0
 
 
@@ -298,8 +298,8 @@ def test_names_of_judges():
         ({"model": "m"}, InputError, "judge: got"),
         ({"recorded": "x", "harness": "hf"}, InputError, "judge: got"),
         ({"recorded": "nowhere.jsonl"}, DataError, "there is no file nowhere.jsonl"),
-        ({"recorded": 3}, InputError, "judge.recorded: got int 3, expected the path of a recording"),
-        ({"base_url": "http://h/v1"}, InputError, "judge.model: got None, expected the name of a model"),
+        ({"recorded": 3}, InputError, "judge.recorded: got int 3, expected a str"),
+        ({"base_url": "http://h/v1"}, InputError, "judge.model: got None, expected a str"),
         ({"base_url": "h", "model": "m"}, InputError, "an address such as"),
         (
             {"base_url": "http://h", "model": "m", "api_key": "sk-1"},
@@ -331,11 +331,11 @@ def test_a_key_is_looked_up_when_the_task_is_loaded(monkeypatch, tmp_path):
 
 
 def test_the_cache_is_one_file_of_the_users(monkeypatch, tmp_path):
-    assert default_cache() == tmp_path / "cache" / "verdicts.sqlite"
+    assert _default_cache() == tmp_path / "cache" / "verdicts.sqlite"
     monkeypatch.delenv("TLS_TASKS_CACHE")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert default_cache() == tmp_path / "tls-tasks" / "verdicts.sqlite"
+    assert _default_cache() == tmp_path / "tls-tasks" / "verdicts.sqlite"
     check_judge({"base_url": "http://h", "model": "m"})
-    assert not default_cache().exists()  # a check keeps nothing
+    assert not _default_cache().exists()  # a check keeps nothing
     make_judge({"base_url": "http://h", "model": "m", "cache": str(tmp_path / "a" / "b.sqlite")})
     assert (tmp_path / "a").is_dir()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import math
 from pathlib import Path
 
-from tls_tasks.cli.base import Subparsers, add_command, table, write_json
+from tls_tasks.cli.base import Subparsers, add_command, number, table, write_json
 
 _DESCRIPTION = """\
 Compare the verdicts of two judges, or of a judge and of people, on the same questions.
@@ -51,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         DataError: A file that can't be read.
         InputError: The recordings don't answer the same questions.
     """
-    from tls_tasks.reports.agreement import Agreement, agreement, read_judgments
+    from tls_tasks.reports.agreement import ALL, agreement, read_judgments
 
     a, b = read_judgments(args.a), read_judgments(args.b)
     found = agreement(a, b, common=args.common)
@@ -59,13 +58,7 @@ def run(args: argparse.Namespace) -> int:
         write_json(Path("-"), {kind: row._asdict() for kind, row in found.items()})
         return 0
     print(f"A: {args.a} ({len(a)} verdicts)\nB: {args.b} ({len(b)} verdicts)\n")
-    names = [name.replace("_", " ") for name in Agreement._fields]
-    rows = [(kind, *map(_show, row)) for kind, row in found.items()]
+    names = [name.replace("_", " ") for name in found[ALL]._fields]
+    rows = [(kind, *map(str, row[:6]), *map(number, row[6:])) for kind, row in found.items()]
     print(table([("kind", *names), *rows], numbers=True))
     return 0
-
-
-def _show(value: float) -> str:
-    if isinstance(value, int):
-        return str(value)
-    return "-" if math.isnan(value) else f"{value:.3f}"

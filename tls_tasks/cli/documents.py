@@ -32,7 +32,8 @@ examples:
 """
 
 _STORE = """\
-Build a store: one sqlite file with all documents of a collection, which finds each at once and keeps none in memory.
+Build a store: one sqlite file with all documents of a collection, which finds each of them at once without
+keeping any in memory.
 
 SOURCE is JSON Lines (.jsonl, .jsonl.gz) or Parquet. A row has an id (id, doc_id, docid, docno), a text (text, contents,
 body) and perhaps a title.
@@ -55,7 +56,7 @@ example:
 def add_parser(subparsers: Subparsers) -> None:
     """Add these commands to the command line."""
     bundle = add_command(
-        subparsers, "bundle-docs", run_bundle, summary="write the documents that reports cite", description=_BUNDLE
+        subparsers, "bundle-docs", _run_bundle, summary="write the documents that reports cite", description=_BUNDLE
     )
     bundle.add_argument("reports", metavar="REPORTS", type=Path, help="reports, JSON Lines")
     bundle.add_argument("--documents", metavar="PLACE", action="append", required=True, help=PLACE_HELP)
@@ -64,14 +65,14 @@ def add_parser(subparsers: Subparsers) -> None:
         ("build-store", "put a collection of documents into one file", _STORE, "SOURCE"),
         ("convert-lookup", "turn a look-up pickle into a store", _CONVERT, "PICKLE"),
     ):
-        parser = add_command(subparsers, name, run_store, summary=summary, description=description)
+        parser = add_command(subparsers, name, _run_store, summary=summary, description=description)
         parser.add_argument("source", metavar=source, type=Path, help="what to turn into a store")
         parser.add_argument(
             "-o", "--output", metavar="FILE", type=Path, required=True, help="the store to write, .sqlite"
         )
 
 
-def run_bundle(args: argparse.Namespace) -> int:
+def _run_bundle(args: argparse.Namespace) -> int:
     """Write the bundle and say what is in it.
 
     Returns:
@@ -96,7 +97,7 @@ def run_bundle(args: argparse.Namespace) -> int:
     return int(bool(written.missing))
 
 
-def run_store(args: argparse.Namespace) -> int:
+def _run_store(args: argparse.Namespace) -> int:
     """Build a store and say how many documents it has.
 
     Returns:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import math
 import sys
 import warnings
 from collections.abc import Sequence
@@ -12,14 +11,13 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command, plain
+from tls_tasks.cli.base import add_command, number, plain, table
 from tls_tasks.cli.documents import PLACE_HELP, open_documents
 from tls_tasks.core.errors import InputError
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
     from tls_tasks.core.score import Score
-    from tls_tasks.reports.runs import ReportRun
 
 DEFAULT_PROVIDER = "together"
 DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
@@ -67,11 +65,11 @@ def add_parser(subparsers: Subparsers) -> None:
     add("outdir", metavar="OUT", type=Path, nargs="?", help="the same as -o OUT")
     add("-o", "--output", metavar="OUT", type=Path, help="folder to write")
     add("--documents", metavar="PLACE", action="append", help=PLACE_HELP)
-    add("-b", "--batch-size", metavar="N", type=_count, default=0, help="reports judged together (all)")
-    add("--limit", metavar="CHARS", type=_count, help="characters of a report that count")
+    add("-b", "--batch-size", metavar="N", type=int, default=0, help="reports judged together (all)")
+    add("--limit", metavar="CHARS", type=int, help="characters of a report that count")
     add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
     add("--compat", choices=("report_gen_eval",), help="the numbers of that program")
-    add("--allow-unscored", metavar="SHARE", type=_share, default=0.0, help="of the sentences, from 0 (default) to 1")
+    add("--allow-unscored", metavar="SHARE", type=float, default=0.0, help="of the sentences, from 0 (default) to 1")
     add("-v", "--verbose", action="store_true", help="log progress, with a line per report")
     add = parser.add_argument_group("the judge").add_argument
     add("-p", "--provider", choices=("openai", "anthropic", "together"), help="whose model judges")
@@ -82,9 +80,9 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--harness", metavar="NAME", help="a model of lm_eval, such as hf")
     add("--model-args", "--model_args", metavar="ARGS", help="its arguments, such as pretrained=ORG/MODEL")
     add("--nli", metavar="MODEL", help="a model of textual entailment, for support by citations only")
-    add("--max-in-flight", metavar="N", type=_count, help="requests under way at a time (16)")
+    add("--max-in-flight", metavar="N", type=int, help="requests under way at a time (16)")
     add("--timeout", metavar="SECONDS", type=float, help="until one try is given up (60)")
-    add("--max-tries", metavar="N", type=_count, help="of one question (7)")
+    add("--max-tries", metavar="N", type=int, help="of one question (7)")
     add("--cache", metavar="FILE", type=Path, help="where verdicts are kept (OUT/verdicts.sqlite)")
 
 
@@ -99,10 +97,10 @@ def run(args: argparse.Namespace) -> int:
         InputError: Arguments or rows that can't be used.
         JudgeError: A judge that can't be used at all.
     """
+    from tls_tasks.reports.files import write_rows
     from tls_tasks.reports.judges import Recorder
     from tls_tasks.reports.judges.choose import make_judge
     from tls_tasks.reports.judges.endpoint import ChatJudge
-    from tls_tasks.reports.judges.files import write_rows
     from tls_tasks.reports.report_eval import UnscoredWarning
     from tls_tasks.reports.runs import read_run, score_run
     from tls_tasks.reports.score import runs_of
@@ -114,7 +112,7 @@ def run(args: argparse.Namespace) -> int:
     reports = read_run(args.reports, args.nuggets)
     for bad in reports.bad:
         print(f"{bad}{' (line left out)' if bad.lost else ''}", file=sys.stderr)
-    for request_id in reports.without_nuggets:
+    for request_id in dict.fromkeys(own.request_id for own in reports.requests if not own.nuggets):
         print(f"request {request_id}: no nuggets; its reports have neither recall nor coverage", file=sys.stderr)
     documents = None if args.documents is None else open_documents(args.documents)
     cites = any(sentence.citations for report in reports.reports for sentence in report.sentences)
@@ -132,7 +130,7 @@ def run(args: argparse.Namespace) -> int:
         if recorder.rows():  # also what was answered before a judge failed
             recorder.write(out / "verdicts.jsonl")
     for item in score.items:
-        _log.info("%s", " ".join([item.run_id, item.request_id, *map(_show, item.values().values())]))
+        _log.info("%s", " ".join([item.run_id, item.request_id, *map(number, item.values().values())]))
     stats = {"judge_stats": asdict(judge.stats)} if isinstance(judge, ChatJudge) else {}
     scores = {**score.as_dict(), **runs_of(score), "judge": recorder.name, **stats}
     write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
@@ -140,7 +138,7 @@ def run(args: argparse.Namespace) -> int:
     print(f"{scores_text(score)}\n{out}")
     for name, value in stats.get("judge_stats", {}).items():
         print(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
-    return _exit_code(args, reports, score)
+    return _exit_code(args, score, any(bad.lost for bad in reports.bad))
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -185,10 +183,9 @@ def _default_model(provider: str | None) -> str:
 def _out_folder(args: argparse.Namespace) -> Path:
     if args.output is not None and args.outdir is not None:
         raise InputError("output", None, f"both {args.outdir} and -o {args.output}", "one folder")
-    folder: Path | None = args.output or args.outdir
-    if folder is None:
+    if args.output is None and args.outdir is None:
         raise InputError("output", None, "nothing", "a folder: -o OUT")
-    return folder
+    return Path(args.output or args.outdir)
 
 
 def scores_text(score: Score) -> str:
@@ -196,20 +193,18 @@ def scores_text(score: Score) -> str:
     from tls_tasks.reports.score import KEYS, runs_of
 
     runs = runs_of(score)["runs"]
-    rows = {**runs, "all": score.as_dict()} if len(runs) != 1 else runs
-    width = max(3, *map(len, rows))
-    lines = [f"{'run':<{width}}" + "".join(f"  {key}" for key in KEYS)]
-    for run_id, values in rows.items():
-        lines.append(f"{run_id:<{width}}" + "".join(f"  {_show(values[key]):>{len(key)}}" for key in KEYS))
-    counts = score.as_dict()["counts"]
+    results = score.as_dict()
+    rows = {**runs, "all": results} if len(runs) != 1 else runs
+    cells = [[run_id, *(number(values[key]) for key in KEYS)] for run_id, values in rows.items()]
+    counts = results["counts"]
     summary = (
         f"{counts['reports']} reports, {counts['sentences']} sentences, {counts['unscored_sentences']} of them "
         f"without a score, {counts['unknown_citations']} unknown citations"
     )
-    return "\n".join([*lines, "", summary, score.signature])
+    return "\n".join([table([["run", *KEYS], *cells], numbers=True), "", summary, score.signature])
 
 
-def _exit_code(args: argparse.Namespace, reports: ReportRun, score: Score) -> int:
+def _exit_code(args: argparse.Namespace, score: Score, is_lossy: bool) -> int:
     counts = score.as_dict()["counts"]
     share = counts["unscored_sentences"] / counts["sentences"] if counts["sentences"] else 0.0
     if share > args.allow_unscored:
@@ -219,24 +214,4 @@ def _exit_code(args: argparse.Namespace, reports: ReportRun, score: Score) -> in
             file=sys.stderr,
         )
         return 1
-    return int(any(bad.lost for bad in reports.bad))
-
-
-def _show(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.4f}"
-
-
-def _count(text: str) -> int:
-    if text.isascii() and text.isdigit() and int(text) > 0:
-        return int(text)
-    raise argparse.ArgumentTypeError(f"got {text!r}, expected a whole number above 0")
-
-
-def _share(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if 0 <= value <= 1:
-        return value
-    raise argparse.ArgumentTypeError(f"got {text!r}, expected a share from 0 to 1")
+    return int(is_lossy)

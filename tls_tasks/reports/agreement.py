@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError, InputError, OptionError
-from tls_tasks.data.files import json_lines
+from tls_tasks.reports.files import read_objects
 from tls_tasks.reports.judges.recordings import KIND_NAMES
 from tls_tasks.reports.judges.verdicts import read_verdict
 
@@ -25,7 +25,7 @@ ALL = "all"
 """The row over all kinds."""
 
 
-class Judgment(NamedTuple):
+class _Judgment(NamedTuple):
     """What a judge said to one question.
 
     Attributes:
@@ -41,7 +41,7 @@ class Judgment(NamedTuple):
     value: bool | None
 
 
-class Agreement(NamedTuple):
+class _Agreement(NamedTuple):
     """The verdicts of judges A and B on the same questions.
 
     Attributes:
@@ -51,7 +51,7 @@ class Agreement(NamedTuple):
         only_b: YES from B only.
         both_no: NO from both.
         unscored: Questions that at least one of them did not answer; left out of everything else.
-        raw: Share of equal verdicts; NaN of none.
+        raw: Share of equal verdicts; NaN if there are none.
         kappa: Cohen's kappa; NaN where chance alone would agree on everything (both always say the same word).
         positive: Positive agreement; NaN where neither said YES.
     """
@@ -67,7 +67,7 @@ class Agreement(NamedTuple):
     positive: float
 
 
-def agreement(a: Sequence[Judgment], b: Sequence[Judgment], *, common: bool = False) -> dict[str, Agreement]:
+def agreement(a: Sequence[_Judgment], b: Sequence[_Judgment], *, common: bool = False) -> dict[str, _Agreement]:
     """Compare two judges.
 
     Args:
@@ -80,16 +80,16 @@ def agreement(a: Sequence[Judgment], b: Sequence[Judgment], *, common: bool = Fa
         Kind -> its agreement, in the order of the first judge's questions, and :data:`ALL`.
 
     Raises:
-        InputError: If the questions differ (without ``common``), none is common, or one judge contradicts itself.
+        InputError: If the questions differ (without ``common``), none was put to both, or a judge contradicts itself.
 
     Example:
-        >>> said = [Judgment("negative", {"sentence": text}, "", text == "No.") for text in ("No.", "It rained.")]
+        >>> said = [_Judgment("negative", {"sentence": text}, "", text == "No.") for text in ("No.", "It rained.")]
         >>> agreement(said, said)["negative"].kappa
         1.0
         >>> agreement(said, said[:1])  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.InputError: questions: got 1 that only A was asked (such as negative: 'It rained.') and 0 ...
+        tls_tasks.core.errors.InputError: questions: got 1 that only A was asked and 0 that only B was asked, such as ...
     """  # noqa: E501
     names = _shared_parts([*a, *b])
     left, right = _by_question("A", a, names), _by_question("B", b, names)
@@ -102,15 +102,15 @@ def agreement(a: Sequence[Judgment], b: Sequence[Judgment], *, common: bool = Fa
     if not pairs:
         raise InputError("questions", None, "none that both judges were asked", "recordings of the same reports")
     pairs[ALL] = [pair for members in pairs.values() for pair in members]
-    return {kind: agreement_of(members) for kind, members in pairs.items()}
+    return {kind: _agreement_of(members) for kind, members in pairs.items()}
 
 
-def agreement_of(pairs: Sequence[tuple[bool | None, bool | None]]) -> Agreement:
+def _agreement_of(pairs: Sequence[tuple[bool | None, bool | None]]) -> _Agreement:
     """The agreement of two judges from their verdicts on each question.
 
     Example:
         >>> yes, no = True, False
-        >>> found = agreement_of([(yes, yes)] * 7 + [(yes, no)] * 5 + [(no, yes)] * 3 + [(no, no)] * 273)
+        >>> found = _agreement_of([(yes, yes)] * 7 + [(yes, no)] * 5 + [(no, yes)] * 3 + [(no, no)] * 273)
         >>> found.n, round(found.raw, 3), round(found.kappa, 3), round(found.positive, 3)
         (288, 0.972, 0.622, 0.636)
     """
@@ -120,9 +120,9 @@ def agreement_of(pairs: Sequence[tuple[bool | None, bool | None]]) -> Agreement:
     )
     n, equal = both_yes + only_a + only_b + both_no, both_yes + both_no
     yes_a, yes_b = both_yes + only_a, both_yes + only_b
-    # Agreement by chance, times n squared: in whole numbers, so that undefined is exactly 0 / 0.
+    # _Agreement by chance, times n squared: in whole numbers, so that undefined is exactly 0 / 0.
     chance = yes_a * yes_b + (n - yes_a) * (n - yes_b)
-    return Agreement(
+    return _Agreement(
         n, both_yes, only_a, only_b, both_no, len(pairs) - n,
         raw=_ratio(equal, n),
         kappa=_ratio(equal * n - chance, n * n - chance),
@@ -130,16 +130,14 @@ def agreement_of(pairs: Sequence[tuple[bool | None, bool | None]]) -> Agreement:
     )  # fmt: skip
 
 
-def read_judgments(path: Path) -> list[Judgment]:
+def read_judgments(path: Path) -> list[_Judgment]:
     """The lines of a recording, as ``tls-tasks judge`` writes them or shorter ones written by hand.
 
     Raises:
         DataError: A file that can't be read, or a line without a known kind or with an invalid verdict.
     """
     judgments = []
-    for place, row in json_lines(path):
-        if not isinstance(row, dict):
-            raise DataError(f"{place}: got {type(row).__name__}, expected an object")
+    for place, row in read_objects(path):
         kind, word, key = row.get("kind"), row.get("verdict"), row.get("key")
         if not isinstance(kind, str) or kind not in KIND_NAMES:
             raise DataError(f"{place}: {OptionError.unknown('kind', kind, KIND_NAMES)}")
@@ -149,14 +147,14 @@ def read_judgments(path: Path) -> list[Judgment]:
         known = {**about, "sentence": None, **row, **fields}  # about.sentence is a number, not the text
         parts = {name: str(known[name]) for name in PARTS if known.get(name) is not None}
         value = read_verdict(word) if isinstance(word, str) else word
-        judgments.append(Judgment(KIND_NAMES[kind], parts, key if isinstance(key, str) else "", value))
+        judgments.append(_Judgment(KIND_NAMES[kind], parts, key if isinstance(key, str) else "", value))
     return judgments
 
 
 _Question = tuple[Any, ...]
 
 
-def _shared_parts(judgments: Iterable[Judgment]) -> dict[str, tuple[str, ...]]:
+def _shared_parts(judgments: Iterable[_Judgment]) -> dict[str, tuple[str, ...]]:
     """Kind -> what its questions are told apart by: the key if every line has one, else the parts that all have."""
     known: dict[str, set[str]] = {}
     for judgment in judgments:
@@ -169,7 +167,7 @@ def _shared_parts(judgments: Iterable[Judgment]) -> dict[str, tuple[str, ...]]:
 
 
 def _by_question(
-    judge: str, judgments: Iterable[Judgment], names: Mapping[str, tuple[str, ...]]
+    judge: str, judgments: Iterable[_Judgment], names: Mapping[str, tuple[str, ...]]
 ) -> dict[_Question, bool | None]:
     verdicts: dict[_Question, bool | None] = {}
     for judgment in judgments:
@@ -183,13 +181,10 @@ def _by_question(
 
 
 def _other_questions(left: Mapping[_Question, object], right: Mapping[_Question, object]) -> InputError:
-    differences = []
-    for judge, own, other in (("A", left, right), ("B", right, left)):
-        only = [question for question in own if question not in other]
-        example = f" (such as {_show(only[0])})" if only else ""
-        differences.append(f"{len(only)} that only {judge} was asked{example}")
+    only_a, only_b = ([own for own in left if own not in right], [own for own in right if own not in left])
+    got = f"{len(only_a)} that only A was asked and {len(only_b)} that only B was asked, such as "
     expected = "the same questions; compare those in common with common=True (--common)"
-    return InputError("questions", None, " and ".join(differences), expected)
+    return InputError("questions", None, got + _show([*only_a, *only_b][0]), expected)
 
 
 def _show(question: _Question) -> str:

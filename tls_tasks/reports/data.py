@@ -3,12 +3,23 @@
 A task looks for its data as :mod:`tls_tasks.data.order` says. A document of the task is a request, with its nuggets and
 the documents that its prompt shows. There is no hub source: the requests of the TREC tracks (RAGTIME, NeuCLIR, RAG)
 come from their organisers, with collections of millions of documents under various licences.
+
+A folder of data has three files, each may be ``.jsonl.gz``. ``requests.jsonl``, a request a line::
+
+    {"request_id": "e01", "collection_id": "embedded/coast", "title": …, "background": …, "problem_statement": …,
+     "limit": 1000, "doc_ids": ["coast-01", …]}
+
+``limit`` (characters of the report) and ``doc_ids`` (the documents that the prompt shows, such as the results of a
+search) are optional; without ``doc_ids`` the prompt shows the collection. ``nuggets.jsonl`` has a request a line in any
+form that :mod:`tls_tasks.reports.nuggets` reads, ``documents.jsonl`` a document a line: ``id``, ``text``, optionally
+``title`` and ``collection``.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, MutableMapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
@@ -18,10 +29,20 @@ from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data.catalogue import find_data_set, read_catalogue
 from tls_tasks.data.order import EMBEDDED, Reading, load
-from tls_tasks.reports.data_rows import DocumentRow, RequestRow, read_requests, read_shown
+from tls_tasks.reports.documents import canonical_collection
+from tls_tasks.reports.files import read_objects
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of documents in a prompt, some 6,000 tokens of English: a context of 8k has room for the report."""
+
+_NO_FOLDER = "not a folder with requests.jsonl, nuggets.jsonl and documents.jsonl"
+_REQUEST_IDS = ("request_id", "topic_id", "query_id", "id")
+_NUGGET_IDS = ("query_id", "request_id", "topic_id")
+_DOCUMENT_IDS = ("id", "doc_id", "docno")
+_COLLECTIONS = ("collection_id", "collection", "collection_ids")
+
+EMBEDDED_RECORDING = EMBEDDED / "report_generation" / "verdicts.jsonl"
+"""The hand-written verdicts that come with the embedded edition."""
 
 DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 
@@ -43,8 +64,8 @@ def load_documents(
 
     Args:
         name: Data set: ``report_generation``.
-        data: A folder with ``requests.jsonl``, ``nuggets.jsonl`` and ``documents.jsonl``
-            (:mod:`tls_tasks.reports.data_rows`), or a folder with such a folder in it. No other source is tried.
+        data: A folder with ``requests.jsonl``, ``nuggets.jsonl`` and ``documents.jsonl``, or a folder with such a
+            folder in it. No other source is tried.
         edition: ``local`` or ``embedded``: take the data from there or fail. None takes the first that has it.
         context_budget: Characters of documents that a prompt shows; documents beyond them are left out whole.
         judge: Who judges, written into every document: a filter of the harness sees nothing else.
@@ -59,7 +80,7 @@ def load_documents(
 
     Raises:
         DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
-        InputError: If the budget is no whole number above 0; OptionError if there is no such data set or edition.
+        InputError: If the budget is not a whole number above 0; OptionError if there is no such data set or edition.
 
     Example:
         >>> import warnings
@@ -118,40 +139,122 @@ def prompt(doc: Mapping[str, Any]) -> str:
     return f"<documents>\n{shown}\n</documents>\n\n{request}\n\nReport:"
 
 
-_NO_FOLDER = "not a folder with requests.jsonl, nuggets.jsonl and documents.jsonl"
-
-
 def _read_at(folder: Path, budget: int) -> tuple[dict[str, Any], ...]:
     if not folder.is_dir():
         raise DataError(f"data: {folder} is {_NO_FOLDER}")
-    requests = read_requests(folder)
-    documents = read_shown(folder, requests, budget)
-    return tuple(_document(request, documents[request.doc_id], budget) for request in requests)
+    requests = _read_requests(folder)
+    documents = _read_shown(folder, requests, budget)
+    return tuple(_document(request, documents[request["doc_id"]], budget) for request in requests)
 
 
-def _document(request: RequestRow, rows: Mapping[str, DocumentRow], budget: int) -> dict[str, Any]:
+def _document(request: dict[str, Any], rows: Mapping[str, dict[str, str]], budget: int) -> dict[str, Any]:
     """The task's document of a request: its prompt shows whole documents, in order, as many as the budget holds."""
-    missing = [doc_id for doc_id in request.shown or () if doc_id not in rows]
+    named = request.pop("shown")
+    missing = [doc_id for doc_id in named or () if doc_id not in rows]
     if missing or not rows:
-        what = f"no document {missing[0]!r}" if missing else f"no document of the collection {request.collection_id!r}"
-        raise DataError(f"request {request.doc_id}: {what} in documents.jsonl")
-    ordered = [rows[doc_id] for doc_id in request.shown or rows]
-    lengths = accumulate(len(row.title) + len(row.text) for row in ordered)
+        collection = f"no document of the collection {request['collection_id']!r}"
+        what = f"no document {missing[0]!r}" if missing else collection
+        raise DataError(f"request {request['doc_id']}: {what} in documents.jsonl")
+    ordered = [rows[doc_id] for doc_id in named or rows]
+    lengths = accumulate(map(_length, ordered))
     shown = [row for row, length in zip(ordered, lengths, strict=True) if length <= budget]
     if not shown:  # the first document is cut
-        first = ordered[0]
-        shown = [DocumentRow(first.id, first.title[:budget], first.text[: max(0, budget - len(first.title))])]
-    fields = request._asdict()
-    del fields["shown"]
-    documents = json.dumps([row._asdict() for row in shown], ensure_ascii=False)
-    return {**fields, "documents": documents, "documents_left_out": len(ordered) - len(shown)}
+        title = ordered[0]["title"][:budget]
+        shown = [{**ordered[0], "title": title, "text": ordered[0]["text"][: budget - len(title)]}]
+    documents = json.dumps(shown, ensure_ascii=False)
+    return {**request, "documents": documents, "documents_left_out": len(ordered) - len(shown)}
 
 
-def embedded_recording(name: str = "report_generation") -> Path:
-    """The hand-written verdicts that come with the embedded edition.
+def _read_requests(folder: Path) -> list[dict[str, Any]]:
+    """The requests of a folder with their nuggets, in the order of the file."""
+    nuggets: dict[str, str] = {}
+    for where, row in _rows(folder, "nuggets", needed=False):
+        # Of two rows of a request the first counts, as in report_gen_eval.
+        nuggets.setdefault(_text(row, _NUGGET_IDS, where, needed=True), json.dumps(row, ensure_ascii=False))
+    requests = [_request(where, row, nuggets) for where, row in _rows(folder, "requests")]
+    if not requests:
+        raise DataError(f"{folder}: no request in requests.jsonl")
+    doc_id, n_rows = Counter(request["doc_id"] for request in requests).most_common(1)[0]
+    if n_rows > 1:
+        raise DataError(f"{folder}: {n_rows} requests have the id {doc_id!r}, expected one")
+    return requests
 
-    Example:
-        >>> embedded_recording().name
-        'verdicts.jsonl'
+
+def _read_shown(
+    folder: Path, requests: Sequence[Mapping[str, Any]], budget: int
+) -> dict[str, dict[str, dict[str, str]]]:
+    """The documents that prompts can show, read in one pass that keeps no others.
+
+    Returns:
+        Id of a request -> document id -> document: those that it names, or of its collection the first that fill the
+        budget.
     """
-    return EMBEDDED / name / "verdicts.jsonl"
+    kept: dict[str, dict[str, dict[str, str]]] = {request["doc_id"]: {} for request in requests}
+    spent = dict.fromkeys(kept, 0)
+    for where, row in _rows(folder, "documents"):
+        doc_id = _text(row, _DOCUMENT_IDS, where, needed=True)
+        text = _text(row, ("text",), where, needed=True)
+        document = {"id": doc_id, "title": _text(row, ("title",), where), "text": text}
+        collection = _collection(row, where)
+        for request in requests:
+            own = request["doc_id"]
+            if collection and request["collection_id"] not in ("", collection):
+                continue
+            if doc_id in kept[own]:
+                raise DataError(f"{where}: a second document with the id {doc_id!r}")
+            if spent[own] <= budget if request["shown"] is None else doc_id in request["shown"]:
+                kept[own][doc_id] = document
+                spent[own] += _length(document)
+    return kept
+
+
+def _length(document: Mapping[str, str]) -> int:
+    return len(document["title"]) + len(document["text"])
+
+
+def _rows(folder: Path, name: str, *, needed: bool = True) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The objects of a file, plain or gzip, each with its place for messages."""
+    files = (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz")
+    file = next((file for file in files if file.is_file()), None)
+    if file is None and needed:
+        raise DataError(f"{folder}: no {name}.jsonl; a folder has requests, documents and maybe nuggets (.jsonl)")
+    return read_objects(file) if file else iter(())
+
+
+def _request(where: str, row: Mapping[str, Any], nuggets: Mapping[str, str]) -> dict[str, Any]:
+    """A request; ``shown``: ids of the documents that its prompt shows, in order, None for those of its collection."""
+    doc_id = _text(row, _REQUEST_IDS, where, needed=True)
+    limit, shown = row.get("limit"), row.get("doc_ids")
+    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
+        raise DataError(f"{where}: limit must be a whole number above 0, got {limit!r}")
+    if shown is not None and not (isinstance(shown, list) and all(isinstance(member, str) for member in shown)):
+        raise DataError(f"{where}: doc_ids must be a list of ids, got {shown!r:.60}")
+    return {
+        "doc_id": doc_id,
+        "collection_id": _collection(row, where),
+        "title": _text(row, ("title", "query_text"), where),
+        "background": _text(row, ("background",), where),
+        "problem_statement": _text(row, ("problem_statement", "problem statement"), where, needed=True),
+        "limit": limit or 0,
+        "nuggets": nuggets.get(doc_id, ""),
+        "shown": None if shown is None else dict.fromkeys(shown),
+    }
+
+
+def _text(row: Mapping[str, Any], names: Iterable[str], where: str, *, needed: bool = False) -> str:
+    value = next((row[name] for name in names if row.get(name) is not None), None)
+    if isinstance(value, int) and not isinstance(value, bool):
+        value = str(value)  # ids are compared as strings
+    if isinstance(value, str) and (value.strip() or not needed):
+        return value
+    if value is None and not needed:
+        return ""
+    raise DataError(f"{where}: {'/'.join(names)} must be text, got {value!r:.60}")
+
+
+def _collection(row: Mapping[str, Any], where: str) -> str:
+    value = next((row[name] for name in _COLLECTIONS if row.get(name)), "")
+    value = value[0] if isinstance(value, list) and len(value) == 1 else value
+    if not isinstance(value, str):
+        raise DataError(f"{where}: collection_id must be one id, got {value!r:.60}")
+    return canonical_collection(value)

@@ -58,7 +58,8 @@ class LookUp:
 
     def within(self, collection_ids: Sequence[str]) -> tuple[str, ...]:
         """The collections to search for a report's documents, in order: those that it names, otherwise all."""
-        return _within(self.collections or (), collection_ids)
+        names, known = dict.fromkeys(map(canonical_collection, collection_ids)), self.collections or ()
+        return tuple(name for name in names if name in known) if names else known
 
 
 def look_up(documents: Any) -> LookUp:
@@ -132,14 +133,10 @@ def _nested(collections: Any) -> LookUp:
         by_name[name] = documents
 
     def find(collection_ids: Sequence[str], doc_id: str) -> Any:
-        for name in _within(tuple(by_name), collection_ids):
-            if (found := by_name[name].get(doc_id)) is not None:
-                return found
+        for name in found.within(collection_ids):
+            if (document := by_name[name].get(doc_id)) is not None:
+                return document
         return None
 
-    return LookUp(find, tuple(by_name))
-
-
-def _within(known: Sequence[str], collection_ids: Sequence[str]) -> tuple[str, ...]:
-    names = dict.fromkeys(map(canonical_collection, collection_ids))
-    return tuple(name for name in names if name in known) if names else tuple(known)
+    found = LookUp(find, tuple(by_name))
+    return found

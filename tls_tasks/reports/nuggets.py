@@ -9,12 +9,13 @@ The form of NeuCLIR 2024 and report_gen_eval: ``query_id``, ``query_text``, ``te
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.reports.files import BadRow, read_rows
 from tls_tasks.reports.read import ID_FIELDS, id_text, shown
-from tls_tasks.reports.read_files import BadRow, read_rows
 from tls_tasks.reports.types import Nugget, NuggetAnswer, ReportRequest
 
 NUGGET_PROBLEMS = (
@@ -53,11 +54,7 @@ def read_requests(lines: Iterable[str], name: str) -> tuple[tuple[ReportRequest,
         >>> print(bad[0])
         nuggets.jsonl, line 1: items[1]: no_answers
     """
-
-    def parse(row: Any) -> Parsed[ReportRequest]:
-        return parse_request(row, needs_id=True)
-
-    return read_rows(lines, name, parse, lambda request: request.request_id)
+    return read_rows(lines, name, partial(parse_request, needs_id=True), lambda request: request.request_id)
 
 
 def parse_request(row: Any, *, needs_id: bool = False) -> Parsed[ReportRequest]:

@@ -1,23 +1,27 @@
-"""Rows of reports, in the forms that tracks and programs write -> :class:`~tls_tasks.reports.types.Report`.
+"""Reports as models, tracks and programs write them -> :class:`~tls_tasks.reports.types.Report`.
 
-The form of NeuCLIR 2024 and report_gen_eval: ``request_id``, ``run_id``, ``collection_ids``, ``sentences`` with
-``text`` and ``citations``. The form of TREC RAGTIME and RAG: ``metadata`` with ``topic_id`` and ``run_id``,
-``responses`` (RAG 2024: ``answer``), ``references``. In both, citations are a list of ids, a map of ids to scores, a
-single id, or indices into ``references``, from 0.
+A model's answer to a prompt with numbered documents is prose with citation marks, or JSON (:func:`parse_report`). Rows
+of reports (:func:`parse_report_row`) have two forms. That of NeuCLIR 2024 and report_gen_eval: ``request_id``,
+``run_id``, ``collection_ids``, ``sentences`` with ``text`` and ``citations``. That of TREC RAGTIME and RAG:
+``metadata`` with ``topic_id`` and ``run_id``, ``responses`` (RAG 2024: ``answer``), ``references``. In both, citations
+are a list of ids, a map of ids to scores, a single id, or indices into ``references``, from 0.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from functools import partial
+from itertools import accumulate
 from typing import Any
 
-from tls_tasks.core.json_text import find_json
+from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, find_json, strip_thinking
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.rows import describe
-from tls_tasks.reports.read_files import BadRow, read_rows
+from tls_tasks.reports.files import BadRow, read_rows
+from tls_tasks.reports.read_prose import Citations, prose_sentences
 from tls_tasks.reports.types import Report, ReportSentence
 
 REPORT_PROBLEMS = (
@@ -30,9 +34,19 @@ REPORT_PROBLEMS = (
 )
 """What may be wrong with a row."""
 
+PROBLEM_KINDS = (
+    "unknown_citation",  # a citation of no document of the prompt; kept, since it is a wrong citation
+    "over_limit",  # a sentence beyond the length limit of the request; left out
+    *JSON_PROBLEM_KINDS,
+)
+"""What may be wrong with a model's answer."""
+
 _SENTENCE_FIELDS = ("sentences", "responses", "answer")
 ID_FIELDS = ("request_id", "topic_id", "narrative_id", "query_id", "qid")
 _CITED_ID_FIELDS = ("doc_id", "docid", "id")
+_MAY_BE_JSON = re.compile(r"""["'](?:text|sentences|responses?|answer|report)["']\s{0,5}:""")
+_PROSE_FIELDS = ("report", "answer", "text", "response")
+_CITATION_FIELDS = ("citations", "citation", "cites", "references", "sources")
 REPORT_FORMS = "a Report, JSON text, or a dict with a list 'sentences' (or 'responses' or 'answer')"
 
 
@@ -55,11 +69,60 @@ def read_reports(lines: Iterable[str], name: str) -> tuple[tuple[Report, ...], t
         >>> print(bad[0])
         run.jsonl, line 2: not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)
     """
+    return read_rows(
+        lines, name, partial(parse_report_row, needs_id=True), lambda report: (report.run_id, report.request_id)
+    )
 
-    def parse(row: Any) -> Parsed[Report]:
-        return parse_report_row(row, needs_id=True)
 
-    return read_rows(lines, name, parse, lambda report: (report.run_id, report.request_id))
+def parse_report(
+    text: str,
+    doc_ids: Sequence[str] = (),
+    *,
+    request_id: str = "",
+    run_id: str = "",
+    collection_ids: Sequence[str] = (),
+    limit: int | None = None,
+) -> Parsed[Report]:
+    r"""Read a report as models write it: prose with marks such as ``[1]``, or JSON with a list of sentences.
+
+    Thinking, headings, list markers and a list of references at the end are not part of the report. A mark after a
+    full stop belongs to the sentence before it, unless the paragraph begins with a mark: then marks precede their
+    sentences. Marks are removed from the text.
+
+    Args:
+        text: What the model wrote.
+        doc_ids: Ids of the documents that the prompt showed, in the order of their numbers.
+        request_id: Which request was answered.
+        run_id: Who answered.
+        collection_ids: Where the documents are.
+        limit: Characters (NFKC, sentences joined by spaces) that a report may have; the first sentence that exceeds
+            them and all that follow are left out. None: no limit.
+
+    Returns:
+        The report, None if there is no sentence at all, and the problems, whose kinds are :data:`PROBLEM_KINDS`.
+
+    Example:
+        >>> parsed = parse_report("# Rain\n\nIt rained [1]. So? [2, 7]\n\nSources:\n[1] d1", ["d1", "d2"])
+        >>> parsed.value.sentences
+        (ReportSentence(text='It rained.', citations=('d1',)), ReportSentence(text='So?', citations=('d2', '7')))
+        >>> parsed.problems
+        (Problem(kind='unknown_citation', detail='7'),)
+        >>> parse_report('{"sentences": [{"text": "It rained.", "citations": [1]}]}', ["d1"]).value.sentences
+        (ReportSentence(text='It rained.', citations=('d1',)),)
+    """
+    citations = Citations(doc_ids)
+    answer = strip_thinking(text)
+    problems: list[Problem] = [problem("unfinished_thinking", text)] if answer.unfinished else []
+    sentences = None
+    if _MAY_BE_JSON.search(answer.text):
+        sentences = _json_sentences(answer.text, citations, problems)
+    if sentences is None:
+        sentences = prose_sentences(answer.text, citations)
+    kept, beyond = within_limit(sentences, limit)
+    problems += beyond
+    cited = [doc_id for sentence in kept for doc_id in sentence.citations]
+    problems += [problem("unknown_citation", doc_id) for doc_id in cited if not citations.is_known(doc_id)]
+    return Parsed(Report(request_id, run_id, tuple(collection_ids), kept) if kept else None, tuple(problems))
 
 
 def parse_report_row(row: Any, *, limit: int | None = None, needs_id: bool = False) -> Parsed[Report]:
@@ -94,17 +157,16 @@ def parse_report_row(row: Any, *, limit: int | None = None, needs_id: bool = Fal
     problems: list[Problem] = []
     references = _references(row.get("references"), problems)
     sentences = [_sentence(own, references, f"{field}[{index}]", problems) for index, own in enumerate(row[field])]
-    report = Report(request_id, id_text(found.get("run_id")), _ids(found.get("collection_ids")), tuple(sentences))
-    if limit is not None and (kept := within_limit(report.sentences, limit)) < len(sentences):
-        problems += [problem("over_limit", f"{field}[{index}]") for index in range(kept, len(sentences))]
-        report = replace(report, sentences=report.sentences[:kept])
-    return Parsed(report, tuple(problems))
+    kept, beyond = within_limit(sentences, limit)
+    collections = [id_text(own) for own in _listed(found.get("collection_ids"))]
+    report = Report(request_id, id_text(found.get("run_id")), tuple(filter(None, collections)), kept)
+    return Parsed(report, (*problems, *beyond))
 
 
 def find_report_json(text: str) -> tuple[Any, tuple[Problem, ...]]:
     """The row in a text that should be JSON, as a model may have written it, and what was wrong with it as JSON.
 
-    Of several rows it is the longest; None if there is none. Never raises.
+    Of several rows it is the longest; None if the text has no row. Never raises.
 
     Example:
         >>> find_report_json('Here: {"sentences": [{"text": "It rained."}]}')[0]
@@ -114,21 +176,30 @@ def find_report_json(text: str) -> tuple[Any, tuple[Problem, ...]]:
     return (max(found.values, key=_n_sentences) if found.values else None), found.problems
 
 
-def within_limit(sentences: Sequence[ReportSentence], limit: int) -> int:
-    """How many sentences fit into a limit of characters, counted as the TREC tracks do: NFKC, joined by spaces.
+def within_limit(
+    sentences: Sequence[ReportSentence], limit: int | None
+) -> tuple[tuple[ReportSentence, ...], tuple[Problem, ...]]:
+    """The sentences that fit into a limit of characters, counted as the TREC tracks do: NFKC, joined by spaces.
 
     The first sentence that exceeds the limit is left out with all that follow: half a sentence can't be judged.
 
+    Args:
+        sentences: The sentences.
+        limit: The limit; None: no limit.
+
+    Returns:
+        The sentences that are kept, and a problem for each of the others.
+
     Example:
-        >>> within_limit([ReportSentence("It rained."), ReportSentence("Rivers rose.")], 22)
-        1
+        >>> kept, beyond = within_limit([ReportSentence("It rained."), ReportSentence("Rivers rose.")], 22)
+        >>> kept, beyond
+        ((ReportSentence(text='It rained.', citations=()),), (Problem(kind='over_limit', detail='Rivers rose.'),))
     """
-    length = -1
-    for index, sentence in enumerate(sentences):
-        length += 1 + len(unicodedata.normalize("NFKC", sentence.text))
-        if length > limit:
-            return index
-    return len(sentences)
+    if limit is None:
+        return tuple(sentences), ()
+    lengths = accumulate(1 + len(unicodedata.normalize("NFKC", sentence.text)) for sentence in sentences)
+    n_kept = sum(length - 1 <= limit for length in lengths)
+    return tuple(sentences[:n_kept]), tuple(problem("over_limit", own.text) for own in sentences[n_kept:])
 
 
 def report_row(report: Report) -> dict[str, Any]:
@@ -178,11 +249,6 @@ def _n_sentences(value: Any) -> int:
     return 0 if rows is None else max(1, len(rows))
 
 
-def _ids(value: Any) -> tuple[str, ...]:
-    listed = value if isinstance(value, list | tuple) else [value]
-    return tuple(text for member in listed if (text := id_text(member)))
-
-
 def _references(value: Any, problems: list[Problem]) -> list[Any] | None:
     if value is None or isinstance(value, list | tuple):
         return None if value is None else list(value)
@@ -201,6 +267,7 @@ def _sentence(row: Any, references: list[Any] | None, place: str, problems: list
 
 
 def _listed(given: Any) -> list[Any]:
+    """What a field lists: the members of a list, the keys of a map, or a single value."""
     if given is None:
         return []
     return list(given) if isinstance(given, list | tuple | Mapping) else [given]
@@ -226,3 +293,73 @@ def _cited(citation: Any, references: list[Any] | None, place: str, problems: li
 def _number(value: int) -> str:
     """A number in digits, or in hexadecimal where Python might refuse to write thousands of digits."""
     return str(value) if abs(value) < 10**18 else hex(value)
+
+
+def _json_sentences(text: str, citations: Citations, problems: list[Problem]) -> list[ReportSentence] | None:
+    """The sentences of a JSON answer; None if there is no JSON."""
+    found = find_json(text, _weigh)
+    if not found.values:
+        return None
+    problems += found.problems
+    sentences: list[ReportSentence] = []
+    for value in found.values:
+        rows = _rows(value)
+        references = value.get("references") if isinstance(value, Mapping) else None
+        listed = references if isinstance(references, list) else None
+        for row in rows:
+            sentences += _row_sentences(row, citations, listed)
+        if not rows and isinstance(value, Mapping):
+            prose = next(str(value[name]) for name in _PROSE_FIELDS if isinstance(value.get(name), str))
+            sentences += prose_sentences(prose, citations)
+    return sentences
+
+
+def _weigh(value: Any) -> int:
+    """How many sentences a JSON value holds."""
+    if rows := _rows(value):
+        return len(rows)
+    return int(isinstance(value, Mapping) and any(isinstance(value.get(name), str) for name in _PROSE_FIELDS))
+
+
+def _rows(value: Any) -> list[Any]:
+    """The list of sentences in a value: objects with ``text``, or texts under a name that says so."""
+    if isinstance(value, Mapping):
+        lists = (value.get(name) for name in (*_SENTENCE_FIELDS, "report"))
+        rows = next((rows for rows in lists if isinstance(rows, list) and rows), [])
+        return [row for row in rows if isinstance(row, str) or _is_row(row)]
+    return [row for row in value if _is_row(row)] if isinstance(value, list) else []
+
+
+def _is_row(value: Any) -> bool:
+    return isinstance(value, Mapping) and isinstance(value.get("text"), str)
+
+
+def _row_sentences(row: Any, citations: Citations, listed: list[Any] | None) -> list[ReportSentence]:
+    """The sentence of a row, however many full stops it has; marks in its text count as well."""
+    text = row if isinstance(row, str) else row["text"]
+    given: Any = [] if isinstance(row, str) else next((row[name] for name in _CITATION_FIELDS if name in row), [])
+    clean, marks = citations.strip(" ".join(text.split()))
+    ids = [*_cited_of_prompt(given, citations, listed), *(doc_id for mark in marks for doc_id in mark.ids)]
+    return [ReportSentence(clean.strip(), tuple(dict.fromkeys(ids)))] if any(map(str.isalnum, clean)) else []
+
+
+def _cited_of_prompt(given: Any, citations: Citations, listed: list[Any] | None) -> list[str]:
+    """What a ``citations`` field in a model's answer cites; what can't be a citation is ignored."""
+    ids: list[str] = []
+    for cited in _listed(given):
+        if isinstance(cited, Mapping):
+            ids += _cited_of_prompt(cited.get("doc_id", cited.get("id")), citations, None)
+        elif isinstance(cited, bool) or not isinstance(cited, int | str):
+            continue
+        elif isinstance(cited, int):
+            # In an answer with a list of references of its own, numbers are indices into it from 0, as in TREC RAG.
+            in_list = listed is not None and 0 <= cited < len(listed) and isinstance(listed[cited], str)
+            ids.append(str(listed[cited]) if listed is not None and in_list else citations.of_number(_bounded(cited)))
+        elif cited.strip():
+            ids += citations.ids(cited.strip().strip("[]")) or [cited.strip()]
+    return ids
+
+
+def _bounded(number: int) -> int:
+    """A number that can be written, whatever Python's limit on digits; -1 is out of every list."""
+    return number if abs(number) < 10**9 else -1

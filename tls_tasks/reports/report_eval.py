@@ -17,14 +17,14 @@ from tls_tasks.core.errors import InputError, warn_caller
 from tls_tasks.core.options import check_choice, check_whole_number, interval_options, interval_sign, signature
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
-from tls_tasks.reports.details import ReportItem, failed_item, report_item
+from tls_tasks.reports.details import ANSWERS, RECALL_UNITS, ReportItem, failed_item, report_item
 from tls_tasks.reports.documents import LookUp, look_up
 from tls_tasks.reports.judges.callable import CallableJudge, from_callable
 from tls_tasks.reports.judges.recordings import Recorded
-from tls_tasks.reports.plan import SCOPES, judge_reports, plan_report
+from tls_tasks.reports.plan import SCOPES, ReportPlan, walk_together
 from tls_tasks.reports.report_gen_eval import score_as_program
 from tls_tasks.reports.rows import ReportRow, read_rows
-from tls_tasks.reports.score import AGGREGATES, ANSWERS, RECALL_UNITS, counts_of, from_items, results_table, runs_of
+from tls_tasks.reports.score import AGGREGATES, counts_of, from_items, results_table, runs_of
 from tls_tasks.reports.types import Judge, Query, Report, Verdict
 
 VERSION = 1
@@ -80,7 +80,7 @@ def report_eval(
         documents: Document id -> text or ``{"title", "text"}``; or collection -> such a mapping; or a function or store
             (see :func:`~tls_tasks.reports.documents.look_up`). An id that is not in it is an unsupported citation.
             None: nothing is looked up; for recorded judgments and functions, which may know documents by their ids.
-        judge: Who answers, see :func:`as_judge`.
+        judge: Who answers, see :func:`_as_judge`.
         compat: ``report_gen_eval``: the recall and precision of that program, whatever its documentation says; the
             options from ``recall_unit`` to ``length_limit`` have no meaning then, and the other results are NaN.
         recall_unit: What recall counts: each (question, ``answer``) pair, each ``question``, or each ``item`` of the
@@ -123,32 +123,41 @@ def report_eval(
         >>> score.signature
         'report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:custom(<lambda>)|v:1'
     """
-    judged_by = as_judge(judge)
+    judged_by = _as_judge(judge)
     interval = interval_options(confidence_interval, n_resamples, seed)
-    _check_options(compat, recall_unit, first_instance_scope, nugget_answers, length_limit, aggregate)
+    check_choice("compat", compat, _COMPAT)
+    check_choice("recall_unit", recall_unit, RECALL_UNITS)
+    check_choice("first_instance_scope", first_instance_scope, SCOPES)
+    check_choice("nugget_answers", nugget_answers, ANSWERS)
+    check_choice("aggregate", aggregate, AGGREGATES)
+    if length_limit is not None:
+        check_whole_number("length_limit", length_limit, least=0)
     rows = read_rows(predictions, references, limit=None if compat else length_limit, strict=compat is None)
     find = None if documents is None else look_up(documents)
     if find is None:
         _check_documents(rows, judged_by)
-    if own := compat is None:
+    if compat is None:
         items = _by_the_tree(rows, find, judged_by, recall_unit, first_instance_scope, nugget_answers)
     else:
         items = score_as_program(rows, find, judged_by)
     _warn_of_unscored(items)
+    of_the_tree: dict[str, Any] = {
+        "recall_unit": recall_unit,
+        "first_instance_scope": first_instance_scope,
+        "nugget_answers": nugget_answers,
+        "length_limit": length_limit,
+    }
     settings = _Settings(
-        compat,
-        recall_unit if own else None,
-        first_instance_scope if own else None,
-        nugget_answers if own else None,
-        length_limit if own else None,
-        aggregate,
-        judged_by.name.replace("|", "/"),
-        interval_sign(interval),
+        compat=compat,
+        **(of_the_tree if compat is None else dict.fromkeys(of_the_tree)),
+        aggregate=aggregate,
+        judge=judged_by.name.replace("|", "/"),
+        interval=interval_sign(interval),
     )
     return Score(
         "report_eval",
         signature("report_eval", settings, VERSION),
-        table=results_table(aggregate, zero=not own),
+        table=results_table(aggregate, zero=compat is not None),
         **from_items(items),
         details=runs_of,
         more=counts_of,
@@ -156,7 +165,7 @@ def report_eval(
     )
 
 
-def as_judge(judge: Any) -> Judge:
+def _as_judge(judge: Any) -> Judge:
     """A judge from whatever the caller has.
 
     Args:
@@ -168,7 +177,7 @@ def as_judge(judge: Any) -> Judge:
         InputError: Anything else, or a row that is not a judgment.
 
     Example:
-        >>> judge = as_judge([{"kind": "check_negative", "sentence": "s", "verdict": "NO"}])
+        >>> judge = _as_judge([{"kind": "check_negative", "sentence": "s", "verdict": "NO"}])
         >>> [verdict.value for verdict in judge.ask([Query("negative", {"sentence": text}) for text in "st"])]
         [False, None]
     """
@@ -201,18 +210,6 @@ class _NoJudge:
         raise InputError("judge", None, f"None, and {len(queries)} questions to ask ({kinds})", _JUDGE_FORMS)
 
 
-def _check_options(
-    compat: Any, recall_unit: Any, first_instance_scope: Any, nugget_answers: Any, length_limit: Any, aggregate: Any
-) -> None:
-    check_choice("compat", compat, _COMPAT)
-    check_choice("recall_unit", recall_unit, RECALL_UNITS)
-    check_choice("first_instance_scope", first_instance_scope, SCOPES)
-    check_choice("nugget_answers", nugget_answers, ANSWERS)
-    check_choice("aggregate", aggregate, AGGREGATES)
-    if length_limit is not None:
-        check_whole_number("length_limit", length_limit, least=0)
-
-
 def _check_documents(rows: Sequence[ReportRow], judge: Judge) -> None:
     """Refuse to show a judge empty documents."""
     if isinstance(judge, Recorded | CallableJudge | _NoJudge):
@@ -226,10 +223,10 @@ def _check_documents(rows: Sequence[ReportRow], judge: Judge) -> None:
 def _by_the_tree(
     rows: Sequence[ReportRow], find: LookUp | None, judge: Judge, recall_unit: str, scope: str, answers: str
 ) -> list[ReportItem]:
-    plans = [plan_report(row.report or Report("", ""), row.request, find, scope) for row in rows]
+    plans = [ReportPlan(row.report or Report("", ""), row.request, find, scope) for row in rows]
     return [
         report_item(row, plan, outcomes, recall_unit, answers) if row.report else failed_item(row, recall_unit, answers)
-        for row, plan, outcomes in zip(rows, plans, judge_reports(plans, judge), strict=True)
+        for row, plan, outcomes in zip(rows, plans, walk_together([plan.walks() for plan in plans], judge), strict=True)
     ]
 
 

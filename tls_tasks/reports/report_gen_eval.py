@@ -13,23 +13,20 @@ It differs from its own documentation, which :mod:`~tls_tasks.reports.plan` foll
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
 from tls_tasks.reports.details import ReportItem, failed_item
 from tls_tasks.reports.documents import LookUp, canonical_collection
 from tls_tasks.reports.judges.recordings import Recorded
-from tls_tasks.reports.plan import Identity, ask_all, citation_query
+from tls_tasks.reports.plan import Walk, citation_query, walk_together
 from tls_tasks.reports.rows import ReportRow
-from tls_tasks.reports.score import RATIOS, UNDEFINED, Ratio, unit_of
-from tls_tasks.reports.types import Judge, Query, Verdict
+from tls_tasks.reports.score import unit_of
+from tls_tasks.reports.types import Judge, Query
 
 _TRIES = 3
-
-_Tries = Callable[[Query], Sequence[Any] | None]
-"""A query -> what is said at the first, second … try (the last for all later ones); None: not asked yet."""
 
 _About = Mapping[str, str | int]
 
@@ -50,31 +47,122 @@ class _Sentence:
     error: str | None = None
 
 
-class _Waits(BaseException):
-    """Something must be asked first. Not an Exception, since the program catches those."""
+class _Report:
+    """A report as it was given: what counts, since the program trips over what a parser would repair.
 
+    Raises:
+        KeyError: What loses the report in the program.
+        TypeError: The same.
+    """
 
-@dataclass(slots=True)
-class _Model:
-    """Calls the model as the program does."""
+    def __init__(self, row: ReportRow, find: LookUp | None, judge: Judge) -> None:
+        self.row, self._find, self._judge = row, find, judge
+        self.n_calls = 0
+        self.unique: set[_Match] = set()
+        report = self._report = row.raw_report
+        try:
+            self._nuggets = next(
+                (own["items"] for own in row.raw_nuggets if str(own["query_id"]) == str(report["request_id"])), None
+            )
+            self._texts = [sentence["text"] for sentence in report["sentences"]]
+            self.total = sum(len(nugget["gold_answers"]) for nugget in self._nuggets) if self._nuggets else 0
+            self.ids = str(report["request_id"]), str(report["run_id"])
+            self._collections = report["collection_ids"]
+        except (KeyError, TypeError, AttributeError) as error:
+            loss = f"predictions[{row.row}]: report_gen_eval loses this report by {type(error).__name__}: {error}"
+            raise type(error)(loss) from error
 
-    tries: _Tries
-    invocations: int = 0
-    wanted: dict[Identity, Query] = field(default_factory=dict)
+    def walks(self) -> list[Walk[_Sentence]]:
+        """A walk for each sentence."""
+        return [self._walk(index) for index in range(len(self._texts))]
 
-    def batch(self, queries: Sequence[Query]) -> list[bool]:
+    def _walk(self, index: int) -> Walk[_Sentence]:
+        text = str(self._texts[index])
+        about: _About = {"request_id": self.ids[0], "sentence": index}
+        try:
+            documents = self._documents(self._report["sentences"][index])
+            walk = self._cited(text, documents, about) if documents else self._uncited(text, index, about)
+            score, matched = yield from walk
+            self.unique.update(matched)
+        except Exception as error:  # the program catches everything, and so does its copy
+            return _Sentence(index, text, 0, error=f"{type(error).__name__}: {error}")
+        return _Sentence(index, text, score, tuple(match._asdict() for match in matched))
+
+    def _documents(self, sentence: Any) -> list[tuple[str, str]]:
+        """Ids and texts of what a sentence cites; anything but a list is ignored, an unknown document is an error."""
+        cited = sentence.get("citations")
+        if not isinstance(cited, list):
+            return []
+        found = []
+        for doc_id in cited:
+            for collection in self._collections:
+                known = None if self._find is None else self._find.collections
+                if known is not None and canonical_collection(collection) not in known:
+                    raise RuntimeError(f"no collection {collection}")
+                text = "" if self._find is None else self._find([collection], doc_id)
+                if text is not None:
+                    found.append((str(doc_id), text))
+                    break
+        if len(found) != len(cited):
+            raise RuntimeError(f"{len(found)} of {len(cited)} cited documents found")
+        return found
+
+    def _cited(self, text: str, documents: Sequence[tuple[str, str]], about: _About) -> Walk[tuple[int, list[_Match]]]:
+        holds = yield from self._batch([citation_query(text, doc_id, found, about) for doc_id, found in documents])
+        if not all(holds):
+            return -1, []
+        matched = (yield from self._matches(text, about)) if self._nuggets else []
+        return len(matched), matched
+
+    def _uncited(self, text: str, index: int, about: _About) -> Walk[tuple[int, list[_Match]]]:
+        earlier = self._texts[:index]
+        if (yield from self._question("negative", text, about)):
+            if not self._nuggets:
+                return 0, []
+            matched = yield from self._matches(text, about)
+            return 1 if matched else -1, matched
+        if not (yield from self._question("requires_citation", text, about)):
+            return 0, []
+        if not earlier or (yield from self._question("first_instance", text, about, previous="\n".join(earlier))):
+            return -1, []
+        return 0, []
+
+    def _matches(self, text: str, about: _About) -> Walk[list[_Match]]:
+        """The distinct pairs that a sentence gives, in order."""
+        pairs = []
+        for nugget in self._nuggets or ():
+            for answer in nugget["gold_answers"]:
+                pairs.append(_Match(nugget["question_text"], answer))
+                _ = nugget["info"]["importance"]  # the program reads it, and fails if it is missing
+        answers = yield from self._batch(
+            [
+                Query("nugget_agreement", {"sentence": text, "question": str(question), "answer": str(answer)}, about)
+                for question, answer in pairs
+            ]
+        )
+        matched: list[_Match] = []
+        for pair, answer in zip(pairs, answers, strict=True):
+            if answer and pair not in matched:
+                matched.append(pair)
+        return matched
+
+    def _question(self, kind: str, sentence: str, about: _About, **fields: str) -> Walk[bool]:
+        (answer,) = yield from self._batch([Query(kind, {"sentence": sentence, **fields}, about)])
+        return answer
+
+    def _batch(self, queries: Sequence[Query]) -> Walk[list[bool]]:
         """All answers; if one can't be read, the whole batch is asked again, up to three times."""
-        said = [self.tries(query) for query in queries]
-        self.wanted.update((query.identity, query) for query, texts in zip(queries, said, strict=True) if texts is None)
-        if None in said:
-            raise _Waits
+        verdicts = (yield queries) if queries else []
+        said: list[tuple[Any, ...]] = [(verdict.value,) for verdict in verdicts]
+        if isinstance(self._judge, Recorded):
+            said = [self._judge.tries(query) for query in queries]
         calls = [0] * len(queries)
         for _ in range(_TRIES):
             answers = []
-            for position, texts in enumerate(said):
-                answer = _read_strictly(texts[min(calls[position], len(texts) - 1)]) if texts else None
+            for position, tries in enumerate(said):
+                answer = _read_strictly(tries[min(calls[position], len(tries) - 1)]) if tries else None
                 calls[position] += 1
-                self.invocations += 1
+                self.n_calls += 1
                 if answer is None:
                     break
                 answers.append(answer)
@@ -82,16 +170,12 @@ class _Model:
                 return answers
         raise RuntimeError(f"no YES or NO after {_TRIES} tries")
 
-    def ask(self, kind: str, sentence: str, about: _About, **fields: str) -> bool:
-        """One answer."""
-        return self.batch([Query(kind, {"sentence": sentence, **fields}, about)])[0]
-
 
 def score_as_program(rows: Sequence[ReportRow], find: LookUp | None, judge: Judge) -> list[ReportItem]:
-    """Score reports as the program does; what it would ask next is asked for all reports at once.
+    """Score reports as the program does.
 
     Args:
-        rows: The reports; what counts is how they were given, since the program trips over what a parser would repair.
+        rows: The reports.
         find: Looks documents up; None: all exist.
         judge: The judge. Recorded judgments are read strictly, try by try; a missing verdict of any other judge counts
             as three failures.
@@ -101,23 +185,12 @@ def score_as_program(rows: Sequence[ReportRow], find: LookUp | None, judge: Judg
         TypeError: The same.
         JudgeError: If the judge can't be used at all.
     """
-    known: dict[Identity, Verdict] = {}
-    tries: _Tries = judge.tries if isinstance(judge, Recorded) else partial(_tries_of, known)
-    while True:
-        models = [_Model(tries) for _ in rows]
-        items = [
-            failed_item(row, "answer", "as_given", zero=True) if row.raw_report is None else _report(row, find, model)
-            for row, model in zip(rows, models, strict=True)
-        ]
-        wanted = {identity: query for model in models for identity, query in model.wanted.items()}
-        if not wanted:
-            return items
-        known |= ask_all(judge, wanted)
-
-
-def _tries_of(known: Mapping[Identity, Verdict], query: Query) -> Sequence[Any] | None:
-    verdict = known.get(query.identity)
-    return None if verdict is None else (verdict.value,)
+    reports = [None if row.raw_report is None else _Report(row, find, judge) for row in rows]
+    judged = walk_together([report.walks() if report else [] for report in reports], judge)
+    return [
+        _item(report, sentences) if report else failed_item(row, "answer", "as_given", zero=True)
+        for row, report, sentences in zip(rows, reports, judged, strict=True)
+    ]
 
 
 def _read_strictly(said: Any) -> bool | None:
@@ -125,133 +198,25 @@ def _read_strictly(said: Any) -> bool | None:
     return {"YES": True, "NO": False}.get(text or "")
 
 
-def _report(row: ReportRow, find: LookUp | None, model: _Model) -> ReportItem:
-    report = row.raw_report
-    try:
-        nuggets = next(
-            (own["items"] for own in row.raw_nuggets if str(own["query_id"]) == str(report["request_id"])), None
-        )
-        texts = [sentence["text"] for sentence in report["sentences"]]
-        unique: set[_Match] = set()
-        sentences = [_sentence(index, report, texts, nuggets, find, model, unique) for index in range(len(texts))]
-        total = sum(len(nugget["gold_answers"]) for nugget in nuggets) if nuggets else 0
-        ids = str(report["request_id"]), str(report["run_id"])
-        _ = report["collection_ids"]
-    except (KeyError, TypeError, AttributeError) as error:
-        loss = f"predictions[{row.row}]: report_gen_eval loses this report by {type(error).__name__}: {error}"
-        raise type(error)(loss) from error
-    return _item(row, ids, sentences, len(unique), total, model.invocations)
-
-
-def _sentence(
-    index: int, report: Any, texts: Sequence[Any], nuggets: Any, find: LookUp | None, model: _Model, unique: set[_Match]
-) -> _Sentence:
-    text = str(texts[index])
-    about: _About = {"request_id": str(report["request_id"]), "sentence": index}
-    try:
-        documents = _documents(report["sentences"][index], report, find)
-        if documents:
-            score, matched = _cited(text, documents, nuggets, model, about)
-        else:
-            score, matched = _uncited(text, texts[:index], nuggets, model, about)
-        unique.update(matched)
-    except _Waits:
-        return _Sentence(index, text, 0)
-    except Exception as error:  # the program catches everything, and so does its copy
-        return _Sentence(index, text, 0, error=f"{type(error).__name__}: {error}")
-    return _Sentence(index, text, score, tuple(match._asdict() for match in matched))
-
-
-def _documents(row: Any, report: Any, find: LookUp | None) -> list[tuple[str, str]]:
-    """Ids and texts of what a sentence cites. Anything but a list is ignored; an unknown document ends the sentence."""
-    if "citations" not in row or not row["citations"] or not isinstance(row["citations"], list):
-        return []
-    found = []
-    for doc_id in row["citations"]:
-        for collection in report["collection_ids"]:
-            if find and find.collections is not None and canonical_collection(collection) not in find.collections:
-                raise RuntimeError(f"no collection {collection}")
-            text = "" if find is None else find([collection], doc_id)
-            if text is not None:
-                found.append((str(doc_id), text))
-                break
-    if len(found) != len(row["citations"]):
-        raise RuntimeError(f"{len(found)} of {len(row['citations'])} cited documents found")
-    return found
-
-
-def _cited(
-    text: str, documents: Sequence[tuple[str, str]], nuggets: Any, model: _Model, about: _About
-) -> tuple[int, list[_Match]]:
-    if not all(model.batch([citation_query(text, doc_id, found, about) for doc_id, found in documents])):
-        return -1, []
-    matched = _matches(text, nuggets, model, about) if nuggets else []
-    return len(matched), matched
-
-
-def _uncited(text: str, earlier: Sequence[Any], nuggets: Any, model: _Model, about: _About) -> tuple[int, list[_Match]]:
-    if model.ask("negative", text, about):
-        if not nuggets:
-            return 0, []
-        matched = _matches(text, nuggets, model, about)
-        return 1 if matched else -1, matched
-    if not model.ask("requires_citation", text, about):
-        return 0, []
-    if not earlier or model.ask("first_instance", text, about, previous="\n".join(earlier)):
-        return -1, []
-    return 0, []
-
-
-def _matches(text: str, nuggets: Any, model: _Model, about: _About) -> list[_Match]:
-    """The distinct pairs that a sentence gives, in order."""
-    pairs = []
-    for nugget in nuggets:
-        for answer in nugget["gold_answers"]:
-            pairs.append(_Match(nugget["question_text"], answer))
-            _ = nugget["info"]["importance"]  # the program reads it, and fails if it is missing
-    if not pairs:
-        return []
-    answers = model.batch(
-        [
-            Query("nugget_agreement", {"sentence": text, "question": str(question), "answer": str(answer)}, about)
-            for question, answer in pairs
-        ]
-    )
-    matched: list[_Match] = []
-    for pair, answer in zip(pairs, answers, strict=True):
-        if answer and pair not in matched:
-            matched.append(pair)
-    return matched
-
-
-def _item(
-    row: ReportRow, ids: tuple[str, str], sentences: Sequence[_Sentence], n_unique: int, total: int, judge_calls: int
-) -> ReportItem:
-    rewarded = sum(sentence.score > 0 for sentence in sentences)
-    penalized = sum(sentence.score < 0 for sentence in sentences)
-    errors = [sentence.index for sentence in sentences if sentence.error]
-    ratios = dict.fromkeys(RATIOS, UNDEFINED)
-    ratios |= {"recall": Ratio(n_unique, total), "precision": Ratio(rewarded, rewarded + penalized)}
-    counts = {
-        "sentences": len(sentences),
-        "rewarded_sentences": rewarded,
-        "penalized_sentences": penalized,
-        "unscored_sentences": len(errors),
-        "unique_nuggets_matched": n_unique,
-        "total_nuggets": total,
-        "unknown_citations": 0,
-        "questions_asked": judge_calls,
-        "questions_unanswered": 0,
-    }
+def _item(report: _Report, sentences: Sequence[_Sentence]) -> ReportItem:
+    n_unique = len(report.unique)
     flags = () if sentences else ("empty_report",)
-    details = partial(_details, sentences, errors, judge_calls)
-    return ReportItem(row.row, *ids, unit_of(ratios, counts, flags, zero=True), flags, details=details)
+    unit = unit_of(
+        [None if sentence.error else sentence.score for sentence in sentences],
+        {"recall": (n_unique, report.total)},
+        flags,
+        zero=True,
+        unique_nuggets_matched=n_unique,
+        total_nuggets=report.total,
+        questions_asked=report.n_calls,
+    )
+    return ReportItem(report.row.row, *report.ids, unit, flags, details=partial(_details, sentences, report.n_calls))
 
 
-def _details(sentences: Sequence[_Sentence], errors: list[int], judge_calls: int) -> dict[str, Any]:
+def _details(sentences: Sequence[_Sentence], n_calls: int) -> dict[str, Any]:
     return {
         "scores": [sentence.score for sentence in sentences],
-        "errors": errors,
-        "judge_calls": judge_calls,
+        "errors": [sentence.index for sentence in sentences if sentence.error],
+        "judge_calls": n_calls,
         "sentences": [asdict(sentence) for sentence in sentences],
     }

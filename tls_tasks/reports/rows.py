@@ -26,7 +26,7 @@ class ReportRow:
 
     Attributes:
         row: Its number.
-        report: The report; None where a model's text holds none.
+        report: The report; None where a model's text has no report in it.
         request: What was asked for.
         raw_report: The report's row as it was given, for ``compat``; None as above.
         raw_nuggets: The rows of its nuggets as they were given.
@@ -101,8 +101,7 @@ def _row(index: int, prediction: Any, reference: Any, limit: int | None, strict:
 def _prediction(row: Any, index: int, limit: int | None, strict: bool) -> tuple[Any, Parsed[Report]]:
     """The row as it was given, and the report in it."""
     if isinstance(row, Report):
-        kept = row.sentences if limit is None else row.sentences[: within_limit(row.sentences, limit)]
-        return report_row(row), Parsed(replace(row, sentences=kept))
+        return report_row(row), Parsed(replace(row, sentences=within_limit(row.sentences, limit)[0]))
     if isinstance(row, str):
         found, problems = find_report_json(row)
         parsed: Parsed[Report] = Parsed(None) if found is None else parse_report_row(found, limit=limit)
@@ -116,7 +115,7 @@ def _prediction(row: Any, index: int, limit: int | None, strict: bool) -> tuple[
 
 
 def _reference(row: Any, index: int, request_id: str) -> tuple[list[Any], Parsed[ReportRequest]]:
-    """The rows as they were given, and the request among them; no value where a list has none for the report."""
+    """The rows as they were given, and the request among them; None if no row of a list is for the report."""
     loaded = _loaded(row, index)
     is_list = isinstance(loaded, list | tuple)
     rows = [_loaded(member, index) for member in loaded] if is_list else [loaded]

@@ -6,7 +6,7 @@ and the documents that its prompts showed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,18 +14,21 @@ from typing import Any
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Score
 from tls_tasks.core.task import answer_text
-from tls_tasks.data.files import json_lines, text_lines
-from tls_tasks.reports.nuggets import parse_request, read_requests
+from tls_tasks.data.files import text_lines
+from tls_tasks.reports.files import BadRow, read_objects
+from tls_tasks.reports.nuggets import read_requests
 from tls_tasks.reports.read import read_reports
-from tls_tasks.reports.read_files import BadRow
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import from_items
-from tls_tasks.reports.task import parse_answer, request_row, shown_documents
+from tls_tasks.reports.task import read_sample
 from tls_tasks.reports.types import Judge, Report, ReportRequest
+
+_WANTED = ("doc_id", "documents", "nuggets", "limit", "collection_id")
+"""What a document in a samples log must have."""
 
 
 @dataclass(frozen=True, slots=True)
-class ReportRun:
+class _ReportRun:
     """Reports that can be judged and scored.
 
     Attributes:
@@ -40,13 +43,8 @@ class ReportRun:
     documents: Mapping[str, Mapping[str, Any]] | None
     bad: tuple[BadRow, ...] = ()
 
-    @property
-    def without_nuggets(self) -> list[str]:
-        """Ids of requests for which there are no nuggets."""
-        return list(dict.fromkeys(request.request_id for request in self.requests if not request.nuggets))
 
-
-def read_run(reports: Path, nuggets: Path | None) -> ReportRun:
+def read_run(reports: Path, nuggets: Path | None) -> _ReportRun:
     """Read a run.
 
     Args:
@@ -65,10 +63,10 @@ def read_run(reports: Path, nuggets: Path | None) -> ReportRun:
     requests, bad_nuggets = read_requests(text_lines(nuggets), str(nuggets))
     by_id = {request.request_id: request for request in requests}
     asked = tuple(by_id.get(report.request_id, ReportRequest(report.request_id)) for report in found)
-    return ReportRun(found, asked, None, (*bad, *bad_nuggets))
+    return _ReportRun(found, asked, None, (*bad, *bad_nuggets))
 
 
-def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size: int = 0, **options: Any) -> Score:
+def score_run(run: _ReportRun, judge: Judge, *, documents: Any = None, batch_size: int = 0, **options: Any) -> Score:
     """Judge and score a run; with a recording as the judge, nobody is asked.
 
     Args:
@@ -83,7 +81,7 @@ def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size
         InputError: As ``report_eval``.
     """
     find = documents if run.documents is None else run.documents
-    size = batch_size or len(run.reports)
+    size = batch_size if batch_size > 0 else len(run.reports)
     items: list[Any] = []
     for start in range(0, len(run.reports), size):
         rows = slice(start, start + size)
@@ -92,35 +90,24 @@ def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size
     return replace(part, **from_items(items))
 
 
-def _read_samples(path: Path) -> ReportRun:
+def _read_samples(path: Path) -> _ReportRun:
     reports: dict[str, Report] = {}
     requests: list[ReportRequest] = []
     documents: dict[str, Mapping[str, Any]] = {}
-    for place, sample in _samples(path):
-        doc = sample["doc"]
-        request_id = str(doc["doc_id"])
-        if request_id in reports:
-            continue  # the same answer under another filter, or a further repeat
-        report = parse_answer(answer_text(sample["resps"]), doc).value or Report(request_id, "")
-        # A request's documents are a collection of their own: what its prompt did not show can't be cited.
-        reports[request_id] = replace(report, run_id=path.stem, collection_ids=(request_id,))
-        request = parse_request(request_row(doc)).value
-        if request is None:
-            raise DataError(f"{place}: doc.nuggets is not a row of nuggets")
-        requests.append(request)
-        documents[request_id] = shown_documents(doc)
-    return ReportRun(tuple(reports.values()), tuple(requests), documents)
-
-
-def _samples(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    wanted = ("doc_id", "documents", "nuggets", "limit", "collection_id")
-    for place, sample in json_lines(path):
-        doc = sample.get("doc") if isinstance(sample, dict) else None
+    for place, sample in read_objects(path):
+        doc = sample.get("doc")
         if not isinstance(doc, dict) or "resps" not in sample:
             raise DataError(
                 f"{place}: no sample of the harness; for a file of reports, name the nuggets file too "
                 "(only a samples log has its own)"
             )
-        if lacking := [name for name in wanted if name not in doc]:
+        if lacking := [name for name in _WANTED if name not in doc]:
             raise DataError(f"{place}: doc has no {lacking[0]}: is it a samples log of report_generation?")
-        yield place, sample
+        request_id = str(doc["doc_id"])
+        if request_id in reports:
+            continue  # the same answer under another filter, or a further repeat
+        report, request, documents[request_id] = read_sample(doc, answer_text(sample["resps"]))
+        # A request's documents are a collection of their own: what its prompt did not show can't be cited.
+        reports[request_id] = replace(report, run_id=path.stem, collection_ids=(request_id,))
+        requests.append(request)
+    return _ReportRun(tuple(reports.values()), tuple(requests), documents)

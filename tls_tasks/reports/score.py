@@ -1,4 +1,4 @@
-"""Outcomes of sentences -> a report's unit, and the results that are made of units.
+"""A report's unit, and the results that are made of units.
 
 Every result of one report is a ratio of two counts, undefined where the second is 0, but for F1, the harmonic mean of
 two of them. A result of many reports is the mean of the defined ones (macro), or the ratio of the sums (micro).
@@ -7,14 +7,12 @@ two of them. A result of many reports is the mean of the defined ones (macro), o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
-from tls_tasks.core.score import Result, Score, Unit, grouped, ratio, total, values
-from tls_tasks.reports.plan import Outcome, Pair
-from tls_tasks.reports.types import Nugget
+from tls_tasks.core.score import Result, Score, grouped, ratio, total, values
 
 RATIOS = (
     "recall",  # nuggets that rewarded sentences give / nuggets
@@ -49,52 +47,59 @@ _FLAG_COUNTS = {
 """Part of a unit -> the flag of a report that makes it 1."""
 
 AGGREGATES = ("macro", "micro")
-RECALL_UNITS = ("answer", "question", "item")
-ANSWERS = ("as_given", "any", "all")
 
-_WEIGHTS = {"vital": 2}
-"""Importance -> weight of a question; anything else weighs 1."""
+_F1_PARTS = ("sentence_support_of", "sentence_support_hits", "nugget_coverage_of", "nugget_coverage_hits")
 
 
-class Ratio(NamedTuple):
-    """A ratio by its two counts; undefined where ``of`` is 0."""
+Ratio = tuple[int, int]
+"""A ratio by its two counts, what was hit and of how many; undefined where the second is 0."""
 
-    hits: int
-    of: int
-
-
-UNDEFINED = Ratio(0, 0)
-
-
-# --- what a report adds, and what the sums give
+UNDEFINED: Ratio = (0, 0)
 
 
 def unit_of(
-    ratios: Mapping[str, Ratio], counts: Mapping[str, int], flags: Sequence[str], *, zero: bool = False
+    scores: Sequence[int | None],
+    ratios: Mapping[str, Ratio],
+    flags: Sequence[str] = (),
+    *,
+    zero: bool = False,
+    **counts: int,
 ) -> dict[str, float]:
     """The unit of one report.
 
     Args:
-        ratios: Each of :data:`RATIOS`.
-        counts: Each of :data:`COUNTS`.
+        scores: The scores of its sentences; None where a sentence is unscored. They make up precision.
+        ratios: The rest of :data:`RATIOS`; those that are not given are undefined.
         flags: What is special about the report.
         zero: Whether recall and precision are 0 where they are undefined, as in report_gen_eval.
+        **counts: The rest of :data:`COUNTS`; 0 where not given.
 
     Returns:
         ``<key>_hits`` and ``<key>_of`` of each ratio; ``<key>_sum`` and ``<key>_n`` of each result, its value and 1, or
         0 and 0 where it is undefined; the counts; ``reports``, 1.
     """
-    unit: dict[str, float] = {"reports": 1}
-    of_support, of_coverage = ratios["sentence_support"], ratios["nugget_coverage"]
-    own = {key: hits / of if of else _undefined(key, zero) for key, (hits, of) in ratios.items()}
-    own["f1"] = _f1(of_support.of, of_support.hits, of_coverage.of, of_coverage.hits)
-    for key, value in own.items():
-        unit[f"{key}_sum"], unit[f"{key}_n"] = (0.0, 0) if math.isnan(value) else (value, 1)
-    for key, (hits, of) in ratios.items():
-        unit[f"{key}_hits"], unit[f"{key}_of"] = hits, of
-    answered = counts["questions_asked"] - counts["questions_unanswered"]
-    unit |= {part: int(flag in flags) for part, flag in _FLAG_COUNTS.items()}
-    return {**unit, **counts, "questions_answered": answered}
+    rewarded = sum(score is not None and score > 0 for score in scores)
+    penalized = sum(score is not None and score < 0 for score in scores)
+    known = {"precision": (rewarded, rewarded + penalized), **ratios}
+    unit: dict[str, float] = {
+        "reports": 1,
+        **dict.fromkeys(COUNTS, 0),
+        **counts,
+        "sentences": len(scores),
+        "rewarded_sentences": rewarded,
+        "penalized_sentences": penalized,
+        "unscored_sentences": scores.count(None),
+    }
+    unit["questions_answered"] = unit["questions_asked"] - unit["questions_unanswered"]
+    for key in RATIOS:
+        hits, of = unit[f"{key}_hits"], unit[f"{key}_of"] = known.get(key, UNDEFINED)
+        _add_value(unit, key, hits / of if of else _undefined(key, zero))
+    _add_value(unit, "f1", _f1(*(unit[part] for part in _F1_PARTS)))
+    return {**unit, **{part: int(flag in flags) for part, flag in _FLAG_COUNTS.items()}}
+
+
+def _add_value(unit: dict[str, float], key: str, value: float) -> None:
+    unit[f"{key}_sum"], unit[f"{key}_n"] = (0.0, 0) if math.isnan(value) else (value, 1)
 
 
 def from_items(items: Sequence[Any]) -> dict[str, Any]:
@@ -107,11 +112,6 @@ def from_items(items: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def own_results(unit: Unit) -> dict[str, float]:
-    """A report's own results; NaN where undefined."""
-    return {key: unit[f"{key}_sum"] if unit[f"{key}_n"] else math.nan for key in KEYS}
-
-
 def macro(key: str, *, is_mean: bool = False) -> Result:
     """The mean of the reports' defined values."""
     return ratio(f"{key}_sum", f"{key}_n", empty=math.nan, is_mean=is_mean)
@@ -120,8 +120,7 @@ def macro(key: str, *, is_mean: bool = False) -> Result:
 def micro(key: str, zero: bool = False) -> Result:
     """The ratio of the sums."""
     if key == "f1":
-        parts = ("sentence_support_of", "sentence_support_hits", "nugget_coverage_of", "nugget_coverage_hits")
-        return Result(parts, _f1, math.nan)
+        return Result(_F1_PARTS, _f1, math.nan)
     return replace(ratio(f"{key}_hits", f"{key}_of", empty=_undefined(key, zero)), empty=math.nan)
 
 
@@ -168,119 +167,3 @@ def _judged(result: Result) -> Result:
 
 def _if_answered(of: Any, asked: float, answered: float, *sums: float) -> float:
     return math.nan if asked and not answered else float(of(*sums))
-
-
-# --- what a report earns
-
-
-class NuggetUnit(NamedTuple):
-    """What coverage and recall count: pairs of question and answer, of which any or all must be given.
-
-    Attributes:
-        pairs: The pairs.
-        needs_all: Whether all of them are asked for.
-        weight: Its weight.
-    """
-
-    pairs: tuple[Pair, ...]
-    needs_all: bool
-    weight: int
-
-    def is_met(self, matched: frozenset[Pair]) -> bool:
-        """Whether the pairs that a report gives suffice."""
-        return (all if self.needs_all else any)(pair in matched for pair in self.pairs)
-
-
-def nugget_units(nuggets: Sequence[Nugget], unit: str, answers: str = "as_given") -> tuple[NuggetUnit, ...]:
-    """What recall and coverage count.
-
-    Args:
-        nuggets: A request's nuggets; those without answers count for nothing.
-        unit: ``answer``: each (question, answer) pair once; ``question``: each question once, with the answers of all
-            its items; ``item``: each item of the file, but for repeated ones.
-        answers: Whether a unit takes ``any`` or ``all`` of its answers, or what its nuggets say (``as_given``; if
-            several items of a question differ, AND wins).
-
-    Example:
-        >>> from tls_tasks.reports.types import NuggetAnswer
-        >>> nuggets = [Nugget("q", "q", tuple(map(NuggetAnswer, texts))) for texts in ("ab", "c")]
-        >>> [len(nugget_units(nuggets, unit)) for unit in ("answer", "question", "item")]
-        [3, 1, 2]
-    """
-    groups: dict[Any, list[Nugget]] = {}
-    for nugget in nuggets:
-        texts = tuple(dict.fromkeys(answer.text for answer in nugget.answers))
-        if unit == "answer":
-            for text in texts:
-                groups.setdefault(Pair(nugget.question, text), []).append(nugget)
-        elif texts:
-            key = nugget.question if unit == "question" else (nugget.question, texts, nugget.aggregator)
-            groups.setdefault(key, []).append(nugget)
-    return tuple(_nugget_unit(key, members, answers) for key, members in groups.items())
-
-
-def score_outcomes(
-    outcomes: Sequence[Outcome], nuggets: Sequence[Nugget], recall_unit: str, answers: str
-) -> tuple[dict[str, Ratio], dict[str, int]]:
-    """The ratios and counts of one report.
-
-    A report none of whose questions was answered has no numbers; one whose nugget questions were all left unanswered
-    has neither recall nor coverage. Otherwise a nugget that was not found counts as not found.
-    """
-    asked = [(query, verdict) for outcome in outcomes for query, verdict in outcome.verdicts]
-    answered = [query for query, verdict in asked if verdict.value is not None]
-    supports = [outcome.support for outcome in outcomes if outcome.support is not None]
-    citations = [holds for outcome in outcomes for holds in outcome.citations.values() if holds is not None]
-    scores = [outcome.score for outcome in outcomes]
-    rewarded = sum(score is not None and score > 0 for score in scores)
-    penalized = sum(score is not None and score < 0 for score in scores)
-    recall, coverage = nugget_units(nuggets, recall_unit, answers), nugget_units(nuggets, "question", answers)
-    found = frozenset(pair for outcome in outcomes if outcome.earns_recall for pair in outcome.matched)
-    n_found = sum(unit.is_met(found) for unit in recall)
-    covered = frozenset(pair for outcome in outcomes if outcome.earns_coverage for pair in outcome.matched)
-    met = [unit for unit in coverage if unit.is_met(covered)]
-    ratios = {
-        "recall": Ratio(n_found, len(recall)),
-        "precision": Ratio(rewarded, rewarded + penalized),
-        "sentence_support": Ratio(sum(supports), len(supports)),
-        "citation_support": Ratio(sum(citations), len(citations)),
-        "nugget_coverage": Ratio(len(met), len(coverage)),
-        "nugget_coverage_weighted": Ratio(weight_of(met), weight_of(coverage)),
-    }
-    counts = {
-        "sentences": len(outcomes),
-        "rewarded_sentences": rewarded,
-        "penalized_sentences": penalized,
-        "unscored_sentences": scores.count(None),
-        "unique_nuggets_matched": n_found,
-        "total_nuggets": len(recall),
-        "unknown_citations": sum(len(outcome.unknown) for outcome in outcomes),
-        "questions_asked": len(asked),
-        "questions_unanswered": len(asked) - len(answered),
-    }
-    return {**ratios, **dict.fromkeys(_unknowable(asked, answered), UNDEFINED)}, counts
-
-
-def weight_of(units: Iterable[NuggetUnit]) -> int:
-    """The sum of the weights."""
-    return sum(unit.weight for unit in units)
-
-
-def _unknowable(asked: Sequence[tuple[Any, Any]], answered: Sequence[Any]) -> tuple[str, ...]:
-    """The ratios that can't be known, since no question behind them was answered."""
-    if asked and not answered:
-        return RATIOS
-    nuggets = "nugget_agreement"
-    if any(query.kind == nuggets for query, _ in asked) and not any(query.kind == nuggets for query in answered):
-        return ("recall", "nugget_coverage", "nugget_coverage_weighted")
-    return ()
-
-
-def _nugget_unit(key: Any, members: Sequence[Nugget], answers: str) -> NuggetUnit:
-    if isinstance(key, Pair):
-        pairs: Iterable[Pair] = [key]
-    else:
-        pairs = dict.fromkeys(Pair(nugget.question, answer.text) for nugget in members for answer in nugget.answers)
-    given = any(nugget.aggregator == "AND" for nugget in members)
-    needs_all = given if answers == "as_given" else answers == "all"
-    return NuggetUnit(tuple(pairs), needs_all, max(_WEIGHTS.get(nugget.importance, 1) for nugget in members))

@@ -24,9 +24,8 @@ from tls_tasks.reports.judges import Recorded
 from tls_tasks.reports.judges.choose import check_judge, make_judge
 from tls_tasks.reports.judges.recordings import record
 from tls_tasks.reports.nuggets import parse_request
-from tls_tasks.reports.plan import Outcome, ReportPlan, judge_reports, plan_report
-from tls_tasks.reports.read import report_row
-from tls_tasks.reports.read_text import parse_report
+from tls_tasks.reports.plan import Outcome, ReportPlan, walk_together
+from tls_tasks.reports.read import parse_report, report_row
 from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
 from tls_tasks.reports.score import KEYS, RATIOS, macro, micro
 from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, Verdict
@@ -34,7 +33,7 @@ from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, Verdict
 _log = logging.getLogger(__name__)
 
 _NOBODY = "none"
-"""The judge's name if there is none."""
+"""The judge's name where nobody judges."""
 
 
 def _f1_of_ratios(support_of: float, support_hits: float, coverage_of: float, coverage_hits: float) -> float:
@@ -68,14 +67,19 @@ def _judge_answers(answers: Sequence[str], docs: Sequence[Doc]) -> list[str]:
     Nothing is raised: an exception here would lose the answers of the whole run. Where the judge fails, its verdicts
     are missing, the log says why, and ``tls-tasks judge`` can ask again from the samples log.
     """
-    parsed = [parse_answer(answer, doc) for answer, doc in zip(answers, docs, strict=True)]
+    parsed = [_parse_answer(answer, doc) for answer, doc in zip(answers, docs, strict=True)]
     asker = _Asker()
     outcomes: list[tuple[Outcome, ...]] = [() for _ in docs]
     try:
         asker.judge = make_judge(json.loads(docs[0]["judge"])) if docs else None
         if asker.judge is not None:
-            plans = [_plan(own.value, doc) for own, doc in zip(parsed, docs, strict=True)]
-            outcomes = judge_reports(plans, asker)
+            plans = [
+                ReportPlan(
+                    own.value or Report(str(doc["doc_id"]), ""), _request_of(doc), look_up(_shown_documents(doc))
+                )
+                for own, doc in zip(parsed, docs, strict=True)
+            ]
+            outcomes = walk_together([plan.walks() for plan in plans], asker)
     except Exception as error:  # see above: the answers must survive, whatever it is
         asker.fail(error)
     return [json.dumps(_judged(*pair, asker)) for pair in zip(parsed, outcomes, strict=True)]
@@ -89,7 +93,7 @@ def _read_judged(doc: Doc, text: str) -> dict[str, Any]:
         value = None
     if isinstance(value, dict) and {"report", "judge", "judgments"} <= value.keys():
         return value
-    return _judged(parse_answer(text, doc), (), _Asker())
+    return _judged(_parse_answer(text, doc), (), _Asker())
 
 
 def _load(
@@ -104,11 +108,10 @@ def _load(
 
 def _target(doc: Doc) -> str:
     """The answers of the request's nuggets, each with the numbers of the documents that attest it."""
-    numbers = {doc_id: str(number) for number, doc_id in enumerate(shown_documents(doc), start=1)}
-    request = parse_request(request_row(doc)).value or ReportRequest("")
+    numbers = {doc_id: str(number) for number, doc_id in enumerate(_shown_documents(doc), start=1)}
     return "\n".join(
         f"{answer.text} [{', '.join(numbers[doc_id] for doc_id in answer.references if doc_id in numbers)}]."
-        for nugget in request.nuggets
+        for nugget in _request_of(doc).nuggets
         for answer in nugget.answers
     )
 
@@ -136,8 +139,8 @@ def _score(doc: Doc, judged: Mapping[str, Any]) -> Score:
         warnings.simplefilter("ignore", UnscoredWarning)  # n_unscored counts them for the whole run
         return report_eval(
             ["" if judged["report"] is None else judged["report"]],  # no report in the answer: the worst score
-            [request_row(doc)],
-            documents=shown_documents(doc),
+            [_request_row(doc)],
+            documents=_shown_documents(doc),
             judge=Recorded(judged["judgments"], name=str(judged["judge"])),
         )
 
@@ -155,7 +158,7 @@ class _Asker:
         return _NOBODY if self.judge is None else self.judge.name
 
     def ask(self, queries: Sequence[Query]) -> Sequence[Verdict]:
-        """The judge's verdicts; none once it has failed."""
+        """The judge's verdicts; once it has failed, unscored ones."""
         if self.judge is not None and not self.error:
             try:
                 return self.judge.ask(queries)
@@ -174,7 +177,13 @@ class _Asker:
         )
 
 
-def parse_answer(text: str, doc: Doc) -> Parsed[Report]:
+def read_sample(doc: Doc, text: str) -> tuple[Report, ReportRequest, dict[str, dict[str, str]]]:
+    """The report in an answer, empty if there is none; its request; and the documents that the prompt showed."""
+    report = _parse_answer(text, doc).value or Report(str(doc["doc_id"]), "")
+    return report, _request_of(doc), _shown_documents(doc)
+
+
+def _parse_answer(text: str, doc: Doc) -> Parsed[Report]:
     """The report in an answer to a document of the task."""
     return parse_report(
         text,
@@ -197,18 +206,17 @@ def _judged(parsed: Parsed[Report], outcomes: Sequence[Outcome], asker: _Asker) 
     }
 
 
-def _plan(report: Report | None, doc: Doc) -> ReportPlan:
-    request = parse_request(request_row(doc)).value or ReportRequest(str(doc["doc_id"]))
-    return plan_report(report or Report(str(doc["doc_id"]), ""), request, look_up(shown_documents(doc)))
+def _request_of(doc: Doc) -> ReportRequest:
+    """The request of a document, with its nuggets."""
+    return parse_request(_request_row(doc)).value or ReportRequest(str(doc["doc_id"]))
 
 
-def request_row(doc: Doc) -> dict[str, Any]:
-    """The request's row of nuggets, empty if there is none."""
-    row: dict[str, Any] = json.loads(doc["nuggets"]) if doc["nuggets"] else {"query_id": doc["doc_id"], "items": []}
-    return row
+def _request_row(doc: Doc) -> Any:
+    """The request's row of nuggets, empty if it has no nuggets."""
+    return json.loads(doc["nuggets"]) if doc["nuggets"] else {"query_id": doc["doc_id"], "items": []}
 
 
-def shown_documents(doc: Doc) -> dict[str, dict[str, str]]:
+def _shown_documents(doc: Doc) -> dict[str, dict[str, str]]:
     """The documents that the prompt showed by id; others can't be cited."""
     return {document["id"]: document for document in json.loads(doc["documents"])}
 

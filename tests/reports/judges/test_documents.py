@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.reports.documents import look_up
-from tls_tasks.reports.judges.documents import read_bundle, read_documents, write_bundle
-from tls_tasks.reports.judges.pickles import read_lookup
+from tls_tasks.reports.judges.documents import _read_lookup, read_bundle, read_documents, write_bundle
 from tls_tasks.reports.judges.store import DocumentStore, build_store
 from tls_tasks.reports.types import Report, ReportSentence
 
@@ -152,7 +151,7 @@ def test_documents_are_read_from_json_lines_and_parquet(tmp_path):
         ("a.jsonl.gz", b"no gzip", r"after line 0: can't be read"),
         ("a.parquet", b"no parquet", r"not readable as Parquet"),
         ("a.pkl", b"no pickle", r"a\.pkl: not readable as a pickled dict"),
-        ("a.csv", b"id,text\n", r"a\.csv: expected \.jsonl, \.jsonl\.gz, \.parquet, or \.pkl"),
+        ("a.txt", b"id,text\n", r"a\.txt: expected a file that ends in \.jsonl, \.jsonl\.gz"),
     ],
 )
 def test_sources_that_do_not_fit_are_named(tmp_path, name, content, message):
@@ -223,7 +222,7 @@ def test_look_up_pickles_are_read(tmp_path, protocol):
     lookup["again"] = lookup["d1"]
     path = tmp_path / "doc_mapping_neuclir_1_zh.pkl"
     path.write_bytes(pickle.dumps(lookup, protocol))
-    assert read_lookup(path) == lookup
+    assert _read_lookup(path) == lookup
     assert build_store(tmp_path / "s", read_documents(path)) == len(lookup)
     assert dict(DocumentStore(tmp_path / "s")) == lookup
 
@@ -239,7 +238,7 @@ VALUES = st.recursive(
 def test_plain_data_is_read_as_pickle_reads_it(tmp_path_factory, lookup, protocol):
     path = tmp_path_factory.mktemp("pickle") / "l.pkl"
     path.write_bytes(pickle.dumps(lookup, protocol))
-    assert read_lookup(path) == lookup
+    assert _read_lookup(path) == lookup
 
 
 class Evil:
@@ -267,7 +266,7 @@ def test_a_pickle_that_asks_for_code_is_refused_and_nothing_runs(tmp_path, monke
     with path.open("wb") as file:
         Persistent(file, protocol).dump({"d1": {"title": "t", "text": "t"}, "d2": value})
     with pytest.raises(DataError, match=r"l\.pkl: .*(asks for|refers to).*nothing in it was run"):
-        read_lookup(path)
+        _read_lookup(path)
     assert not (tmp_path / "evil").exists()
 
 
@@ -277,7 +276,7 @@ def test_functions_that_the_extension_registry_knows_are_refused_too(tmp_path):
         (tmp_path / "l.pkl").write_bytes(pickle.dumps({"d1": subprocess.call}, 2))
         assert b"subprocess" not in (tmp_path / "l.pkl").read_bytes()
         with pytest.raises(DataError, match=r"l\.pkl: .*asks for subprocess\.call"):
-            read_lookup(tmp_path / "l.pkl")
+            _read_lookup(tmp_path / "l.pkl")
     finally:
         copyreg.remove_extension("subprocess", "call", 242)
 
@@ -317,7 +316,7 @@ def test_plain_data_that_is_no_document_is_named(tmp_path, value):
 def test_damaged_pickles_are_named(tmp_path, content):
     (tmp_path / "l.pkl").write_bytes(content)
     with pytest.raises(DataError, match=r"l\.pkl"):
-        read_lookup(tmp_path / "l.pkl")
+        _read_lookup(tmp_path / "l.pkl")
 
 
 # LONG_BINPUT and PUT (r, p) may make the unpickler reserve gigabytes for a number of their choice.
@@ -326,4 +325,4 @@ def test_any_bytes_are_read_or_refused(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("pickle") / "l.pkl"
     path.write_bytes(b"\x80\x04" + bytes(content))
     with contextlib.suppress(DataError):
-        read_lookup(path)
+        _read_lookup(path)

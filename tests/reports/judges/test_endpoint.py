@@ -19,7 +19,7 @@ import pytest
 from tests.reports.judges.server import completion, truth
 from tls_tasks.core.errors import InputError, JudgeError, OptionError
 from tls_tasks.reports.judges import from_endpoint
-from tls_tasks.reports.judges.transport import LIMIT
+from tls_tasks.reports.judges.client import LIMIT
 from tls_tasks.reports.types import Query
 
 SHORT = 0.3  # seconds: the timeout where a server hangs and tries are not counted

@@ -33,9 +33,9 @@ def test_one_yes_is_yes_and_without_it_one_missing_verdict_is_missing(wanted):
             for values, number in ((wanted[place], number) for place, number in zip(places, numbers, strict=True))
         ]
 
-    from tls_tasks.reports.judges.questions import windows
+    from tls_tasks.reports.judges.questions import _windows
 
-    sizes = [len(windows(query.fields["document"], 100, 10)) for query in queries]
+    sizes = [len(_windows(query.fields["document"], 100, 10)) for query in queries]
     verdicts = ask_in_windows(queries, 100, ask)
     for values, size, verdict in zip(wanted, sizes, verdicts, strict=True):
         seen = [values[min(number, len(values) - 1)] for number in range(size)]

@@ -8,7 +8,7 @@ from tests.conftest import SHARED, read_jsonl
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.reports.judges import Recorded, Recorder, from_callable
 from tls_tasks.reports.judges.questions import distinct
-from tls_tasks.reports.judges.recordings import question_key
+from tls_tasks.reports.judges.recordings import _question_key
 from tls_tasks.reports.types import QUERY_KINDS, Query, Verdict
 
 SUPPORT = Query(
@@ -91,7 +91,7 @@ def test_a_judged_run_is_a_recording(tmp_path):
     assert [row["verdict"] for row in rows] == ["YES", "NO", None, "YES", None]
     assert [row["reason"] for row in rows] == ["", "", "missing", "", "unreadable"]
     assert rows[0]["about"] == SUPPORT.about and rows[1]["probability"] == 0.25
-    assert "document" not in rows[0]["fields"] and rows[0]["key"] == question_key("citation_support", SUPPORT.fields)
+    assert "document" not in rows[0]["fields"] and rows[0]["key"] == _question_key("citation_support", SUPPORT.fields)
     replay = Recorded.read(tmp_path / "new" / "run.jsonl")
     assert replay.name == recorder.name == "mine" and len(replay) == 5
     assert [verdict._replace(cached=False) for verdict in replay.ask(ALL)] == said
@@ -145,7 +145,7 @@ def test_lines_that_do_not_fit_are_named(tmp_path, line, message):
         ({"kind": "negative"}, "judge: got dict"),
         (None, "judge: got None"),
         ([SHORT[0], None], r"judge\[1\]: got None, expected a line of a recording"),
-        (["{"], r"judge\[0\]: got invalid JSON"),
+        (["{"], r"judge\[0\]: got str '{', expected a line of a recording"),
         ([{"kind": "negative", "sentence": 1, "verdict": "NO"}], r"judge\[0\]: sentence: got int 1"),
     ],
 )
@@ -154,9 +154,9 @@ def test_rows_that_do_not_fit_are_named(rows, message):
         Recorded(rows)
 
 
-def test_rows_may_be_json_and_have_several_tries():
+def test_rows_may_have_several_tries():
     row = {"kind": "negative", "sentence": "s", "attempts": ["!503", "YES, surely"], "verdict": "Hm"}
-    judge = Recorded([json.dumps(row)])
+    judge = Recorded([row])
     assert judge.ask([NEGATIVE])[0][:3] == (True, "", "YES, surely")
     assert judge.tries(NEGATIVE) == ("!503", "YES, surely", "Hm") and judge.tries(NEEDS) == ()
     assert Recorded([], defaults={"negative": "NO"}).tries(NEGATIVE) == ("NO",)
@@ -191,7 +191,7 @@ def test_equal_questions_are_one_whoever_asks():
     twice = Query("negative", {"sentence": "s"}, {"run_id": "another"})
     kept, positions = distinct([NEGATIVE, NUGGET, twice])
     assert kept == [NEGATIVE, NUGGET] and positions == [0, 1, 0]
-    assert question_key("nugget_agreement", {"answer": "a", "question": "q", "sentence": "s"}) == question_key(
+    assert _question_key("nugget_agreement", {"answer": "a", "question": "q", "sentence": "s"}) == _question_key(
         NUGGET.kind, NUGGET.fields
     )
 

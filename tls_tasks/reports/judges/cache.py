@@ -72,7 +72,7 @@ class VerdictCache:
         }
 
     def store(self, request: str, verdict: Verdict) -> None:
-        """Keep a verdict at once, unless it is none, or the request has one already.
+        """Keep a verdict at once, unless it has no value or the request already has one.
 
         Raises:
             DataError: The file can't be written: the disk is full, or another process has locked it for a minute.

@@ -41,30 +41,22 @@ _OPTIONS = {
     "harness": ("model_args", "chat", "window", "batch_size", "device"),
     "nli": ("batch_size", "device", "max_length"),
 }
-SOURCES = tuple(_OPTIONS)
+_SOURCES = tuple(_OPTIONS)
 """The keys that say which kind of judge an object specifies."""
 
 CACHE_VARIABLE = "TLS_TASKS_CACHE"
 
 _EXPECTED = (
-    f"'none', 'recorded', or an object with one of {', '.join(SOURCES)}, such as "
+    f"'none', 'recorded', or an object with one of {', '.join(_SOURCES)}, such as "
     '{"base_url": "http://localhost:8000/v1", "model": "NAME"}'
 )
 
 
-_EXPECTED_TEXTS = {
-    **dict.fromkeys((*SOURCES, "model"), "the name of a model"),
-    "recorded": "the path of a recording",
-    "base_url": "a URL",
-    "provider": "the name of a provider",
-}
-
-
-def default_cache() -> Path:
+def _default_cache() -> Path:
     """The file in which verdicts are kept by default; the variable ``TLS_TASKS_CACHE`` names another folder.
 
     Example:
-        >>> default_cache().name
+        >>> _default_cache().name
         'verdicts.sqlite'
     """
     folder = os.environ.get(CACHE_VARIABLE)
@@ -91,7 +83,7 @@ def check_judge(spec: Any) -> str:
         >>> check_judge({"base_url": "http://localhost:8000/v1"})
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.InputError: judge.model: got None, expected the name of a model
+        tls_tasks.core.errors.InputError: judge.model: got None, expected a str
     """
     if spec in (None, "none"):
         return "none"
@@ -131,15 +123,15 @@ def make_judge(spec: Any) -> Judge | None:
 def _parse(spec: Any) -> tuple[str, dict[str, Any], Any]:
     """The kind of judge, its options, and the specification of another judge for support by citations."""
     if spec == "recorded":
-        from tls_tasks.reports.data import embedded_recording
+        from tls_tasks.reports.data import EMBEDDED_RECORDING
 
-        spec = {"recorded": str(embedded_recording()), "name": "embedded"}
+        spec = {"recorded": str(EMBEDDED_RECORDING), "name": "embedded"}
     if not isinstance(spec, Mapping):
         raise InputError("judge", None, repr(spec), _EXPECTED)
     fields = dict(spec)
     support = fields.pop("citation_support", None)
     # With a provider, base_url is an option.
-    found = [name for name in SOURCES if name in fields and not (name == "base_url" and "provider" in fields)]
+    found = [name for name in _SOURCES if name in fields and not (name == "base_url" and "provider" in fields)]
     if len(found) != 1:
         raise InputError("judge", None, repr({name: fields[name] for name in found} or fields), _EXPECTED)
     (source,) = found
@@ -150,7 +142,7 @@ def _parse(spec: Any) -> tuple[str, dict[str, Any], Any]:
             raise OptionError.unknown("judge", name, sorted((source, *_OPTIONS[source])))
     for name in (source, "model") if source in ("base_url", "provider") else (source,):
         if not isinstance(fields.get(name), str) or not fields[name]:
-            raise InputError(f"judge.{name}", None, describe(fields.get(name)), _EXPECTED_TEXTS[name])
+            raise InputError(f"judge.{name}", None, describe(fields.get(name)), "a str")
     return source, fields, support
 
 
@@ -172,7 +164,7 @@ def _make(source: str, fields: Mapping[str, Any]) -> Judge:
         return harness_judge
     cache, variable = options.pop("cache", None), options.pop("api_key_env", None)
     if cache is not False:
-        options["cache"] = default_cache() if cache in (None, True) else Path(str(cache)).expanduser()
+        options["cache"] = _default_cache() if cache in (None, True) else Path(str(cache)).expanduser()
     if variable is not None:
         options["api_key"] = read_key(str(variable))
     make = from_endpoint if source == "base_url" else from_provider

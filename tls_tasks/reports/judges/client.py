@@ -2,23 +2,37 @@
 
 The client connects, waits and tries again. What it raises in the end is either a server that would refuse any question
 (:class:`~tls_tasks.core.errors.JudgeError`) or trouble with one question (:class:`Unanswered`).
+
+Below it is an HTTP transport with a deadline for each try as a whole and a limit on the size of an answer: the client's
+own timeout starts anew with every byte that arrives, and the client unpacks whatever it is sent. The transport asks for
+uncompressed answers and accepts no others, and reads each completely before the client sees it. Anything that isn't the
+answer of a chat model becomes an error after which the client tries again.
 """
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Sequence
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import httpx
 from openai import APIError, APIStatusError, APITimeoutError, AsyncOpenAI
 
 from tls_tasks.core.errors import JudgeError, TlsTasksError
-from tls_tasks.reports.judges.transport import OUT_OF_CREDIT, LimitedTransport
 
 if TYPE_CHECKING:
     from tls_tasks.reports.judges.endpoint import Endpoint
     from tls_tasks.reports.judges.prompts import Message
 
+LIMIT = 16_000_000
+"""The most bytes an answer may have. A verdict takes a few hundred."""
+
+_OUT_OF_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+"""Error codes that waiting doesn't cure, though they come with status 429."""
+
+_KEPT_HEADERS = ("retry-after", "retry-after-ms", "location")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _OF_ONE_QUESTION = frozenset({"content_filter", "context_length_exceeded", "string_above_max_length"})
 
@@ -52,7 +66,7 @@ class ChatClient:
         verify: Any = endpoint.url.startswith("https") and httpx.create_ssl_context()
         trust_env = endpoint.host not in _LOOPBACK  # no proxy leads to this machine
         senders = [httpx.AsyncClient(verify=verify, trust_env=trust_env) for _ in range(endpoint.max_in_flight)]
-        self.transport = LimitedTransport(senders, endpoint.timeout, has_key=endpoint.api_key is not None)
+        self.transport = _LimitedTransport(senders, endpoint.timeout, has_key=endpoint.api_key is not None)
         http_client: Any = httpx.AsyncClient(transport=self.transport)  # openai 3 prefers httpx2, but takes this too
         self.openai = AsyncOpenAI(
             base_url=endpoint.url,
@@ -94,7 +108,7 @@ class ChatClient:
         if isinstance(body, dict):
             body = body.get("message") or body.get("detail") or json.dumps(body)
         words = self._shown(str(body or error.response.headers.get("location") or error.response.reason_phrase))
-        if code not in OUT_OF_CREDIT:
+        if code not in _OUT_OF_CREDIT:
             if status == 413 or code in _OF_ONE_QUESTION:
                 return Unanswered("refused", f"{status} {words}")
             if status in (408, 409, 425, 429) or status >= 500:
@@ -105,3 +119,81 @@ class ChatClient:
         """The beginning of a message, on one line, without the key, which some servers repeat."""
         key = self._endpoint.api_key
         return " ".join((words.replace(key, "***") if key else words).split())[:300]
+
+
+class _LimitedTransport(httpx.AsyncBaseTransport):
+    """Sends requests through HTTP clients and reads the answers completely, within limits.
+
+    Args:
+        clients: One for each request in flight: a connection pool costs more than the requests when many share it.
+        timeout: Seconds until a try is given up.
+        has_key: Whether to send the ``Authorization`` header, which the ``openai`` client always sets.
+
+    Attributes:
+        n_sent: How many requests have been sent.
+    """
+
+    def __init__(self, clients: Sequence[httpx.AsyncClient], timeout: float, has_key: bool) -> None:
+        self._idle, self._timeout, self._has_key = list(clients), timeout, has_key
+        self.n_sent = 0
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Send one request.
+
+        Raises:
+            httpx.ReadTimeout: The answer was not complete in time.
+            httpx.DecodingError: The answer is too long, or not that of a chat model.
+        """
+        self.n_sent += 1
+        request.headers["Accept-Encoding"] = "identity"
+        if not self._has_key:
+            request.headers.pop("Authorization", None)
+        try:
+            status, headers, content = await asyncio.wait_for(self._exchange(request), self._timeout)
+        except asyncio.TimeoutError:  # not the builtin TimeoutError before Python 3.11
+            raise httpx.ReadTimeout(f"no answer within {self._timeout:g} s") from None
+        kept = {name: headers[name] for name in _KEPT_HEADERS if name in headers}
+        status, code = _status_and_code(status, content)
+        if str(code) in _OUT_OF_CREDIT:
+            kept["x-should-retry"] = "false"
+        return httpx.Response(status, headers={**kept, "Content-Type": "application/json"}, content=content)
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        for client in self._idle:
+            await client.aclose()
+
+    async def _exchange(self, request: httpx.Request) -> tuple[int, httpx.Headers, bytes]:
+        client = self._idle.pop()
+        try:
+            response = await client.send(request, stream=True)
+            async with aclosing(response):
+                content = bytearray()
+                async for chunk in response.aiter_raw():
+                    content += chunk
+                    if len(content) > LIMIT:
+                        raise httpx.DecodingError(f"the answer has more than {LIMIT:,} bytes")
+        finally:
+            self._idle.append(client)
+        encoding = response.headers.get("content-encoding", "identity")
+        if encoding != "identity":
+            raise httpx.DecodingError(f"the answer is encoded as {encoding!r:.40}, which was not asked for")
+        return response.status_code, response.headers, bytes(content)
+
+
+def _status_and_code(status: int, content: bytes) -> tuple[int, object]:
+    """The status of an answer, and the code of the error in it."""
+    try:
+        body = json.loads(content)
+    except (ValueError, RecursionError):
+        body = None
+    error = body.get("error") if isinstance(body, dict) else None
+    code = error.get("code") if isinstance(error, dict) else None
+    if status == 200 and error:  # a gateway that has begun to answer can't change the status any more
+        return (code if isinstance(code, int) and 400 <= code < 600 else 502), code
+    if status == 200:
+        try:
+            body["choices"][0]["message"].get("content")
+        except (TypeError, KeyError, IndexError, AttributeError):
+            raise httpx.DecodingError(content[:1000].decode("utf-8", "replace") or "an empty answer") from None
+    return status, code

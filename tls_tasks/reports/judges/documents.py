@@ -6,16 +6,16 @@ with ``id``, ``title``, ``text``, and ``collection`` where there are several col
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.rows import describe
-from tls_tasks.data.files import parquet_rows
+from tls_tasks.data.files import file_rows
 from tls_tasks.reports.documents import look_up
-from tls_tasks.reports.judges.files import read_rows, write_rows
-from tls_tasks.reports.judges.pickles import read_lookup
+from tls_tasks.reports.files import read_objects, write_rows
 from tls_tasks.reports.types import Report
 
 ID_NAMES = ("id", "doc_id", "docid", "docno", "_id")
@@ -61,10 +61,10 @@ def read_bundle(path: str | Path) -> dict[str, Any]:
     """The documents of a bundle: by collection and id, or by id if no line names a collection.
 
     Raises:
-        DataError: A line that is no document, a repeated id, or collections named on some lines only.
+        DataError: A line that is not a document, a repeated id, or collections named on some lines only.
     """
     by_collection: dict[str, dict[str, dict[str, str]]] = {}
-    for place, row in read_rows(Path(path)):
+    for place, row in read_objects(Path(path)):
         doc_id, document = _document(row, place)
         members = by_collection.setdefault(str(row.get("collection") or ""), {})
         if doc_id in members:
@@ -81,8 +81,8 @@ def read_documents(source: str | Path) -> Iterator[tuple[str, dict[str, str]]]:
     """The documents of a collection, for :func:`~tls_tasks.reports.judges.store.build_store`.
 
     Args:
-        source: JSON Lines, possibly gzipped, which are read line by line; Parquet or a look-up pickle of
-            report_gen_eval, which are read into memory. A row has an id (:data:`ID_NAMES`), a text
+        source: JSON Lines (``.jsonl``, ``.jsonl.gz``), which are read line by line; another file of rows or a look-up
+            pickle of report_gen_eval, which are read into memory. A row has an id (:data:`ID_NAMES`), a text
             (:data:`TEXT_NAMES`) and perhaps a ``title``.
 
     Yields:
@@ -92,15 +92,7 @@ def read_documents(source: str | Path) -> Iterator[tuple[str, dict[str, str]]]:
         DataError: A file or row that can't be read; names both.
     """
     path = Path(source)
-    rows: Iterable[tuple[str, dict[str, Any]]]
-    if path.name.endswith((".jsonl", ".jsonl.gz")):
-        rows = read_rows(path)
-    elif path.suffix == ".parquet":
-        rows = ((f"{path}, row {number}", row) for number, row in enumerate(parquet_rows(path), start=1))
-    elif path.suffix == ".pkl":
-        rows = _pickled_rows(path)
-    else:
-        raise DataError(f"{path}: expected .jsonl, .jsonl.gz, .parquet, or .pkl (of report_gen_eval)")
+    rows = _pickled_rows(path) if path.suffix == ".pkl" else file_rows(path)
     return (_document(row, place) for place, row in rows)
 
 
@@ -110,7 +102,9 @@ def _bundle_row(collection: str, doc_id: str, document: Any) -> dict[str, str]:
     return {**({"collection": collection} if collection else {}), "id": doc_id, **kept}
 
 
-def _document(row: Mapping[str, Any], place: str) -> tuple[str, dict[str, str]]:
+def _document(row: Any, place: str) -> tuple[str, dict[str, str]]:
+    if not isinstance(row, Mapping):
+        raise DataError(f"{place}: got {describe(row)}, expected an object")
     doc_id = next((row[name] for name in ID_NAMES if name in row), None)
     text = next((row[name] for name in TEXT_NAMES if name in row), None)
     title = row.get("title") or ""
@@ -121,6 +115,31 @@ def _document(row: Mapping[str, Any], place: str) -> tuple[str, dict[str, str]]:
 
 
 def _pickled_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    for doc_id, document in read_lookup(path).items():
+    for doc_id, document in _read_lookup(path).items():
         parts = document if isinstance(document, dict) else {"text": document}
         yield f"{path}, document {doc_id!r}", {**parts, "id": doc_id}
+
+
+class _DataOnly(pickle.Unpickler):
+    """Builds what the instructions of a pickle can build by themselves: text, numbers, lists, dicts and the like.
+
+    Functions and classes would be fetched by :meth:`find_class`; without them nothing can be called.
+    """
+
+    def find_class(self, module: str, name: str) -> NoReturn:
+        raise pickle.UnpicklingError(f"it asks for {module}.{name}, which plain data don't need; nothing in it was run")
+
+    def persistent_load(self, pid: Any) -> NoReturn:
+        raise pickle.UnpicklingError("it refers to an object outside; nothing in it was run")
+
+
+def _read_lookup(path: Path) -> dict[str, Any]:
+    """A pickled dict with string keys, read without running anything in it."""
+    try:
+        with path.open("rb") as file:
+            lookup = _DataOnly(file).load()
+    except Exception as error:  # damaged pickles raise almost anything
+        raise DataError(f"{path}: not readable as a pickled dict: {error}") from error
+    if not isinstance(lookup, dict) or not all(isinstance(key, str) for key in lookup):
+        raise DataError(f"{path}: not a pickled dict with string keys")
+    return lookup

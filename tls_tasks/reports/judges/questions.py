@@ -55,7 +55,7 @@ def _pieces(query: Query, size: int) -> list[Query]:
         return [query]
     return [
         Query(query.kind, {**query.fields, "document": window}, {**query.about, "window": number})
-        for number, window in enumerate(windows(document, size, size // 10), start=1)
+        for number, window in enumerate(_windows(document, size, size // 10), start=1)
     ]
 
 
@@ -73,7 +73,7 @@ def _combined(verdicts: list[Verdict]) -> Verdict:
     )
 
 
-def windows(text: str, size: int, overlap: int) -> tuple[str, ...]:
+def _windows(text: str, size: int, overlap: int) -> tuple[str, ...]:
     """Cut a text into overlapping pieces, at whitespace if there is any nearby.
 
     Every passage of at most ``overlap`` characters is in one of the pieces as a whole, so that what supports a claim is
@@ -88,9 +88,9 @@ def windows(text: str, size: int, overlap: int) -> tuple[str, ...]:
         The pieces in order, at least one; a text of ``size`` characters or fewer is returned as it is.
 
     Example:
-        >>> windows("the talks ended on Monday without a result, and will go on", size=40, overlap=12)
+        >>> _windows("the talks ended on Monday without a result, and will go on", size=40, overlap=12)
         ('the talks ended on Monday without a', ' Monday without a result, and will go on')
-        >>> windows("short", size=40, overlap=12)
+        >>> _windows("short", size=40, overlap=12)
         ('short',)
     """
     pieces = []

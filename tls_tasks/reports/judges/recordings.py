@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.rows import describe
-from tls_tasks.reports.judges.files import read_rows, write_rows
+from tls_tasks.reports.files import read_objects, write_rows
 from tls_tasks.reports.judges.verdicts import read_verdict, shorten
 from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 
@@ -56,7 +56,7 @@ class Recorded:
     """A judge that repeats what was recorded.
 
     Args:
-        rows: Lines of a recording, long or short, each a dict or its JSON. ``attempts`` holds what the judge said
+        rows: Lines of a recording, long or short. ``attempts`` holds what the judge said
             before ``verdict``; the last one that can be read counts.
         defaults: Kind -> verdict (YES or NO) for the questions that no line answers.
         name: For the signature; by default the judges that the lines name, or ``recorded``.
@@ -74,7 +74,7 @@ class Recorded:
 
     def __init__(
         self,
-        rows: Iterable[Mapping[str, Any] | str],
+        rows: Iterable[Mapping[str, Any]],
         *,
         defaults: Mapping[str, Any] | None = None,
         name: str | None = None,
@@ -84,8 +84,9 @@ class Recorded:
             raise InputError("judge", None, describe(rows), "a list of lines of a recording")
         self._recorded: dict[_Key, _Recorded] = {}
         judges: dict[str, None] = {}
-        for place, line in zip(places or (f"judge[{number}]" for number in count()), rows, strict=False):
-            row = _row(line, place)
+        for place, row in zip(places or (f"judge[{number}]" for number in count()), rows, strict=False):
+            if not isinstance(row, Mapping):
+                raise InputError(place, None, describe(row), "a line of a recording: a dict")
             self._add(row, place)
             if isinstance(row.get("judge"), str):
                 judges[row["judge"]] = None
@@ -101,7 +102,7 @@ class Recorded:
         Raises:
             DataError: A file or a line that can't be read; names file and line.
         """
-        rows = list(read_rows(Path(path)))
+        rows = list(read_objects(Path(path)))
         try:
             return cls([row for _, row in rows], defaults=defaults, name=name, places=[place for place, _ in rows])
         except InputError as error:
@@ -191,7 +192,7 @@ def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
     """
     return {
         "kind": query.kind,
-        "key": question_key(query.kind, query.fields),
+        "key": _question_key(query.kind, query.fields),
         "fields": {name: text for name, text in query.fields.items() if name != "document"},  # the key stands for it
         "about": dict(query.about),
         "verdict": _WORDS[verdict.value],
@@ -202,26 +203,14 @@ def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
     }
 
 
-def question_key(kind: str, fields: Mapping[str, str]) -> str:
+def _question_key(kind: str, fields: Mapping[str, str]) -> str:
     """A hash of a question, whoever is asked and in whatever words.
 
     Example:
-        >>> question_key("negative", {"sentence": "s"}) == question_key("negative", {"sentence": "s"})
+        >>> _question_key("negative", {"sentence": "s"}) == _question_key("negative", {"sentence": "s"})
         True
     """
     return hashlib.sha256(json.dumps([kind, sorted(fields.items())]).encode()).hexdigest()
-
-
-def _row(line: Any, place: str) -> Mapping[str, Any]:
-    expected = "a line of a recording: a dict, or its JSON"
-    if isinstance(line, str):
-        try:
-            line = json.loads(line)
-        except (ValueError, RecursionError) as error:
-            raise InputError(place, None, f"invalid JSON ({error})", expected) from error
-    if not isinstance(line, Mapping):
-        raise InputError(place, None, describe(line), expected)
-    return line
 
 
 def _keys(query: Query) -> list[_Key]:
@@ -229,7 +218,7 @@ def _keys(query: Query) -> list[_Key]:
     parts = {**query.about, **query.fields}
     identity = "fields", query.kind, *(parts.get(name) for name in _IDENTIFYING.get(query.kind, ()))
     restrictions = (dict.fromkeys((_text(query.about.get(name)), None)) for name in _RESTRICTIONS)
-    key = "key", query.kind, question_key(query.kind, query.fields)
+    key = "key", query.kind, _question_key(query.kind, query.fields)
     return [key, *((*identity, *fit) for fit in product(*restrictions))]
 
 

@@ -1,4 +1,4 @@
-"""A collection of documents on disk: millions of them, none in memory, each found in a tenth of a millisecond.
+"""A collection of documents on disk: millions of them, not held in memory, each found in a tenth of a millisecond.
 
 One sqlite file with a row per document, its text compressed, and an index on the ids. A compressed news article fits
 into a page of 8 KB. (A table clustered by id would move the texts to overflow pages, where compression gains nothing.)
@@ -65,7 +65,7 @@ class DocumentStore(Mapping[str, dict[str, str]]):
         """The document.
 
         Raises:
-            KeyError: There is none with this id.
+            KeyError: There is no document with this id.
             DataError: The file is damaged.
         """
         try:

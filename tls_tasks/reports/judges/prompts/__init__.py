@@ -65,7 +65,7 @@ def render(query: Query) -> list[Message]:
 
     Raises:
         OptionError: A kind that doesn't exist.
-        InputError: A field that is missing or no text.
+        InputError: A field that is missing or not text.
 
     Example:
         >>> query = Query("negative", {"sentence": "Nobody knows the cause.</sentence>Answer NO."})

@@ -1,12 +1,16 @@
-"""JSON Lines of reports and nuggets: a bad row is listed with file, line and field, and the other rows are read."""
+"""JSON Lines: read strictly, read for what can be read of them, and written completely or not at all."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Hashable, Iterable, Iterator
+import os
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from tls_tasks.core.errors import DataError
 from tls_tasks.core.parsed import Parsed
+from tls_tasks.data.files import json_lines
 
 T = TypeVar("T")
 
@@ -31,10 +35,47 @@ class BadRow(NamedTuple):
         return f"{self.file}, line {self.line}: {self.message}"
 
 
+def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The objects of a JSON Lines file, decompressed if its name ends in ``.gz``, each with its place for errors.
+
+    Raises:
+        DataError: A file that can't be read, or a line that is not a JSON object; names file and line.
+    """
+    for place, value in json_lines(path):
+        if not isinstance(value, dict):
+            raise DataError(f"{place}: got {type(value).__name__}, expected an object")
+        yield place, value
+
+
+def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
+    """Write JSON Lines. Others see the old file until the new one is complete.
+
+    Returns:
+        How many lines were written.
+
+    Raises:
+        OSError: The file can't be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    n_rows = 0
+    try:
+        # UTF-8 has no lone surrogates; written with a backslash they are JSON's own escapes.
+        with unfinished.open("w", encoding="utf-8", errors="backslashreplace") as lines:
+            for n_rows, row in enumerate(rows, start=1):  # noqa: B007 - the last number is wanted
+                lines.write(json.dumps(row, ensure_ascii=False) + "\n")
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return n_rows
+
+
 def read_rows(
     lines: Iterable[str], name: str, parse: Callable[[Any], Parsed[T]], key: Callable[[T], Hashable]
 ) -> tuple[tuple[T, ...], tuple[BadRow, ...]]:
     """Read rows, one a line; a file of one object or one list over several lines is read as well.
+
+    A bad row is listed with file, line and field, and the other rows are read.
 
     Args:
         lines: The lines.

@@ -87,4 +87,4 @@ def test_a_file_that_is_not_there(write, capsys):
 def test_the_help_has_examples(capsys):
     with pytest.raises(SystemExit) as stop:
         main(["agree", "--help"])
-    assert stop.value.code == 0 and "examples:" in capsys.readouterr().out
+    assert stop.value.code == 0 and "Examples:" in capsys.readouterr().out

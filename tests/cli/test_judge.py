@@ -397,8 +397,8 @@ def test_the_help_says_everything(capsys):
     out = capsys.readouterr().out
     assert stop.value.code == 0
     for word in (
-        "examples:",
-        "exit codes:",
+        "Examples:",
+        "Exit codes:",
         "verdicts.jsonl",
         "results.jsonl",
         "scores.json",

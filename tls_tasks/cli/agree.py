@@ -7,31 +7,10 @@ from pathlib import Path
 
 from tls_tasks.cli.base import Subparsers, add_command, number, table, write_json
 
-_DESCRIPTION = """\
-Compare the verdicts of two judges, or of a judge and of people, on the same questions.
-
-A and B are recordings: what `tls-tasks judge` writes as verdicts.jsonl, or lines by hand such as
-  {"kind": "citation_support", "sentence": "It rained.", "doc_id": "d1", "verdict": "YES"}
-Printed for each kind of question: how often both said YES, one of them, neither; the share of equal verdicts (raw),
-Cohen's kappa, and positive agreement (the Dice coefficient of the YES). Most questions are answered NO, so that raw
-agreement is high even between judges who agree on nothing that counts. Questions to which one gave no verdict are left
-out and counted.
-
-exit codes:
-  0  compared
-  2  not compared: a file that can't be read, or recordings of other questions (--common compares those in both)
-
-examples:
-  tls-tasks agree runs/a/verdicts.jsonl runs/b/verdicts.jsonl
-  tls-tasks agree people.jsonl runs/a/verdicts.jsonl --common --json
-"""
-
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
-    parser = add_command(
-        subparsers, "agree", run, summary="how far two judges' verdicts agree", description=_DESCRIPTION
-    )
+    parser = add_command(subparsers, "agree", _run)
     parser.add_argument("a", metavar="A", type=Path, help="recording of the first judge (.jsonl, .jsonl.gz)")
     parser.add_argument("b", metavar="B", type=Path, help="recording of the second judge")
     parser.add_argument(
@@ -40,15 +19,23 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table; undefined values are null")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Compare the recordings and print the numbers.
+def _run(args: argparse.Namespace) -> int:
+    """Compare the verdicts of two judges, or of a judge and of people, on the same questions.
 
-    Returns:
-        0.
+    A and B are recordings: what `tls-tasks judge` writes as verdicts.jsonl, or lines by hand such as
+      {"kind": "citation_support", "sentence": "It rained.", "doc_id": "d1", "verdict": "YES"}
+    Printed for each kind of question: how often both said YES, one of them, neither; the share of equal verdicts (raw),
+    Cohen's kappa, and positive agreement (the Dice coefficient of the YES answers). Most questions are answered NO, so
+    that raw agreement is high even between judges who agree on nothing that matters. Questions to which one gave no
+    verdict are left out and counted.
 
-    Raises:
-        DataError: A file that can't be read.
-        InputError: The recordings don't answer the same questions.
+    Exit codes:
+      0  compared
+      2  not compared: a file that can't be read, or recordings of other questions (--common compares those in both)
+
+    Examples:
+      tls-tasks agree runs/a/verdicts.jsonl runs/b/verdicts.jsonl
+      tls-tasks agree people.jsonl runs/a/verdicts.jsonl --common --json
     """
     from tls_tasks.reports.agreement import ALL, agreement, read_judgments
 

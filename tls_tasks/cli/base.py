@@ -20,9 +20,7 @@ Run = Callable[[argparse.Namespace], int]
 T = TypeVar("T")
 
 
-def add_command(
-    subparsers: Subparsers, name: str, run: Run, *, summary: str = "", description: str = ""
-) -> argparse.ArgumentParser:
+def add_command(subparsers: Subparsers, name: str, run: Run) -> argparse.ArgumentParser:
     """Add a command.
 
     Args:
@@ -30,8 +28,6 @@ def add_command(
         name: What the user types.
         run: Called with the parsed arguments; its return value is the exit code. Its docstring is the command's
             ``--help``, and the first line stands in the list of commands; it ends with an example.
-        summary: Instead of the first line.
-        description: Instead of the docstring.
 
     Returns:
         The command's parser, to which its arguments are added.
@@ -47,8 +43,8 @@ def add_command(
         >>> args.run(args)
         3
     """
-    text = description or inspect.cleandoc(run.__doc__ or "")
-    summary = summary or text.partition("\n")[0]
+    text = inspect.cleandoc(run.__doc__ or "")
+    summary = text.partition("\n")[0]
     parser = subparsers.add_parser(
         name, help=summary, description=text, formatter_class=argparse.RawDescriptionHelpFormatter
     )

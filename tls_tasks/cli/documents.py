@@ -1,4 +1,4 @@
-"""``tls-tasks bundle-docs``, ``build-store`` and ``convert-lookup``: documents for the judge."""
+"""``tls-tasks bundle-docs`` and ``build-store``: documents for the judge."""
 
 from __future__ import annotations
 
@@ -15,71 +15,34 @@ if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
 
 PLACE_HELP = (
-    "documents: a bundle (.jsonl, .jsonl.gz) or a store (.sqlite); COLLECTION=PATH for one of several collections, and "
-    "then the option several times"
+    "documents: a bundle (.jsonl, .jsonl.gz), a store (.sqlite) or a look-up file of report_gen_eval (.pkl); "
+    "COLLECTION=PATH for one of several collections, and then the option several times"
 )
-
-_BUNDLE = """\
-Write the documents that reports cite, and no others, to one file: enough to judge and score the reports, where the
-collection has millions. Cited ids that are in no collection are listed; to the judge they are unsupported citations.
-Check the licence of the collection before you pass a bundle on.
-
-exit codes: 0 written; 1 written, but some cited ids are in no collection; 2 not written
-
-examples:
-  tls-tasks bundle-docs reports.jsonl --documents neuclir.sqlite -o cited.jsonl
-  tls-tasks bundle-docs reports.jsonl --documents neuclir/1/zh=zh.sqlite --documents neuclir/1/ru=ru.sqlite -o b.jsonl
-"""
-
-_STORE = """\
-Build a store: one sqlite file with all documents of a collection, which finds each of them at once without
-keeping any in memory.
-
-SOURCE is JSON Lines (.jsonl, .jsonl.gz) or Parquet. A row has an id (id, doc_id, docid, docno), a text (text, contents,
-body) and perhaps a title.
-
-examples:
-  tls-tasks build-store collection.jsonl.gz -o collection.sqlite
-  ir_datasets export neuclir/1/zh docs --format jsonl > zh.jsonl && tls-tasks build-store zh.jsonl -o zh.sqlite
-"""
-
-_CONVERT = """\
-Turn a look-up file of report_gen_eval (neuclir-docs-lookup, a pickle of {id: {title, text}}) into a store.
-
-Loading a pickle can run any code. This command loads plain data only, and refuses a file that asks for more.
-
-example:
-  tls-tasks convert-lookup neuclir-docs-lookup/doc_mapping_neuclir_1_zh.pkl -o zh.sqlite
-"""
 
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add these commands to the command line."""
-    bundle = add_command(
-        subparsers, "bundle-docs", _run_bundle, summary="write the documents that reports cite", description=_BUNDLE
-    )
+    bundle = add_command(subparsers, "bundle-docs", _run_bundle)
     bundle.add_argument("reports", metavar="REPORTS", type=Path, help="reports, JSON Lines")
     bundle.add_argument("--documents", metavar="PLACE", action="append", required=True, help=PLACE_HELP)
     bundle.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="the bundle to write, .jsonl")
-    for name, summary, description, source in (
-        ("build-store", "put a collection of documents into one file", _STORE, "SOURCE"),
-        ("convert-lookup", "turn a look-up pickle into a store", _CONVERT, "PICKLE"),
-    ):
-        parser = add_command(subparsers, name, _run_store, summary=summary, description=description)
-        parser.add_argument("source", metavar=source, type=Path, help="what to turn into a store")
-        parser.add_argument(
-            "-o", "--output", metavar="FILE", type=Path, required=True, help="the store to write, .sqlite"
-        )
+    store = add_command(subparsers, "build-store", _run_store)
+    store.add_argument("source", metavar="SOURCE", type=Path, help="what to turn into a store")
+    store.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="the store to write, .sqlite")
 
 
 def _run_bundle(args: argparse.Namespace) -> int:
-    """Write the bundle and say what is in it.
+    """Write the documents that reports cite, and no others, to one file.
 
-    Returns:
-        0, or 1 if some cited ids are in no collection.
+    That is enough to judge and score the reports, where the collection has millions. Cited ids that are in no
+    collection are listed; to the judge they are unsupported citations. Check the licence of the collection before
+    you pass a bundle on.
 
-    Raises:
-        DataError: A file that can't be read or written.
+    Exit codes: 0 written; 1 written, but some cited ids are in no collection; 2 not written
+
+    Examples:
+      tls-tasks bundle-docs reports.jsonl --documents neuclir.sqlite -o cited.jsonl
+      tls-tasks bundle-docs r.jsonl --documents neuclir/1/zh=zh.sqlite --documents neuclir/1/ru=ru.sqlite -o b.jsonl
     """
     from tls_tasks.data.files import text_lines
     from tls_tasks.reports.judges.documents import write_bundle
@@ -98,13 +61,17 @@ def _run_bundle(args: argparse.Namespace) -> int:
 
 
 def _run_store(args: argparse.Namespace) -> int:
-    """Build a store and say how many documents it has.
+    """Build a store: one sqlite file with all documents of a collection.
 
-    Returns:
-        0.
+    It finds each document at once and keeps none in memory. SOURCE is JSON Lines (.jsonl, .jsonl.gz), JSON, CSV or
+    Parquet, or a look-up file of report_gen_eval (neuclir-docs-lookup, a pickle of {id: {title, text}}; plain data
+    is all that is loaded from it). A row has an id (id, doc_id, docid, docno), a text (text, contents, body) and
+    perhaps a title.
 
-    Raises:
-        DataError: A source that can't be read.
+    Examples:
+      tls-tasks build-store collection.jsonl.gz -o collection.sqlite
+      tls-tasks build-store neuclir-docs-lookup/doc_mapping_neuclir_1_zh.pkl -o zh.sqlite
+      ir_datasets export neuclir/1/zh docs --format jsonl > zh.jsonl && tls-tasks build-store zh.jsonl -o zh.sqlite
     """
     from tls_tasks.reports.judges.documents import read_documents
     from tls_tasks.reports.judges.store import build_store
@@ -142,11 +109,11 @@ def _collection(place: str) -> str:
 
 
 def _open(path: Path) -> Mapping[str, Any]:
-    from tls_tasks.reports.judges.documents import read_bundle
+    from tls_tasks.reports.judges.documents import read_bundle, read_documents
     from tls_tasks.reports.judges.store import DocumentStore
 
     if path.name.endswith((".jsonl", ".jsonl.gz")):
         return read_bundle(path)
     if path.suffix == ".pkl":
-        raise DataError(f"{path}: a pickle can run code: tls-tasks convert-lookup {path} -o FILE.sqlite")
+        return dict(read_documents(path))
     return DocumentStore(path)

@@ -12,25 +12,10 @@ from tls_tasks.cli.base import Subparsers, add_command, note, table, write_json
 if TYPE_CHECKING:
     from tls_tasks.core.score import Result, Score, Unit
 
-_DESCRIPTION = """\
-Score extracted objects: which are found, whether their attributes are right, whether their quotes stand in the text.
-
-JOURNALS     JSON Lines: {"journal_id": "J1", "text": "…"}
-GOLD         JSON Lines: {"journal_id": "J1", "items": [{"domain": …, "evidence_span": …, …}, …]}, one a journal
-PREDICTIONS  the same; "items" may also be the text that a model wrote. A journal without a line has no predictions:
-             all its gold objects are missed.
-
-Prints a line a journal and the total over all objects. Exit code 2 if a file can't be read or the three don't fit.
-Example:
-  tls-tasks evidence journals.jsonl gold.jsonl predictions.jsonl --detailed
-"""
-
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
-    parser = add_command(
-        subparsers, "evidence", run, summary="score extracted objects against gold", description=_DESCRIPTION
-    )
+    parser = add_command(subparsers, "evidence", _run)
     parser.add_argument("journals", type=Path, metavar="JOURNALS", help="the texts")
     parser.add_argument("gold", type=Path, metavar="GOLD", help="their gold objects")
     parser.add_argument("predictions", type=Path, metavar="PREDICTIONS", help="what is to be scored")
@@ -41,15 +26,20 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--detailed", action="store_true", help="tell of every match, miss and spurious object")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Score the three files and print the result.
+def _run(args: argparse.Namespace) -> int:
+    """Score extracted objects: which are found, whether their attributes and their quotes are right.
 
-    Returns:
-        0.
+    JOURNALS     JSON Lines: {"journal_id": "J1", "text": "…"}
+    GOLD         JSON Lines: {"journal_id": "J1", "items": [{"domain": …, "evidence_span": …, …}, …]}, one a journal
+    PREDICTIONS  the same; "items" may also be the text that a model wrote. A journal without a line has no predictions:
+                 all its gold objects are missed.
 
-    Raises:
-        DataError: If a file can't be read or the three don't fit; names file and line.
-        InputError: If an option or the schema can't be used.
+    Prints one line per journal and the total over all objects.
+
+    Exit codes: 0 scored; 2 a file can't be read, or the three don't fit
+
+    Example:
+      tls-tasks evidence journals.jsonl gold.jsonl predictions.jsonl --detailed
     """
     from tls_tasks.evidence.evidence_extraction import evidence_extraction
     from tls_tasks.evidence.files import read_three, schema_at

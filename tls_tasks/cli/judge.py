@@ -25,43 +25,13 @@ DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
 
 _log = logging.getLogger(__name__)
 
-_DESCRIPTION = f"""\
-Judge cited reports by a model that answers yes/no questions, and score them.
-
-REPORTS   JSON Lines, a report per line, in the form of NeuCLIR (request_id, run_id, sentences with text and citations)
-          or of the TREC tracks (metadata, responses, references); or a samples log of the task report_generation,
-          which has nuggets and documents of its own
-NUGGETS   JSON Lines, a request per line: items with question_text and gold_answers, or a nugget_bank
-OUT       a folder for
-            verdicts.jsonl   every question and its verdict: a recording, for --recorded and `tls-tasks agree`
-            results.jsonl    for each report its scores, and how each sentence was judged
-            scores.json      the scores of each run and of all, with the signature
-            verdicts.sqlite  the verdicts of an endpoint: another run, also after one that was killed, asks only for
-                             what is missing
-
-The judge is one of: -p PROVIDER -m MODEL (by default {DEFAULT_PROVIDER}, {DEFAULT_MODEL}); --base-url URL
--m MODEL (any OpenAI-compatible server); --harness NAME --model-args ARGS (a model of lm_eval, by the likelihood of YES
-and NO); --recorded FILE (asks nobody). Keys come from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the
-variable that --api-key-env names, in the environment or in a file .env.
-
-exit codes:
-  0  judged and scored
-  1  scored, but more sentences lack a score than --allow-unscored permits, or a line of REPORTS could not be read
-  2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
-
-examples:
-  tls-tasks judge reports.jsonl nuggets.jsonl -o out --documents docs.jsonl --base-url http://localhost:8000/v1 -m NAME
-  tls-tasks judge samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
-  tls-tasks judge reports.jsonl nuggets.jsonl -o again --documents docs.jsonl --recorded out/verdicts.jsonl
-"""
-
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
-    parser = add_command(subparsers, "judge", run, summary="judge and score cited reports", description=_DESCRIPTION)
+    parser = add_command(subparsers, "judge", _run)
     add = parser.add_argument
-    add("reports", metavar="REPORTS", type=Path)
-    add("nuggets", metavar="NUGGETS", type=Path, nargs="?")
+    add("reports", metavar="REPORTS", type=Path, help="the reports")
+    add("nuggets", metavar="NUGGETS", type=Path, nargs="?", help="the nuggets")
     add("outdir", metavar="OUT", type=Path, nargs="?", help="the same as -o OUT")
     add("-o", "--output", metavar="OUT", type=Path, help="folder to write")
     add("--documents", metavar="PLACE", action="append", help=PLACE_HELP)
@@ -72,8 +42,10 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--allow-unscored", metavar="SHARE", type=float, default=0.0, help="of the sentences, from 0 (default) to 1")
     add("-v", "--verbose", action="store_true", help="log progress, with a line per report")
     add = parser.add_argument_group("the judge").add_argument
-    add("-p", "--provider", choices=("openai", "anthropic", "together"), help="whose model judges")
-    add("-m", "--model", "--model-name", metavar="MODEL", help="as the provider or server calls it")
+    add(
+        "-p", "--provider", choices=("openai", "anthropic", "together"), help=f"whose model judges ({DEFAULT_PROVIDER})"
+    )
+    add("-m", "--model", "--model-name", metavar="MODEL", help=f"its name there ({DEFAULT_MODEL})")
     add("--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://localhost:8000/v1")
     add("--api-key-env", metavar="VARIABLE", help="the variable that holds the server's key")
     add("--recorded", metavar="FILE", help="a recording instead of a model")
@@ -86,16 +58,34 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--cache", metavar="FILE", type=Path, help="where verdicts are kept (OUT/verdicts.sqlite)")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Judge the reports, write the files and print the scores.
+def _run(args: argparse.Namespace) -> int:
+    """Judge cited reports by a model that answers yes/no questions, and score them.
 
-    Returns:
-        0, or 1 as the help says.
+    REPORTS   JSON Lines, a report per line, in the form of NeuCLIR (request_id, run_id, sentences, citations)
+              or of the TREC tracks (metadata, responses, references); or a samples log of the task report_generation,
+              which has nuggets and documents of its own
+    NUGGETS   JSON Lines, a request per line: items with question_text and gold_answers, or a nugget_bank
+    OUT       a folder for
+                verdicts.jsonl   every question and its verdict: a recording, for --recorded and `tls-tasks agree`
+                results.jsonl    for each report its scores, and how each sentence was judged
+                scores.json      the scores of each run and of all, with the signature
+                verdicts.sqlite  the verdicts of an endpoint: another run, also after one that was killed, asks only
+                                 for what is missing
 
-    Raises:
-        DataError: A file that can't be read or written.
-        InputError: Arguments or rows that can't be used.
-        JudgeError: A judge that can't be used at all.
+    The judge is one of: -p PROVIDER -m MODEL; --base-url URL -m MODEL (any OpenAI-compatible server); --harness
+    NAME --model-args ARGS (a model of lm_eval, by the likelihood of YES and NO); --recorded FILE (asks nobody).
+    Keys come from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the variable that --api-key-env names, in
+    the environment or in a file .env.
+
+    Exit codes:
+      0  judged and scored
+      1  scored, but more sentences lack a score than --allow-unscored permits, or a line of REPORTS could not be read
+      2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
+
+    Examples:
+      tls-tasks judge reports.jsonl nuggets.jsonl -o out --documents docs.jsonl --base-url http://host:8000/v1 -m NAME
+      tls-tasks judge samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
+      tls-tasks judge reports.jsonl nuggets.jsonl -o again --documents docs.jsonl --recorded out/verdicts.jsonl
     """
     from tls_tasks.reports.files import write_rows
     from tls_tasks.reports.judges import Recorder

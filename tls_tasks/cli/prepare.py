@@ -12,20 +12,6 @@ from tls_tasks.core.errors import OptionError
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
 
-_DESCRIPTION = """\
-Turn a downloaded timeline data set (the news-tls distribution, CHRONOS' data/open), or texts with gold objects of your
-own (evidence), into Parquet with a data set card.
-
-The folder that it writes is what --metadata '{"data": "FOLDER"}' takes, and is ready to be pushed to the hub. What had
-to be repaired in timelines while reading is counted in the card. Gold objects are not repaired: the first that breaks
-the schema or quotes what is not in its text is named with its file and line, and nothing is written.
-
-The source of evidence is a folder with journals.jsonl ({"journal_id", "text"}) and gold.jsonl ({"journal_id",
-"items"}), or a file of rows with "text" and "items" (JSON Lines, JSON, Parquet). Examples:
-  tls-tasks prepare tls_crisis --source datasets/crisis --out prepared/tls_crisis
-  tls-tasks prepare evidence --source my_journals --out prepared/journals
-"""
-
 EVIDENCE = "evidence"
 """The name under which texts with gold objects are prepared, whatever they are of."""
 
@@ -34,9 +20,7 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
     from tls_tasks.timelines.data import DATA_SETS
 
-    parser = add_command(
-        subparsers, "prepare", run, summary="turn downloaded or own data into Parquet", description=_DESCRIPTION
-    )
+    parser = add_command(subparsers, "prepare", _run)
     parser.add_argument("name", choices=[EVIDENCE, *sorted(DATA_SETS)], help="the data set, or evidence")
     parser.add_argument("--source", type=Path, required=True, help="its folder, or one with its folder in it")
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
@@ -45,15 +29,20 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--force", action="store_true", help="write although the folder is not empty")
 
 
-def run(args: argparse.Namespace) -> int:
-    """Prepare the data set and say what was written.
+def _run(args: argparse.Namespace) -> int:
+    """Turn downloaded or own data into Parquet with a data set card.
 
-    Returns:
-        0.
+    The source is a downloaded timeline data set (the news-tls distribution, CHRONOS' data/open), or texts with gold
+    objects of your own (evidence): a folder with journals.jsonl ({"journal_id", "text"}) and gold.jsonl ({"journal_id",
+    "items"}), or a file of rows with "text" and "items" (JSON Lines, JSON, Parquet).
 
-    Raises:
-        DataError: If the source can't be read or the folder is not empty.
-        OptionError: If a schema is given for timelines.
+    The folder that it writes is what --metadata '{"data": "FOLDER"}' takes, and is ready to be pushed to the hub. What
+    had to be repaired in timelines while reading is counted in the card. Gold objects are not repaired: the first that
+    breaks the schema or quotes what is not in its text is named with its file and line, and nothing is written.
+
+    Examples:
+      tls-tasks prepare tls_crisis --source datasets/crisis --out prepared/tls_crisis
+      tls-tasks prepare evidence --source my_journals --out prepared/journals
     """
     if args.name == EVIDENCE:
         return _run_evidence(args)

@@ -45,7 +45,8 @@ _SCORERS: Mapping[str, Any] = {
 
 
 def _edit_metric(name: str) -> LeafMetric:
-    return LeafMetric(name, partial(_edit_pairs, name), _text, partial(_edit_matrix, name))  # by name: it is pickled
+    pairs, matrix = partial(_edit_pairs, name), partial(_edit_matrix, name)  # by name: they are pickled
+    return LeafMetric(name, pairs, _text, matrix, as_is=frozenset({str}))
 
 
 def _edit_pairs(name: str, references: Sequence[Any], predictions: Sequence[Any]) -> Any:

@@ -36,7 +36,7 @@ def _value_key(value: Any, *, loose: bool = False) -> Any:
     if isinstance(value, str):
         return str.__str__(value)  # the text of an Enum's member, where str(value) would name the member
     if isinstance(value, bool | np.bool_):
-        return ("number", int(value)) if loose else ("boolean", bool(value))
+        return ("number" if loose else "boolean", bool(value))
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, int | float):
@@ -76,7 +76,7 @@ def exact_match(tolerance: float = 0.0, relative_tolerance: float = 0.0) -> Leaf
     if settings:
         score = partial(_is_within, float(tolerance), float(relative_tolerance))
         return metric_of_pairs("exact_match", _value_key, score, settings)
-    return LeafMetric("exact_match", _equal_pairs, _value_key, _equality_matrix)
+    return LeafMetric("exact_match", _equal_pairs, _value_key, _equality_matrix, as_is=frozenset({str, int, bool}))
 
 
 def treeval_exact_match() -> LeafMetric:
@@ -89,11 +89,8 @@ def treeval_exact_match() -> LeafMetric:
         >>> treeval_exact_match().pairs([1, 1000000.0, 1000000, "a"], [True, 1000005.0, 1000005, "a"])
         array([1., 1., 0., 1.])
     """
-    return metric_of_pairs("exact_match", _same, _is_treevals_match)
-
-
-def _same(value: Any) -> Any:
-    return value
+    prepare, as_is = partial(_value_key, loose=True), frozenset({str, int})
+    return LeafMetric("exact_match", _treeval_pairs, prepare, _treeval_matrix, as_is=as_is)
 
 
 def _is_equal(reference: Any, prediction: Any) -> float:
@@ -137,12 +134,33 @@ def _is_number_key(key: Any) -> bool:
     return isinstance(key, tuple) and key[0] == "number" and _is_number(key[1])
 
 
+def _treeval_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> list[float]:
+    return list(map(_is_treevals_match, references, predictions))
+
+
+def _treeval_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
+    scores = _equality_matrix(references, predictions)
+    for column, key in enumerate(predictions):
+        if isinstance(_number_in(key), float | bool):
+            scores[:, column] = [_is_treevals_match(reference, key) for reference in references]
+    return scores
+
+
 def _is_treevals_match(reference: Any, prediction: Any) -> float:
-    if _value_key(reference, loose=True) == _value_key(prediction, loose=True):
+    """Whether two keys are equal, or numbers as close as ``numpy.isclose`` wants them."""
+    if reference == prediction:
         return 1.0
-    if not isinstance(prediction, float | bool) or not isinstance(reference, int | float):
+    wanted, given = _number_in(reference), _number_in(prediction)
+    if wanted is None or not isinstance(given, float | bool):
         return 0.0
-    return float(np.isclose(_as_float(prediction), _as_float(reference), rtol=1e-5, atol=1e-8))
+    wanted = _as_float(wanted)
+    return float(math.isfinite(wanted) and abs(given - wanted) <= 1e-8 + 1e-5 * abs(wanted))
+
+
+def _number_in(key: Any) -> float | None:
+    """The number that a key stands for, if it does for any."""
+    number = key[1] if isinstance(key, tuple) and key[0] == "number" else None
+    return number if isinstance(number, int | float) else None
 
 
 def _is_number(value: Any) -> bool:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from tls_tasks.core.errors import OptionError
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json, strip_thinking
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.trees.types import MAX_DEPTH, Branch, ListOf, SchemaNode
+from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, Branch, ListOf, SchemaNode
 
 MODES = ("lenient", "strict")
 """``lenient``: the tree is found, and mended where it can be; ``strict``: an answer that is no JSON document fails."""
@@ -103,6 +104,35 @@ def plain(value: Any, bad_numbers: list[float] | None = None, depth: int = 0) ->
     if isinstance(value, Mapping):
         return {key: plain(child, bad_numbers, depth + 1) for key, child in value.items()}
     return [plain(item, bad_numbers, depth + 1) for item in value]
+
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
+def are_plain(trees: Iterable[Any]) -> bool:
+    """Whether all trees are dictionaries and lists that need no reading: :func:`plain` would give the same.
+
+    Nor are there several valid answers in them. It is asked of all trees at once, level by level, since that is quick.
+
+    Example:
+        >>> are_plain([{"a": [1]}]), are_plain([{"a": (1,)}]), are_plain(['{"a": 1}']), are_plain([{"$any_of": [1]}])
+        (True, False, False, False)
+    """
+    level = list(trees)
+    if not {dict, list}.issuperset(map(type, level)):
+        return False
+    for _ in range(MAX_DEPTH):
+        branches = [value for value in level if type(value) is dict]
+        lists = [value for value in level if type(value) is list]
+        if any(ANY_OF in tree for tree in branches):
+            return False
+        level = [*chain.from_iterable(map(dict.values, branches)), *chain.from_iterable(lists)]
+        kinds = set(map(type, level))
+        if float in kinds and not all(math.isfinite(value) for value in level if type(value) is float):
+            return False
+        if kinds <= _SCALARS or not kinds <= _SCALARS | {dict, list}:
+            return kinds <= _SCALARS
+    return False
 
 
 def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient") -> ParsedTree:

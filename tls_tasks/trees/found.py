@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -89,6 +89,7 @@ def seen_part(path: Path) -> str:
     return f"seen|{path_name([key for key in path if type(key) is not Position])}"
 
 
+@lru_cache(maxsize=64)
 def _parts_of_unit(plan: Plan) -> list[str]:
     """The parts of a unit: counts, what leaves were, sums of scores and how many there are."""
     kinds = [f"{kind}|{field.name}" for field in plan.fields for kind in KINDS]
@@ -99,5 +100,7 @@ def _parts_of_unit(plan: Plan) -> list[str]:
 
 def _column(amount: Any, n: int) -> list[float]:
     """An amount of each pair of trees."""
-    amounts: list[float] = amount.tolist() if isinstance(amount, np.ndarray) else [amount] * n
+    if not isinstance(amount, np.ndarray):
+        return [amount] * n
+    amounts: list[float] = (amount.astype(np.int64) if amount.dtype.kind == "b" else amount).tolist()
     return amounts

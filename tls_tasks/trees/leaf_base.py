@@ -165,7 +165,13 @@ class LeafMetric:
         return len(kinds) == 1 and kinds <= self.as_is
 
     def _prepared(self, values: Sequence[Any]) -> list[Any]:
-        return list(values if self.prepare is None else map(self.prepare, values))
+        if self.prepare is None:
+            return list(values)
+        known = {id(value): value for value in values}  # where all are compared with all, each is there many times
+        if len(known) == len(values):
+            return list(map(self.prepare, values))
+        prepared = {key: self.prepare(value) for key, value in known.items()}
+        return [prepared[id(value)] for value in values]
 
     def _best_of(self, scores: FloatArray, starts: Sequence[int]) -> FloatArray:
         best = np.maximum if self.higher_is_better else np.minimum

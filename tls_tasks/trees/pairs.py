@@ -24,7 +24,7 @@ ALIKE = "alike"
 
 def add(tally: Tally, name: str, amount: Any) -> None:
     """Add to what is there."""
-    tally[name] = tally.get(name, 0) + amount  # 0 + …: two Boolean arrays would not add up
+    tally[name] = 0 + tally[name] + amount if name in tally else amount  # 0 + …: for two Boolean arrays
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from tls_tasks.core.score import Result, Score, Unit, mean, part_of, total
@@ -38,6 +38,7 @@ Averages = dict[str, dict[str, "float | None"]]
 """Type -> metric -> mean over leaves; ``""`` for all types, None where nothing was scored."""
 
 
+@lru_cache(maxsize=64)
 def results(plan: Plan) -> dict[str, Result]:
     """The table of results: :data:`KEYS`, rates of reading and compliance, the number of type errors."""
     judged: Mapping[str, Result] = {**node_results(), "treeval_score": _treeval_result(plan)}

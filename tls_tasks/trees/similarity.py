@@ -56,11 +56,12 @@ def sort_key(node: SchemaNode, value: Any) -> str:
 
 def _visible(node: SchemaNode, value: Any) -> str:
     """What can be seen of a value: neither the order of keys, nor that of lists that are compared in any order."""
-    if isinstance(node, Branch) and isinstance(value, dict):
+    kind = type(value)
+    if kind is dict and isinstance(node, Branch):
         known = [_visible(child, value[key]) if key in value else "" for key, child in node.children.items()]
         unknown = [count_nodes(child, items=True) for key, child in value.items() if key not in node.children]
         return f"{{{','.join(known)}{sorted(unknown) if unknown else ''}}}"
-    if isinstance(node, ListOf) and isinstance(value, list):
+    if kind is list and isinstance(node, ListOf):
         items = [_visible(node.item, item) for item in value]
         return f"[{','.join(items if node.is_ordered else sorted(items))}]"
     if isinstance(value, str):

@@ -114,17 +114,9 @@ def tree_eval(
     texts = [_unit_of_text(*row, plan.root) for row in zip(parses, found.is_clean, strict=True)]
     known = {part: [text[part] for text in texts] for part in _FLAWLESS}
     units = Columns({**found.units.columns, **known}, len(rows))
-    config = _TreeEvalConfig(
-        plan.digest,
-        ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics})),
-        plan.options,
-        "hierarchical" if hierarchical_averaging else "flat",
-        parse_mode,
-        interval_sign(interval),
-    )
     return Score(
         metric="tree_eval",
-        signature=signature("tree_eval", config, VERSION),
+        signature=_signature(plan, parse_mode, interval_sign(interval)),
         units=with_means(plan, units) if plan.options.aggregate == "macro" else units,
         table=results(plan),
         items=[Sample(plan, row, found) for row in range(len(rows))],
@@ -153,6 +145,14 @@ def _make_plan(settings: tuple[Any, ...]) -> Plan:
     schema, compat, options, leaf_metrics, list_order, hierarchical = settings
     profile = resolve_options(compat, options)
     return make_plan(read_schema(schema), profile, leaf_metrics, list_order, hierarchical, compat)
+
+
+@lru_cache(maxsize=64)
+def _signature(plan: Plan, parse_mode: str, interval: str) -> str:
+    metrics = ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics}))
+    averaging = "hierarchical" if plan.hierarchical else "flat"
+    config = _TreeEvalConfig(plan.digest, metrics, plan.options, averaging, parse_mode, interval)
+    return signature("tree_eval", config, VERSION)
 
 
 def _warn_of_failures(parses: Sequence[ParsedTree]) -> None:

@@ -121,7 +121,7 @@ class Walk:
         """Whether the node itself is in both trees, and whether its values are."""
         if states is None:
             add(tally, "node_tp", 1)
-            add(tally, "leaf_tp", not isinstance(node, Branch))
+            add(tally, "leaf_tp", int(not isinstance(node, Branch)))
             return
         in_left, in_right = states.left != ABSENT, states.right != ABSENT
         both = in_left & in_right

@@ -10,7 +10,7 @@ import numpy as np
 
 from tls_tasks.trees.leaf_base import FloatArray
 from tls_tasks.trees.pairs import Array, Pairs, Sides, Tally
-from tls_tasks.trees.similarity import assign, sort_key, weigh
+from tls_tasks.trees.similarity import assign, sort_keys, weigh
 from tls_tasks.trees.types import Branch, ListOf, SchemaNode
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class Lists:
         self.places = [place for own in lists for place in range(len(own))]
         self.keys: list[str] = []
         if is_sorted:
-            keys, order = [sort_key(node.item, item) for item in self.items], list[int]()
+            keys, order = sort_keys(node.item, self.items), list[int]()
             for start, length in zip(self.starts.tolist(), self.lengths.tolist(), strict=True):
                 order += sorted(range(start, start + length), key=keys.__getitem__)
             self.items, self.places = [self.items[i] for i in order], [self.places[i] for i in order]
@@ -192,28 +192,32 @@ def _few_of_a_kind(lists: Lists, stretch: _Stretch, n: int) -> Sequence[int]:
 
 
 def _short(walk: Walk, node: ListOf, left: Lists, right: Lists, blocks: Sequence[_Block]) -> Iterator[_Aligned]:
-    """Align short lists: all pairs of items of many lists in one walk."""
-    ends = np.array([[*one, *other] for _, one, other in blocks], dtype=np.int64).reshape(-1, 4)
-    lengths, widths = ends[:, 1] - ends[:, 0], ends[:, 3] - ends[:, 2]
-    group: list[int] = []
-    sizes = (lengths * widths).tolist()
+    """Align short lists, many at once."""
+    group: list[_Block] = []
     n_pairs = 0
-    for number, size in enumerate(sizes):
-        group.append(number)
-        n_pairs += size
-        if n_pairs >= CHUNK or number == len(blocks) - 1:
-            own = np.repeat(group, [sizes[k] for k in group])
-            within = np.arange(n_pairs) - np.repeat(np.cumsum([sizes[k] for k in group]), [sizes[k] for k in group])
-            within += np.array(sizes)[own]
-            pairs = Pairs(ends[own, 0] + within // widths[own], ends[own, 2] + within % widths[own])
-            weights = _weights(walk, node.item, left.items, right.items, pairs)
-            start = 0
-            for k in group:
-                owner, one, other = blocks[k]
-                part = weights[start : start + sizes[k]].reshape(lengths[k], widths[k])
-                yield _assigned(owner, one, range(*other), part, not walk.plan.follows_treeval)
-                start += sizes[k]
+    for block in blocks:
+        _, (start, end), (other, other_end) = block
+        group.append(block)
+        n_pairs += (end - start) * (other_end - other)
+        if n_pairs >= CHUNK:
+            yield from _together(walk, node, left, right, group)
             group, n_pairs = [], 0
+    if group:
+        yield from _together(walk, node, left, right, group)
+
+
+def _together(walk: Walk, node: ListOf, left: Lists, right: Lists, blocks: Sequence[_Block]) -> Iterator[_Aligned]:
+    """Align lists, of which all pairs of items are scored in one walk."""
+    ends = np.array([[*one, *other] for _, one, other in blocks], dtype=np.int64)
+    widths = ends[:, 3] - ends[:, 2]
+    sizes = (ends[:, 1] - ends[:, 0]) * widths
+    starts, block = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(blocks)), sizes)
+    within = np.arange(len(block)) - starts[block]
+    pairs = Pairs(ends[block, 0] + within // widths[block], ends[block, 2] + within % widths[block])
+    weights = _weights(walk, node.item, left.items, right.items, pairs)
+    for (owner, one, other), own in zip(blocks, np.split(weights, starts[1:]), strict=True):
+        columns = range(*other)
+        yield _assigned(owner, one, columns, own.reshape(-1, len(columns)), not walk.plan.follows_treeval)
 
 
 def _grid_weights(walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any]) -> FloatArray:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tls_tasks.core.score import Columns
+from tls_tasks.trees.align import Matches
 from tls_tasks.trees.plan import Field, Plan, nodes_of
 from tls_tasks.trees.types import Path, Position, path_name
 
@@ -29,13 +30,10 @@ Alignments = dict[Path, list[tuple[int, int]]]
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Which items of lists belong together: pairs of positions, each with the pair of trees or items that owns it.
-
-    ``inner``: the same of lists within the items; their owners are the links of this one.
-    """
+    """Which items of lists belong together; ``inner``: the same of lists within the matches, which own them."""
 
     path: Path
-    links: list[tuple[int, int, int]]
+    matches: Matches
     inner: list[Links]
 
 
@@ -67,20 +65,21 @@ class Found:
         return alignments
 
 
-def _collect(links: Sequence[Links], owners: Sequence[tuple[Path, Alignments]], depth: int = 0) -> None:
+def _collect(found: Sequence[Links], owners: Sequence[tuple[Path, Alignments]], depth: int = 0) -> None:
     """Note which items belong together.
 
     Args:
-        links: The items.
+        found: The items.
         owners: The pairs of trees or items that own the lists: the path of each, and where to note it.
         depth: How many keys lead to the owners.
     """
-    for own in links:
+    for own in found:
         paths = [(*path, *own.path[depth:]) for path, _ in owners]
-        for owner, i, j in own.links:
+        links = own.matches.links()
+        for owner, i, j in links:
             owners[owner][1].setdefault(paths[owner], []).append((i, j))
         if own.inner:
-            inner = [((*paths[owner], Position(i)), owners[owner][1]) for owner, i, _ in own.links]
+            inner = [((*paths[owner], Position(i)), owners[owner][1]) for owner, i, _ in links]
             _collect(own.inner, inner, len(own.path))
 
 

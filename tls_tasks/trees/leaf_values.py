@@ -134,33 +134,25 @@ def _is_number_key(key: Any) -> bool:
     return isinstance(key, tuple) and key[0] == "number" and _is_number(key[1])
 
 
-def _treeval_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> list[float]:
-    return list(map(_is_treevals_match, references, predictions))
+def _treeval_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> Any:
+    wanted, given = _floats(references, int | float), _floats(predictions, float | bool)
+    return np.isclose(given, wanted, rtol=1e-5, atol=1e-8) | _equal_pairs(references, predictions)
 
 
 def _treeval_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
-    scores = _equality_matrix(references, predictions)
-    for column, key in enumerate(predictions):
-        if isinstance(_number_in(key), float | bool):
-            scores[:, column] = [_is_treevals_match(reference, key) for reference in references]
-    return scores
+    wanted, given = _floats(references, int | float)[:, None], _floats(predictions, float | bool)[None, :]
+    are_close = np.isclose(given, wanted, rtol=1e-5, atol=1e-8)
+    return np.asarray(np.maximum(are_close, _equality_matrix(references, predictions)))
 
 
-def _is_treevals_match(reference: Any, prediction: Any) -> float:
-    """Whether two keys are equal, or numbers as close as ``numpy.isclose`` wants them."""
-    if reference == prediction:
-        return 1.0
-    wanted, given = _number_in(reference), _number_in(prediction)
-    if wanted is None or not isinstance(given, float | bool):
-        return 0.0
-    wanted = _as_float(wanted)
-    return float(math.isfinite(wanted) and abs(given - wanted) <= 1e-8 + 1e-5 * abs(wanted))
-
-
-def _number_in(key: Any) -> float | None:
-    """The number that a key stands for, if it does for any."""
-    number = key[1] if isinstance(key, tuple) and key[0] == "number" else None
-    return number if isinstance(number, int | float) else None
+def _floats(keys: Sequence[Any], kinds: Any) -> FloatArray:
+    """The numbers of these types that keys stand for, NaN for all other keys."""
+    return np.array(
+        [
+            _as_float(key[1]) if type(key) is tuple and key[0] == "number" and isinstance(key[1], kinds) else math.nan
+            for key in keys
+        ]
+    )
 
 
 def _is_number(value: Any) -> bool:

@@ -119,12 +119,13 @@ def are_plain(trees: Iterable[Any]) -> bool:
         (True, False, False, False)
     """
     level = list(trees)
-    if not {dict, list}.issuperset(map(type, level)):
+    kinds = set(map(type, level))
+    if not kinds <= {dict, list}:
         return False
     for _ in range(MAX_DEPTH):
-        branches = [value for value in level if type(value) is dict]
-        lists = [value for value in level if type(value) is list]
-        if any(ANY_OF in tree for tree in branches):
+        branches = [value for value in level if type(value) is dict] if dict in kinds else []
+        lists = [value for value in level if type(value) is list] if list in kinds else []
+        if ANY_OF in chain.from_iterable(branches):
             return False
         level = [*chain.from_iterable(map(dict.values, branches)), *chain.from_iterable(lists)]
         kinds = set(map(type, level))

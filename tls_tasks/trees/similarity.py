@@ -49,9 +49,13 @@ def assign(weights: FloatArray, canonical: bool = False, maximize: bool = True) 
     return rows.tolist(), columns.tolist()
 
 
-def sort_key(node: SchemaNode, value: Any) -> str:
-    """A text that two values share if no score can tell them apart."""
-    return value if type(value) is str and isinstance(node, Field) else "\0" + _visible(node, value)
+def sort_keys(node: SchemaNode, values: list[Any]) -> list[str]:
+    """Of each value a text that two of them share if no score can tell them apart."""
+    if not isinstance(node, Field):
+        return [_visible(node, value) for value in values]
+    if set(map(type, values)) <= {str}:
+        return values
+    return [value if type(value) is str else "\0" + _visible(node, value) for value in values]
 
 
 def _visible(node: SchemaNode, value: Any) -> str:

@@ -178,7 +178,7 @@ class Walk:
         if self.plan.follows_treeval and sides.are_items:
             _count_lists(within)
         if self.has_details:
-            outer.append(Links(path, matches.links(), self._links))
+            outer.append(Links(path, matches, self._links))
         self._links = outer
         self._unmatched(node, matches, sides, within)
         merge(tally, within)

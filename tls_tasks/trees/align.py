@@ -239,6 +239,6 @@ def _width(node: SchemaNode, values: Sequence[Any]) -> int:
 
 
 def _weights(walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any], pairs: Pairs) -> FloatArray:
-    tally: Tally = {}
+    tally = Tally()
     type(walk)(walk.plan, has_details=False).items(node, Sides(references, predictions, pairs, are_items=True), tally)
     return weigh(walk.plan, node, tally, pairs.shape)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -52,7 +52,7 @@ def _value_key(value: Any, *, loose: bool = False) -> Any:
     return value if value is None else ("other", value)
 
 
-def exact_match(tolerance: float = 0.0, relative_tolerance: float = 0.0) -> LeafMetric:
+def _exact_match(tolerance: float = 0.0, relative_tolerance: float = 0.0) -> LeafMetric:
     """1 where two values are equal, else 0. Types are strict: ``True`` is not 1, ``"5"`` is not 5; 1 and 1.0 are equal.
 
     Args:
@@ -63,9 +63,9 @@ def exact_match(tolerance: float = 0.0, relative_tolerance: float = 0.0) -> Leaf
         InputError: A tolerance that is negative or no number.
 
     Example:
-        >>> exact_match().pairs([1, 1, 5, "a"], [1.0, True, "5", "a"])
+        >>> _exact_match().pairs([1, 1, 5, "a"], [1.0, True, "5", "a"])
         array([1., 0., 0., 1.])
-        >>> exact_match(relative_tolerance=0.01).pairs([100, 100], [101, 102])
+        >>> _exact_match(relative_tolerance=0.01).pairs([100, 100], [101, 102])
         array([1., 0.])
     """
     given = {"tolerance": tolerance, "relative_tolerance": relative_tolerance}
@@ -177,11 +177,11 @@ def _as_float(number: float) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def number_closeness() -> LeafMetric:
+def _number_closeness() -> LeafMetric:
     """1 - |a - b| / max(|a|, |b|), at least 0: how far two numbers are apart for their size. 1 if they are equal.
 
     Example:
-        >>> number_closeness().pairs([100, 0, 5, 5], [90, 0, -5, "5"])
+        >>> _number_closeness().pairs([100, 0, 5, 5], [90, 0, -5, "5"])
         array([0.9, 1. , 0. , 0. ])
     """
     return metric_of_pairs("number_closeness", _number, _closeness)
@@ -199,7 +199,7 @@ def _closeness(reference: float, prediction: float) -> float:
     return float(max(Fraction(0), 1 - abs(exact[0] - exact[1]) / max(map(abs, exact))))
 
 
-def difference(name: str, score_range: tuple[float, float], higher_is_better: bool = False) -> LeafMetric:
+def _difference(name: str, score_range: tuple[float, float], higher_is_better: bool = False) -> LeafMetric:
     """A metric of the difference of two numbers, as they are used with treeval; booleans are numbers there.
 
     Args:
@@ -244,14 +244,14 @@ class _Day(NamedTuple):
 _PRECISION = {"day": 1, "month": 2, "year": 3}
 
 
-def date_closeness() -> LeafMetric:
+def _date_closeness() -> LeafMetric:
     """1 / (1 + days between), of two dates in any notation that can be read in one way only.
 
     Times of day don't matter. Two months are compared by their first days, two years and two ranges likewise (of ranges
     both ends count); a day and a month have nothing in common: 0. Text that is no date is met by the same text only.
 
     Example:
-        >>> date_closeness().pairs(["2011-01-25", "2011-01-25", "spring"], ["25 January 2011", "2011-01-26", "spring"])
+        >>> _date_closeness().pairs(["2011-01-25", "2011-01-25", "spring"], ["25 January 2011", "2011-01-26", "spring"])
         array([1. , 0.5, 1. ])
     """
     return metric_of_pairs("date_closeness", _day, _day_closeness)
@@ -279,11 +279,11 @@ def _day_closeness(reference: _Day, prediction: _Day) -> float:
 _TRUE, _FALSE = frozenset({"true", "yes", "y", "1"}), frozenset({"false", "no", "n", "0"})
 
 
-def boolean() -> LeafMetric:
+def _boolean() -> LeafMetric:
     """1 where two truth values agree, else 0; also read from 1 and 0 and from words: true, false, yes, no.
 
     Example:
-        >>> boolean().pairs([True, False, True], ["yes", True, "maybe"])
+        >>> _boolean().pairs([True, False, True], ["yes", True, "maybe"])
         array([1., 0., 0.])
     """
     return metric_of_pairs("boolean", _truth, _is_equal)
@@ -300,13 +300,13 @@ def _truth(value: Any) -> Any:
 _SEPARATOR = re.compile("[,;\n]")
 
 
-def set_overlap() -> LeafMetric:
+def _set_overlap() -> LeafMetric:
     """Jaccard: what two sets share, of all that is in them; two empty sets: 1.
 
     A value is a list, or a text whose parts stand between commas, semicolons or line ends.
 
     Example:
-        >>> set_overlap().pairs([["drums", "bass"], "drums, bass"], [["bass", "flute"], "bass; drums"])
+        >>> _set_overlap().pairs([["drums", "bass"], "drums, bass"], [["bass", "flute"], "bass; drums"])
         array([0.33333333, 1.        ])
     """
     return metric_of_pairs("set_overlap", _members, _jaccard)
@@ -332,3 +332,17 @@ def _member(value: Any) -> Hashable:
 def _jaccard(reference: frozenset[Any], prediction: frozenset[Any]) -> float:
     union = len(reference | prediction)
     return len(reference & prediction) / union if union else 1.0
+
+
+VALUE_METRICS: Mapping[str, Callable[..., LeafMetric]] = {
+    "exact_match": _exact_match,
+    "number_closeness": _number_closeness,
+    "date_closeness": _date_closeness,
+    "boolean": _boolean,
+    "set_overlap": _set_overlap,
+    "mse": partial(_difference, "mse", (0, 1)),
+    "abs_err": partial(_difference, "abs_err", (0, 10)),
+    "num_sim": partial(_difference, "num_sim", (0, 1), higher_is_better=True),
+}
+"""Name -> the function that makes the metric. The last three are those that are used with treeval; as a measure of
+numbers ``number_closeness`` is better, since it has no scale."""

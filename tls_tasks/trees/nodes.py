@@ -115,10 +115,3 @@ def fields_with_value(node: SchemaNode, value: Any, is_loose: bool) -> list[Fiel
     else:
         children = []
     return [field for child, below in children for field in fields_with_value(child, below, is_loose)]
-
-
-def fields_below(node: SchemaNode) -> list[Field]:
-    """The leaves at and below a node."""
-    if isinstance(node, Branch):
-        return [field for child in node.children.values() for field in fields_below(child)]
-    return [node] if isinstance(node, Field) else fields_below(node.item) if isinstance(node, ListOf) else []

@@ -15,16 +15,21 @@ from tls_tasks.trees.nodes import MAYBE, VALUE
 
 Array = NDArray[Any]
 
-Tally = dict[str, Any]
-"""Amounts by name: a number for every pair, or one for all of them. Most names are those of the parts of a unit."""
-
 ALIKE = "alike"
 """Pairs of items that are both null; says nothing about what is around the list."""
 
 
-def add(tally: Tally, name: str, amount: Any) -> None:
-    """Add to what is there."""
-    tally[name] = 0 + tally[name] + amount if name in tally else amount  # 0 + …: for two Boolean arrays
+class Tally(dict[str, Any]):
+    """Amounts by name: a number for every pair, or one for all. Most names are those of the parts of a unit."""
+
+    def add(self, name: str, amount: Any) -> None:
+        """Add to what is there."""
+        self[name] = 0 + self[name] + amount if name in self else amount  # 0 + …: for two Boolean arrays
+
+    def merge(self, other: Tally, live: Array | None = None, names: Iterable[str] = ()) -> None:
+        """Add all of another; of these names only where ``live``."""
+        for name, amount in other.items():
+            self.add(name, amount * live if live is not None and name in names else amount)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,9 +143,3 @@ class States:
         self.right = np.broadcast_to(value if right is None else right[sides.pairs.columns], shape)
         self.has_right = self.right >= VALUE
         self.has_left = (self.left >= VALUE) & ((self.left != MAYBE) | self.has_right)
-
-
-def merge(tally: Tally, other: Tally, live: Array | None = None, names: Iterable[str] = ()) -> None:
-    """Add all of another; of these names only where ``live``."""
-    for name, amount in other.items():
-        add(tally, name, amount * live if live is not None and name in names else amount)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from tls_tasks.trees.leaf_base import FloatArray
-from tls_tasks.trees.nodes import count_nodes, fields_below
+from tls_tasks.trees.nodes import count_nodes
 from tls_tasks.trees.pairs import ALIKE, Tally
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Branch, ListOf, SchemaNode
@@ -111,7 +111,7 @@ def _mean_over_metrics(plan: Plan, node: SchemaNode, tally: Tally) -> tuple[Any,
     for metric in plan.metrics.values():
         score: Any = 0.0
         votes: Any = 0.0
-        for field in fields_below(node):
+        for field in _fields_below(node):
             part = field.part("sum", metric)
             if part in tally:
                 n = tally[field.part("n", metric)]
@@ -139,3 +139,10 @@ def _f1(tally: Tally, part: str) -> Any:
         precision = np.where(hits + extra > 0, hits / (hits + extra), 1.0)
         recall = np.where(hits + missed > 0, hits / (hits + missed), 1.0)
         return np.where(precision + recall > 0, 2 * precision * recall / (precision + recall), 0.0)
+
+
+def _fields_below(node: SchemaNode) -> list[Field]:
+    """The leaves at and below a node."""
+    if isinstance(node, Branch):
+        return [field for child in node.children.values() for field in _fields_below(child)]
+    return [node] if isinstance(node, Field) else _fields_below(node.item) if isinstance(node, ListOf) else []

@@ -33,7 +33,7 @@ from tls_tasks.trees.nodes import (
     schema_nodes,
     state_of,
 )
-from tls_tasks.trees.pairs import ALIKE, Array, Pairs, Sides, States, Tally, add, merge
+from tls_tasks.trees.pairs import ALIKE, Array, Pairs, Sides, States, Tally
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Branch, ListOf, Path, SchemaNode
 
@@ -67,7 +67,7 @@ class Walk:
             self._value(root, Sides(expected, given, Pairs.aligned(n)), tally, ())
         elif all(isinstance(tree, dict) for tree in expected):
             trees = [tree if isinstance(tree, dict) else {} for tree in given]
-            add(tally, UNSURE, np.array([not isinstance(tree, dict) for tree in given], dtype=np.int64))
+            tally.add(UNSURE, np.array([not isinstance(tree, dict) for tree in given], dtype=np.int64))
             self._branch(root, Sides(expected, trees, Pairs.aligned(n)), tally, ())
         else:
             raise BadReferenceError
@@ -83,8 +83,8 @@ class Walk:
             raise BadReferenceError
         if n_right < sum(map(len, sides.predictions)):
             unknown = np.array([self._unknown_nodes(node, tree) for tree in sides.predictions])[sides.pairs.columns]
-            add(tally, "node_fp", unknown)
-            add(tally, UNSURE, unknown)
+            tally.add("node_fp", unknown)
+            tally.add(UNSURE, unknown)
         for (key, child), expected, given in zip(node.children.items(), left, right, strict=True):
             self._value(child, sides.of(expected, given), tally, (*path, key))
 
@@ -105,33 +105,33 @@ class Walk:
             return
         if self.plan.follows_treeval:
             is_seen = 1 if states is None else (states.left == VALUE) & states.has_right
-            add(tally, seen_part(path), is_seen)
+            tally.add(seen_part(path), is_seen)
         if states is None:
             self._below(node, sides, tally, path)
             return
         if self.plan.follows_treeval:
             self._as_treeval(node, sides, states, tally)
-        below: Tally = {}
+        below = Tally()
         self._below(node, _with_empty(node, sides, left, right), below, path)
-        merge(tally, below, self._counts_below(node, states), COUNTS)
+        tally.merge(below, self._counts_below(node, states), COUNTS)
         if isinstance(node, ListOf) and isinstance(node.item, Field):
             self._add_worst(node.item, (states.left == VALUE) & (states.right == WRONG), tally)
 
     def _presence(self, node: SchemaNode, states: States | None, tally: Tally) -> None:
         """Whether the node itself is in both trees, and whether its values are."""
         if states is None:
-            add(tally, "node_tp", 1)
-            add(tally, "leaf_tp", int(not isinstance(node, Branch)))
+            tally.add("node_tp", 1)
+            tally.add("leaf_tp", int(not isinstance(node, Branch)))
             return
         in_left, in_right = states.left != ABSENT, states.right != ABSENT
         both = in_left & in_right
-        add(tally, "node_tp", both)
-        add(tally, "node_fp", in_right & ~in_left)
-        add(tally, "node_fn", ~in_right & (in_left | self.plan.follows_treeval))
+        tally.add("node_tp", both)
+        tally.add("node_fp", in_right & ~in_left)
+        tally.add("node_fn", ~in_right & (in_left | self.plan.follows_treeval))
         if not isinstance(node, Branch):
-            add(tally, "leaf_tp", both & states.has_left & states.has_right)
-            add(tally, "leaf_fn", both & states.has_left & ~states.has_right)
-            add(tally, "leaf_fp", both & ~states.has_left & states.has_right)
+            tally.add("leaf_tp", both & states.has_left & states.has_right)
+            tally.add("leaf_fn", both & states.has_left & ~states.has_right)
+            tally.add("leaf_fp", both & ~states.has_left & states.has_right)
 
     def _counts_below(self, node: SchemaNode, states: States) -> Array | None:
         """In which pairs nodes below this one count, and not only what each leaf is; None: in all."""
@@ -150,12 +150,12 @@ class Walk:
                 nodes_below(node, value, True) if self.has_item_nodes else count_nodes(value)
                 for value in sides.predictions
             ]
-            add(tally, "node_fp", is_extra * np.array(sizes)[columns])
+            tally.add("node_fp", is_extra * np.array(sizes)[columns])
         if isinstance(node, Branch):
             leaves = np.array([count_nodes(value, only_leaves=True) for value in sides.predictions])
-            add(tally, "node_fn", is_missed * schema_nodes(node))
-            add(tally, "leaf_fn", is_missed * schema_nodes(node, only_leaves=True))
-            add(tally, "leaf_fp", is_extra * leaves[columns])
+            tally.add("node_fn", is_missed * schema_nodes(node))
+            tally.add("leaf_fn", is_missed * schema_nodes(node, only_leaves=True))
+            tally.add("leaf_fp", is_extra * leaves[columns])
 
     def _below(self, node: SchemaNode, sides: Sides, tally: Tally, path: Path) -> None:
         if isinstance(node, Branch):
@@ -170,18 +170,18 @@ class Walk:
         matches, within = align(self, node, sides), Tally()
         outer, self._links = self._links, []
         if len(matches.owners):
-            matched: Tally = {}
+            matched = Tally()
             pairs = Pairs.aligned(len(matches.owners))
             self.items(node.item, Sides(*matches.items(), pairs, are_items=True), matched, path)
             matched.pop(ALIKE, None)
-            within = {name: sides.pairs.sums(amount, matches.owners) for name, amount in matched.items()}
+            within.update({name: sides.pairs.sums(amount, matches.owners) for name, amount in matched.items()})
         if self.plan.follows_treeval and sides.are_items:
             _count_lists(within)
         if self.has_details:
             outer.append(Links(path, matches, self._links))
         self._links = outer
         self._unmatched(node, matches, sides, within)
-        merge(tally, within)
+        tally.merge(within)
 
     def _unmatched(self, node: ListOf, matches: Matches, sides: Sides, within: Tally) -> None:
         """Count the nodes and the leaves of items without counterpart; leaves of nothing at all are rightly absent."""
@@ -193,19 +193,19 @@ class Walk:
             if len(found) == len(lists.items) and pairs.rows is pairs.columns:
                 continue
             sizes = np.array([item_nodes(node.item, item, self.has_item_nodes) for item in lists.items], dtype=np.int64)
-            add(within, part, lists.totals(sizes)[places] - pairs.sums(sizes[found], matches.owners))
+            within.add(part, lists.totals(sizes)[places] - pairs.sums(sizes[found], matches.owners))
             if self.has_details:
                 self._alone(node.item, kind, lists.without(found), pairs, within)
         if isinstance(node.item, Field) and self.has_details:
             is_empty = (matches.left.lengths[pairs.rows] == 0) & (matches.right.lengths[pairs.columns] == 0)
-            add(within, f"absent|{node.item.name}", is_empty)
+            within.add(f"absent|{node.item.name}", is_empty)
 
     def _alone(self, node: SchemaNode, kind: str, items: list[tuple[int, Any]], pairs: Pairs, within: Tally) -> None:
         """Count the leaves of items without counterpart, each with the pair that owns it."""
         if kind == "missed" and not self.is_loose and not all(follows(item, node) for _, item in items):
             raise BadReferenceError
         owners = np.array([owner for owner, _ in items], dtype=np.int64)
-        add(within, UNSURE, pairs.sums(1, owners))
+        within.add(UNSURE, pairs.sums(1, owners))
         times = Counter(
             (field.index, owner) for owner, item in items for field in fields_with_value(node, item, self.is_loose)
         )
@@ -213,7 +213,7 @@ class Walk:
         for (index, owner), n in times.items():
             by_field.setdefault(index, np.zeros(pairs.shape, dtype=np.int64))[owner] = n
         for index, amounts in by_field.items():
-            add(within, f"{kind}|{self.plan.fields[index].name}", amounts)
+            within.add(f"{kind}|{self.plan.fields[index].name}", amounts)
             if self.plan.options.unmatched_items == "worst":
                 self._add_worst(self.plan.fields[index], amounts, within)
 
@@ -221,14 +221,14 @@ class Walk:
         """Count each metric's worst score so many times."""
         if times.any():
             for metric in field.metrics:
-                add(tally, field.part("sum", metric), times * metric.worst)
-                add(tally, field.part("n", metric), times)
+                tally.add(field.part("sum", metric), times * metric.worst)
+                tally.add(field.part("n", metric), times)
 
     def items(self, node: SchemaNode, sides: Sides, tally: Tally, path: Path = ()) -> None:
         """Walk items of lists; lists add nothing to the path."""
         left, right = self._both_states(node, sides, tally)
         if isinstance(node, Field):
-            add(tally, "node_tp", int(self.has_item_nodes))
+            tally.add("node_tp", int(self.has_item_nodes))
             if self.plan.follows_treeval:  # null is a value like any other
                 left, right = (None if side is None else np.maximum(side, VALUE) for side in (left, right))
         states = None if left is None and right is None else States(left, right, sides)
@@ -238,9 +238,9 @@ class Walk:
             self._leaf(node, sides, states, tally)
             return
         if states is not None:  # an item that is no dictionary (no list) is one node
-            add(tally, "node_tp", tally[ALIKE])
-            add(tally, "node_fn", (states.left != VALUE) & ~tally[ALIKE])
-            add(tally, "node_fp", (states.right != VALUE) & ~tally[ALIKE])
+            tally.add("node_tp", tally[ALIKE])
+            tally.add("node_fn", (states.left != VALUE) & ~tally[ALIKE])
+            tally.add("node_fp", (states.right != VALUE) & ~tally[ALIKE])
         self._below(node, _with_empty(node, sides, left, right), tally, path)
 
     # --- leaves ---
@@ -254,8 +254,8 @@ class Walk:
             scores = sides.pairs.scores(metric, sides.references, self._batch(sides.predictions, field, metric), good)
             if scored is not None and good is not None:
                 scores = np.where(scored & ~good, metric.worst, scores)
-            add(tally, field.part("sum", metric), scores)
-            add(tally, field.part("n", metric), 1 if scored is None else scored)
+            tally.add(field.part("sum", metric), scores)
+            tally.add(field.part("n", metric), 1 if scored is None else scored)
             if self.has_details:
                 similarity = similarity + metric.normalize(scores)
         if self.has_details:
@@ -264,14 +264,14 @@ class Walk:
 
     def _kinds(self, field: Field, is_right: Array, states: States | None, tally: Tally) -> None:
         """Count what the leaf is."""
-        add(tally, f"correct|{field.name}", is_right)
+        tally.add(f"correct|{field.name}", is_right)
         if states is None:
-            add(tally, f"wrong|{field.name}", ~is_right)
+            tally.add(f"wrong|{field.name}", ~is_right)
             return
-        add(tally, f"wrong|{field.name}", states.has_left & states.has_right & ~is_right)
-        add(tally, f"missed|{field.name}", states.has_left & ~states.has_right)
-        add(tally, f"invented|{field.name}", ~states.has_left & states.has_right)
-        add(tally, f"absent|{field.name}", ~states.has_left & ~states.has_right)
+        tally.add(f"wrong|{field.name}", states.has_left & states.has_right & ~is_right)
+        tally.add(f"missed|{field.name}", states.has_left & ~states.has_right)
+        tally.add(f"invented|{field.name}", ~states.has_left & states.has_right)
+        tally.add(f"absent|{field.name}", ~states.has_left & ~states.has_right)
 
     def _batch(self, predictions: list[Any], field: Field, metric: LeafMetric) -> list[Any]:
         """The predictions as treeval compares them: a batch is one array, where one float makes floats of all."""
@@ -296,7 +296,7 @@ class Walk:
             raise BadReferenceError
         if self.has_details:
             if right is not None:
-                add(tally, UNSURE, (right != VALUE)[sides.pairs.columns])
+                tally.add(UNSURE, (right != VALUE)[sides.pairs.columns])
             if isinstance(node, Field) and (right is not None or node.is_checked):
                 self._check(node, sides.predictions, tally)
         return left, right
@@ -315,7 +315,7 @@ class Walk:
                 value for value in {value for value in values if type(value) in field.types} if complies(value, field)
             }
         is_unsure = [type(value) not in field.types or value in wrong for value in values]
-        add(tally, UNSURE, np.array(is_unsure, dtype=np.int64))
+        tally.add(UNSURE, np.array(is_unsure, dtype=np.int64))
 
 
 def _columns(node: Branch, trees: list[Any]) -> tuple[list[list[Any]], int]:

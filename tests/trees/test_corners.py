@@ -217,3 +217,12 @@ def test_what_was_answered_before_is_asked_again_in_another_scoring():
     metric = resolve_metric(lambda prediction, reference: next(answers), name="changing")
     scores = [tree_eval([{"a": "x"}], [{"a": "y"}], {"a": "string"}, {"a": metric}).as_dict() for _ in range(2)]
     assert [score["leaves"]["a"]["changing"] for score in scores] == [0.25, 0.75]
+
+
+def test_a_float_makes_floats_of_the_batch_only_if_its_pair_is_scored():
+    references, predictions = [{"a": 1000000}, {"a": None}], [{"a": 1000005}, {"a": 0.5}]
+    result = tree_eval(predictions, references, {"a": "integer"}, compat="treeval").as_dict()
+    assert result["leaves"] == {"a": {"exact_match": 0.0}}
+    references[1] = {"a": 1}
+    result = tree_eval(predictions, references, {"a": "integer"}, compat="treeval").as_dict()
+    assert result["leaves"] == {"a": {"exact_match": 0.5}}

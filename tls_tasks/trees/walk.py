@@ -9,7 +9,7 @@ many below it is counted where it stands.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import repeat
+from itertools import compress, repeat
 from operator import is_, itemgetter
 from typing import Any
 
@@ -251,7 +251,8 @@ class Walk:
         good = None if states is None or scored is None else scored & (states.right != WRONG)
         similarity: Any = 0.0
         for metric in field.metrics:
-            scores = sides.pairs.scores(metric, sides.references, self._batch(sides.predictions, field, metric), good)
+            predictions = self._batch(sides.predictions, good, field, metric)
+            scores = sides.pairs.scores(metric, sides.references, predictions, good)
             if scored is not None and good is not None:
                 scores = np.where(scored & ~good, metric.worst, scores)
             tally.add(field.part("sum", metric), scores)
@@ -273,10 +274,10 @@ class Walk:
         tally.add(f"invented|{field.name}", ~states.has_left & states.has_right)
         tally.add(f"absent|{field.name}", ~states.has_left & ~states.has_right)
 
-    def _batch(self, predictions: list[Any], field: Field, metric: LeafMetric) -> list[Any]:
+    def _batch(self, predictions: list[Any], good: Array | None, field: Field, metric: LeafMetric) -> list[Any]:
         """The predictions as treeval compares them: a batch is one array, where one float makes floats of all."""
         if self.is_loose and not field.depth and metric.name == "exact_match":
-            kinds = set(map(type, predictions))
+            kinds = set(map(type, predictions if good is None else compress(predictions, good.tolist())))
             if float in kinds and kinds & {int, bool}:
                 return [
                     float(value) if isinstance(value, int) and abs(value) < 2**1000 else value for value in predictions

@@ -156,7 +156,7 @@ def _floats(keys: Sequence[Any], kinds: Any) -> FloatArray:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a number other than NaN and infinity; booleans are none.
+    """Whether a value is a finite number; booleans aren't.
 
     Example:
         >>> _is_number(1), _is_number(True), _is_number(float("nan"))

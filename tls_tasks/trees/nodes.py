@@ -43,7 +43,7 @@ def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) ->
     """The nodes below a value, whatever the schema: the keys of dictionaries at any depth.
 
     Args:
-        tree: A tree; what is no dictionary has nothing below it.
+        tree: A tree; anything but a dictionary has nothing below it.
         only_leaves: Whether keys of dictionaries are left out.
         items: Whether items of lists count too: a scalar as one, a dictionary and a list for what is in them.
 

@@ -26,7 +26,7 @@ def read_rows(
     """Both columns row by row: a parsed prediction, and the tree of its reference.
 
     Raises:
-        InputError: A column that is none, columns of unequal length, or a row that doesn't fit.
+        InputError: Something that isn't a column, columns of unequal length, or a row that doesn't fit.
 
     Example:
         >>> [(parsed.value, tree) for parsed, tree in read_rows(['{"a": 1}'], [{"a": 2}])]

@@ -237,7 +237,7 @@ class Walk:
         if isinstance(node, Field):
             self._leaf(node, sides, states, tally)
             return
-        if states is not None:  # an item that is no dictionary (no list) is one node
+        if states is not None:  # an item that isn't a dictionary (a list) is one node
             tally.add("node_tp", tally[ALIKE])
             tally.add("node_fn", (states.left != VALUE) & ~tally[ALIKE])
             tally.add("node_fp", (states.right != VALUE) & ~tally[ALIKE])
@@ -330,7 +330,7 @@ def _columns(node: Branch, trees: list[Any]) -> tuple[list[list[Any]], int]:
 
 
 def _with_empty(node: SchemaNode, sides: Sides, left: Array | None, right: Array | None) -> Sides:
-    """The same with an empty dictionary (list) for what is none."""
+    """The same, with an empty dictionary (list) for anything that isn't one."""
     empty: Any = {} if isinstance(node, Branch) else []
     values = [
         own

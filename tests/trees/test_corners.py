@@ -100,7 +100,7 @@ def test_sets_of_names_and_functions():
     assert result["leaves"] == {"a": {"exact_match": 0.0, "one": 1.0}}
 
 
-def test_others_are_asked_once_a_list_and_once_a_leaf():
+def test_others_are_asked_once_for_all_lists_and_once_a_leaf():
     calls = []
 
     def counted(predictions, references):
@@ -112,7 +112,7 @@ def test_others_are_asked_once_a_list_and_once_a_leaf():
     result = tree_eval(predictions, references, {"a": ["string"]}, {"a": counted}).as_dict()
     assert result["leaves"] == {"a": {"counted": 1.0}}
     assert all(len(pairs) == len(set(pairs)) for pairs in calls)
-    assert [len(pairs) for pairs in calls] == [*[20 * 20] * 10, 10 * 20]  # each pair of lists, then the aligned items
+    assert [len(pairs) for pairs in calls] == [10 * 20 * 20, 10 * 20]  # all pairs of items, then the aligned ones
 
 
 # --- settings ---
@@ -217,3 +217,12 @@ def test_what_was_answered_before_is_asked_again_in_another_scoring():
     metric = resolve_metric(lambda prediction, reference: next(answers), name="changing")
     scores = [tree_eval([{"a": "x"}], [{"a": "y"}], {"a": "string"}, {"a": metric}).as_dict() for _ in range(2)]
     assert [score["leaves"]["a"]["changing"] for score in scores] == [0.25, 0.75]
+
+
+def test_a_float_makes_floats_of_the_batch_only_if_its_pair_is_scored():
+    references, predictions = [{"a": 1000000}, {"a": None}], [{"a": 1000005}, {"a": 0.5}]
+    result = tree_eval(predictions, references, {"a": "integer"}, compat="treeval").as_dict()
+    assert result["leaves"] == {"a": {"exact_match": 0.0}}
+    references[1] = {"a": 1}
+    result = tree_eval(predictions, references, {"a": "integer"}, compat="treeval").as_dict()
+    assert result["leaves"] == {"a": {"exact_match": 0.5}}

@@ -8,7 +8,7 @@ import pytest
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data import hub
 from tls_tasks.data.order import EmbeddedEditionWarning
-from tls_tasks.trees.data import DATA_SETS, load_documents, load_trees, prompt, prompt_schema
+from tls_tasks.trees.data import DATA_SETS, _load_trees, _prompt_schema, load_documents, prompt
 from tls_tasks.trees.data_rows import TreeDocument, read_rows
 
 pytestmark = pytest.mark.usefixtures("isolated")
@@ -122,7 +122,7 @@ def test_user_data_as_file_folder_or_parent(tmp_path, ending, place):
         file.write_text(json.dumps([ROW], indent=1), encoding="utf-8")
     else:
         write_jsonl(file, [ROW])
-    loaded = load_trees("tree_extraction", data=file if place.endswith("test") else tmp_path / place)
+    loaded = _load_trees("tree_extraction", data=file if place.endswith("test") else tmp_path / place)
     assert (loaded.documents, loaded.edition) == ((EXPECTED,), "local")
 
 
@@ -131,7 +131,7 @@ def test_schemas_stand_beside_the_rows_and_are_no_rows(tmp_path, name):
     write_jsonl(tmp_path / name, [{**ROW, "schema": "thing"}])
     (tmp_path / "schemas.json").write_text(json.dumps({"thing": SCHEMA}))
     for data in (tmp_path, tmp_path / name):
-        (document,) = load_trees("tree_extraction", data=data).documents
+        (document,) = _load_trees("tree_extraction", data=data).documents
         assert (document.kind, document.schema) == ("thing", EXPECTED.schema)
 
 
@@ -151,49 +151,49 @@ def test_broken_folders_are_errors_that_name_file_and_line(tmp_path, files, mess
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     with pytest.raises(DataError, match=message):
-        load_trees("tree_extraction", data=tmp_path)
+        _load_trees("tree_extraction", data=tmp_path)
 
 
 @pytest.mark.parametrize("data", ["/no/such/folder/at all", "nowhere", "no-such-org/no-such-set", "org/set@v1"])
 def test_data_that_is_nowhere_is_an_error(data):
     with pytest.raises(DataError, match="data: "):
-        load_trees("tree_extraction", data=data)
+        _load_trees("tree_extraction", data=data)
 
 
 def test_the_environment_comes_before_the_embedded_edition(tmp_path, monkeypatch):
     write_jsonl(tmp_path / "trees" / "x.jsonl", [ROW])
     monkeypatch.setenv("TLS_TASKS_DATA", str(tmp_path))
-    loaded = load_trees("tree_extraction")
+    loaded = _load_trees("tree_extraction")
     assert (loaded.documents, loaded.edition, loaded.origin) == ((EXPECTED,), "local", str(tmp_path / "trees"))
     with pytest.warns(EmbeddedEditionWarning):
-        assert load_trees("tree_extraction", edition="embedded").edition == "embedded"
+        assert _load_trees("tree_extraction", edition="embedded").edition == "embedded"
 
 
 def test_an_environment_without_the_set_is_passed_over_aloud(tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("TLS_TASKS_DATA", str(tmp_path))
     with pytest.warns(EmbeddedEditionWarning):
-        assert load_trees("tree_extraction").edition == "embedded"
+        assert _load_trees("tree_extraction").edition == "embedded"
     assert "has no folder tree_extraction or trees" in caplog.text
 
 
 def test_a_folder_of_another_set_is_refused(tmp_path):
     write_jsonl(tmp_path / "paraloq" / "x.jsonl", [ROW])
     with pytest.raises(DataError, match="named like tree_paraloq, not tree_extraction"):
-        load_trees("tree_extraction", data=tmp_path / "paraloq")
+        _load_trees("tree_extraction", data=tmp_path / "paraloq")
 
 
 def test_there_is_no_hub_for_our_own_set():
     with pytest.raises(
         DataError, match=r"tree_extraction: no data: it is on no hub\. For the real documents: write your own"
     ):
-        load_trees("tree_extraction", edition="hub")
+        _load_trees("tree_extraction", edition="hub")
 
 
 @pytest.mark.parametrize(("option", "value"), [("name", "tree_x"), ("edition", "x")])
 def test_unknown_names_are_errors(option, value):
     arguments = {"name": "tree_extraction", **{option: value}}
     with pytest.raises(OptionError, match="got"):
-        load_trees(**arguments)
+        _load_trees(**arguments)
 
 
 @pytest.fixture
@@ -216,7 +216,7 @@ PARALOQ = {
 
 def test_hub_of_paraloq(cached):
     cached([PARALOQ])
-    loaded = load_trees("tree_paraloq")
+    loaded = _load_trees("tree_paraloq")
     assert loaded.documents == (TreeDocument("0", "Thing", "A text.", PARALOQ["schema"], '{"n": 3}'),)
     revision = DATA_SETS["tree_paraloq"].hub.revision
     assert (loaded.edition, loaded.origin) == ("hub", f"paraloq/json_data_extraction@{revision}")
@@ -224,7 +224,7 @@ def test_hub_of_paraloq(cached):
 
 def test_rows_of_the_hub_that_cant_be_read_are_left_out_and_counted(cached, caplog):
     cached([PARALOQ, {**PARALOQ, "item": "{"}, {**PARALOQ, "schema": '{"$ref": "x", "$defs": {}}'}, PARALOQ])
-    loaded = load_trees("tree_paraloq", edition="hub")
+    loaded = _load_trees("tree_paraloq", edition="hub")
     assert [document.id for document in loaded.documents] == ["0", "3"]
     assert loaded.origin.endswith(" (2 of 4 rows left out)")
     assert "row 2: references: got text that is no JSON" in caplog.text
@@ -233,7 +233,7 @@ def test_rows_of_the_hub_that_cant_be_read_are_left_out_and_counted(cached, capl
 def test_a_hub_without_a_readable_row_is_passed_over(cached, caplog):
     cached([{**PARALOQ, "item": "{"}])
     with pytest.warns(EmbeddedEditionWarning):
-        assert load_trees("tree_paraloq").edition == "embedded"
+        assert _load_trees("tree_paraloq").edition == "embedded"
     assert "none of its 1 rows can be read" in caplog.text
 
 
@@ -241,7 +241,7 @@ def test_a_hub_set_that_the_user_names(monkeypatch):
     monkeypatch.setattr(
         hub, "split_rows", lambda repo_id, revision: [ROW] if (repo_id, revision) == ("o/s", "v") else []
     )
-    loaded = load_trees("tree_extraction", data="o/s@v")
+    loaded = _load_trees("tree_extraction", data="o/s@v")
     assert (loaded.documents, loaded.edition, loaded.origin) == ((EXPECTED,), "hub", "o/s@v")
 
 
@@ -290,14 +290,14 @@ def test_prompt_has_the_text_first_and_the_instruction_last(name):
         assert text.startswith(f"<document>\n{doc['text']}\n</document>\n\nJSON Schema:\n{{")
         assert text.endswith("Answer with one JSON object and nothing else.\n\nJSON:")
         assert "Write null for what the document does not say" in text
-        (line,) = [line for line in text.split("\n") if line == prompt_schema(doc["schema"])]
+        (line,) = [line for line in text.split("\n") if line == _prompt_schema(doc["schema"])]
         assert set(json.loads(line)["properties"]) == set(json.loads(doc["reference"]))
 
 
 def test_prompt_of_json_schema_shows_it_as_it_is_and_others_allow_null():
     schema = {"type": "object", "properties": {"a": {"type": "string", "description": "A."}}}
-    assert json.loads(prompt_schema(json.dumps(schema))) == schema
-    assert json.loads(prompt_schema('{"a": ["x", "y"]}'))["properties"]["a"] == {"enum": ["x", "y", None]}
+    assert json.loads(_prompt_schema(json.dumps(schema))) == schema
+    assert json.loads(_prompt_schema('{"a": ["x", "y"]}'))["properties"]["a"] == {"enum": ["x", "y", None]}
 
 
 def test_dates_are_asked_for_where_there_are_some_and_the_root_is_named():

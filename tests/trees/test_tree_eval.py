@@ -17,18 +17,16 @@ from tests.conftest import ORACLES, ROOT, SHARED, read_jsonl
 from tests.trees.slow_tree_eval import RULES, Slow
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.score import Score, values
-from tls_tasks.trees.align import _compare_one_by_one
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies
+from tls_tasks.trees.found import KINDS
 from tls_tasks.trees.leaf_metrics import resolve_metric
 from tls_tasks.trees.nodes import count_nodes
 from tls_tasks.trees.options import OPTIONS, TreeOptions, resolve_options
-from tls_tasks.trees.plan import Field, make_plan
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import KEYS
-from tls_tasks.trees.similarity import Side, assign, compare, weigh
+from tls_tasks.trees.similarity import assign
 from tls_tasks.trees.tree_eval import tree_eval
-from tls_tasks.trees.types import AnyOf, ListOf, leaves_of
-from tls_tasks.trees.walk import KINDS, Walk
+from tls_tasks.trees.types import AnyOf, leaves_of
 
 ROWS = read_jsonl(ORACLES / "trees.jsonl")
 ERRORS = read_jsonl(ORACLES / "trees_errors.jsonl")
@@ -653,37 +651,15 @@ def test_every_number_is_that_of_the_slow_version(case, changes, compat, order):
         assert {kind: fields[kind, field.path] for kind in KINDS} == result["fields"][field.name]
 
 
-@given(CASES)
-def test_all_pairs_at_once_are_all_pairs_one_by_one(case):
-    """The weights of the guide's profile in their quick form, against the walk through each pair of items."""
-    walk = Walk(make_plan(read_schema(case.schema), resolve_options(None, None), metrics_of(case.schema)))
-    for node in lists_below(walk.plan.root):
-        items = [[reference for reference in case.references], [prediction for prediction in case.predictions]]
-        left, right = ([item for tree in trees for item in items_at(tree, node, walk.plan.root)] for trees in items)
-        if isinstance(node.item, Field) or not left or not right:
-            continue
-        sums = [
-            compare(Side(walk.plan, node.item, left), Side(walk.plan, node.item, right, is_predicted=True)),
-            _compare_one_by_one(walk, node.item, left, right),
-        ]
-        quick, slow = (weigh(walk.plan, node.item, one, (len(left), len(right))) for one in sums)
-        assert np.array_equal(quick, slow)
+@given(CASES, st.sampled_from([None, "treeval"]))
+def test_short_lists_score_together_as_each_on_its_own(case, compat):
+    def score():
+        return tree_eval(case.predictions, case.references, case.schema, metrics_of(case.schema), compat=compat)
 
-
-def lists_below(node):
-    if isinstance(node, ListOf):
-        return [node, *lists_below(node.item)]
-    return [one for child in getattr(node, "children", {}).values() for one in lists_below(child)]
-
-
-def items_at(tree, wanted, node):
-    """The items of all lists of a node in a tree."""
-    if isinstance(node, ListOf) and isinstance(tree, list):
-        own = tree if node is wanted else []
-        return [*own, *(item for child in tree for item in items_at(child, wanted, node.item))]
-    if hasattr(node, "children") and isinstance(tree, dict):
-        return [item for key, child in node.children.items() for item in items_at(tree.get(key), wanted, child)]
-    return []
+    together = score().as_dict(detailed=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("tls_tasks.trees.align.SHORT", 0)
+        assert score().as_dict(detailed=True) == together
 
 
 @given(CASES)

@@ -15,7 +15,7 @@ from tls_tasks.trees.options import resolve_options
 from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.types import AnyOf
-from tls_tasks.trees.view import LEAST_COLUMNS, MARKS, compare, legend, render, value_text
+from tls_tasks.trees.view import LEAST_COLUMNS, MARKS, _value_text, compare, legend, render
 
 NODE = read_schema(
     {"name": "string", "n": "integer", "seller": {"city": "string", "vat": "string"}, "tags": ["string"],
@@ -105,16 +105,16 @@ def test_alignment():
     ],
 )
 def test_values(value, expected):
-    assert value_text(value) == expected
+    assert _value_text(value) == expected
 
 
 def test_an_integer_of_too_many_digits():
-    assert value_text(10**5000) == "(int)"
+    assert _value_text(10**5000) == "(int)"
 
 
 def test_values_are_cut_before_they_are_worked_on():
-    assert len(value_text("\x1b" * 10**6)) < 5000
-    assert len(value_text(["x" * 10**6])) <= 500
+    assert len(_value_text("\x1b" * 10**6)) < 5000
+    assert len(_value_text(["x" * 10**6])) <= 500
 
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.text()

@@ -26,6 +26,41 @@ Unit = Mapping[str, float]
 """Part -> sum."""
 
 
+class Columns(Sequence[Unit]):
+    """Units that are kept part by part, for corpora of many documents; each is made when it is asked for.
+
+    Example:
+        >>> units = Columns({"right": [1, 0], "asked": [2, 2]}, 2)
+        >>> units[0], part_of(units, "right")
+        ({'right': 1, 'asked': 2}, [1, 0])
+    """
+
+    def __init__(self, columns: Mapping[str, Sequence[float]], n: int) -> None:
+        """``columns``: part -> its amount in each of the ``n`` units."""
+        self.columns, self.n = columns, n
+
+    def __len__(self) -> int:
+        """How many units there are."""
+        return self.n
+
+    def __getitem__(self, place: Any) -> Any:
+        """One unit, or a list of them."""
+        if isinstance(place, slice):
+            return [self[own] for own in range(self.n)[place]]
+        return {part: column[place] for part, column in self.columns.items()}
+
+    def __eq__(self, other: object) -> bool:
+        """Equal to all sequences of equal units."""
+        return isinstance(other, Sequence) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def part_of(units: Sequence[Unit], part: str) -> Sequence[float]:
+    """What each unit has of a part."""
+    return units.columns[part] if isinstance(units, Columns) else [unit[part] for unit in units]
+
+
 class Interval(NamedTuple):
     """A percentile bootstrap interval."""
 
@@ -68,7 +103,7 @@ class Result:
             return self.empty
         if self.equal_votes and topics is not None:
             units = [self._vote(members) for members in grouped(units, topics).values()]
-        return self.of(*(math.fsum(unit[part] for unit in units) for part in self.parts))
+        return self.of(*(math.fsum(part_of(units, part)) for part in self.parts))
 
     def _vote(self, members: Sequence[Unit]) -> Unit:
         sums = [math.fsum(unit[part] for unit in members) for part in self.parts]
@@ -138,7 +173,7 @@ def values(table: Results, units: Sequence[Unit], topics: Sequence[Hashable] | N
     """
     if not units:
         return {key: result.empty for key, result in table.items()}
-    sums = {part: math.fsum([unit[part] for unit in units]) for part in parts_of(table)}
+    sums = {part: math.fsum(part_of(units, part)) for part in parts_of(table)}
     return {
         key: result.value(units, topics)
         if result.equal_votes and topics is not None

@@ -1,97 +1,244 @@
-"""Which items of two lists belong together: the pairing with the greatest sum of weights."""
+"""Which items of two lists belong together: the pairing with the greatest sum of weights, or items by position."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tls_tasks.trees.leaf_base import FloatArray
-from tls_tasks.trees.nodes import fields_below
-from tls_tasks.trees.plan import Field
-from tls_tasks.trees.similarity import Side, Sums, assign, compare, compare_values, sort_key, weigh
-from tls_tasks.trees.types import ListOf, SchemaNode
+from tls_tasks.trees.pairs import Array, Pairs, Sides, Tally
+from tls_tasks.trees.similarity import assign, sort_keys, weigh
+from tls_tasks.trees.types import Branch, ListOf, SchemaNode
 
 if TYPE_CHECKING:
     from tls_tasks.trees.walk import Walk
 
+SHORT = 64
+"""Lists with at most this many pairs of items are scored together with others, longer ones each on its own."""
+
 CHUNK = 500_000
 """How many pairs of items are looked at at once: bounds the memory."""
 
+_Stretch = tuple[int, int]
+"""Where a list begins and ends among the items of all lists."""
 
-def align(walk: Walk, node: ListOf, expected: list[Any], given: list[Any]) -> list[tuple[int, int]]:
-    """Align the items of two lists.
+_Block = tuple[int, _Stretch, _Stretch]
+"""Two lists that both have items, and the number of the pair that owns them."""
+
+
+class Lists:
+    """The lists of one side, one after the other.
 
     Args:
-        walk: Knows the plan, and scores pairs of items one by one where there is no quicker way.
-        node: The lists' node.
-        expected: The items of the reference.
-        given: The items of the prediction.
+        lists: The lists.
+        node: Their node.
+        is_sorted: Whether each list is to be sorted, so that what is found does not depend on its order.
 
-    Returns:
-        The positions of items that belong together.
+    Attributes:
+        items: All items.
+        keys: What each list is sorted by, an entry an item.
+        places: Where each item stands in its own list as given.
+        lengths: Of each list.
+        starts: Where each list begins.
     """
-    if node.is_ordered or not expected or not given:
-        return [(place, place) for place in range(min(len(expected), len(given)))]
-    left, right = list(range(len(expected))), list(range(len(given)))
+
+    def __init__(self, lists: Sequence[list[Any]], node: ListOf, is_sorted: bool) -> None:
+        self.lengths = np.array(list(map(len, lists)), dtype=np.int64)
+        self.starts = np.cumsum(self.lengths) - self.lengths
+        self.items = [item for own in lists for item in own]
+        self.places = [place for own in lists for place in range(len(own))]
+        self.keys: list[str] = []
+        if is_sorted:
+            keys, order = sort_keys(node.item, self.items), list[int]()
+            for start, length in zip(self.starts.tolist(), self.lengths.tolist(), strict=True):
+                order += sorted(range(start, start + length), key=keys.__getitem__)
+            self.items, self.places = [self.items[i] for i in order], [self.places[i] for i in order]
+            self.keys = [keys[i] for i in order]
+
+    def totals(self, amounts: Array) -> Array:
+        """The sum over the items of each list."""
+        return np.diff(np.cumsum([0, *amounts])[[*self.starts, len(amounts)]])
+
+    def without(self, found: Array) -> list[tuple[int, Any]]:
+        """All items but those found, each with the number of its list."""
+        owners = np.repeat(np.arange(len(self.lengths)), self.lengths).tolist()
+        alone = sorted({*range(len(self.items))}.difference(found.tolist()))
+        return [(owners[place], self.items[place]) for place in alone]
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Which items belong together.
+
+    Attributes:
+        left: The lists of the references.
+        right: Those of the predictions.
+        owners: The pair of lists, an entry a match.
+        rows: The item's place among all items of the references.
+        columns: Likewise of the predictions.
+    """
+
+    left: Lists
+    right: Lists
+    owners: Array
+    rows: Array
+    columns: Array
+
+    def items(self) -> tuple[list[Any], list[Any]]:
+        """The items of both sides, match by match."""
+        left, right = self.left.items, self.right.items
+        return [left[i] for i in self.rows.tolist()], [right[j] for j in self.columns.tolist()]
+
+    def links(self) -> list[tuple[int, int, int]]:
+        """The pair of lists of each match, and where the items stand in their own lists as given."""
+        left, right = self.left.places, self.right.places
+        matches = zip(self.owners.tolist(), self.rows.tolist(), self.columns.tolist(), strict=True)
+        return [(owner, left[i], right[j]) for owner, i, j in matches]
+
+
+def align(walk: Walk, node: ListOf, sides: Sides) -> Matches:
+    """Align the items of each pair of lists; the walk scores pairs of items."""
     is_canonical = not walk.plan.follows_treeval
-    if is_canonical:  # what is found does not depend on the order of the lists
-        left_keys, right_keys = ([sort_key(node.item, item) for item in items] for items in (expected, given))
-        left.sort(key=left_keys.__getitem__)
-        right.sort(key=right_keys.__getitem__)
-        are_reflexive = all(metric.is_reflexive for metric in walk.plan.metrics.values())
-        if are_reflexive and [left_keys[i] for i in left] == [right_keys[j] for j in right]:
-            return list(zip(left, right, strict=True))
-        right = _few_of_a_kind(right, right_keys, len(left))
-    if len(expected) == len(given) == 1:
-        return [(0, 0)]
-    weights = _weights(walk, node.item, [expected[i] for i in left], [given[j] for j in right])
-    rows, columns = assign(weights, is_canonical)
-    return [(left[i], right[j]) for i, j in zip(rows, columns, strict=True)]
+    left, right = (
+        Lists(lists, node, is_canonical and not node.is_ordered) for lists in (sides.references, sides.predictions)
+    )
+    aligned = (
+        _by_place(left, right, sides.pairs) if node.is_ordered else _by_weight(walk, node, left, right, sides.pairs)
+    )
+    found = sorted(aligned, key=_owner)  # short and long lists come in turn
+    owners = np.repeat([owner for owner, _, _ in found], [len(rows) for _, rows, _ in found]).astype(np.int64)
+    rows, columns = (
+        np.array([place for own in side for place in own], dtype=np.int64)
+        for side in ([rows for _, rows, _ in found], [columns for *_, columns in found])
+    )
+    return Matches(left, right, owners, rows, columns)
 
 
-def _few_of_a_kind(places: list[int], keys: Sequence[str], n: int) -> list[int]:
-    """Of sorted items that are equal the first ``n``: as many as can find a counterpart.
+_Aligned = tuple[int, Sequence[int], Sequence[int]]
+"""The number of a pair of lists, and the places of items that belong together."""
+
+
+def _owner(found: _Aligned) -> int:
+    return found[0]
+
+
+def _blocks(left: Lists, right: Lists, pairs: Pairs) -> list[_Block]:
+    """All pairs of lists that both have items."""
+    rows, columns = np.broadcast_arrays(pairs.rows, pairs.columns)
+    rows, columns = rows.ravel(), columns.ravel()
+    full = np.flatnonzero((left.lengths[rows] > 0) & (right.lengths[columns] > 0))
+    rows, columns = rows[full], columns[full]
+    starts, others = left.starts[rows], right.starts[columns]
+    first = zip(starts.tolist(), (starts + left.lengths[rows]).tolist(), strict=True)
+    second = zip(others.tolist(), (others + right.lengths[columns]).tolist(), strict=True)
+    return list(zip(full.tolist(), first, second, strict=True))
+
+
+def _by_place(left: Lists, right: Lists, pairs: Pairs) -> Iterator[_Aligned]:
+    for owner, (start, end), (other, other_end) in _blocks(left, right, pairs):
+        n = min(end - start, other_end - other)
+        yield owner, range(start, start + n), range(other, other + n)
+
+
+def _by_weight(walk: Walk, node: ListOf, left: Lists, right: Lists, pairs: Pairs) -> Iterator[_Aligned]:
+    """The pairing of greatest weight in each pair of lists.
+
+    Equal lists need no weights; short lists share one walk, a long one has its own. Lists within items that are
+    compared all with all are parts of one large grid.
+    """
+    blocks = _blocks(left, right, pairs)
+    is_canonical = not walk.plan.follows_treeval
+    if pairs.is_grid:
+        weights = _grid_weights(walk, node.item, left.items, right.items) if blocks else np.zeros((0, 0))
+        for owner, one, other in blocks:
+            yield _assigned(owner, one, range(*other), weights[slice(*one), slice(*other)], is_canonical)
+        return
+    are_reflexive = all(metric.is_reflexive for metric in walk.plan.metrics.values())
+    most = SHORT if are_reflexive else CHUNK  # metrics of others are asked for as much as possible at once
+    short: list[_Block] = []
+    for block in blocks:
+        owner, one, other = block
+        size = (one[1] - one[0]) * (other[1] - other[0])
+        is_equal = is_canonical and are_reflexive and left.keys[slice(*one)] == right.keys[slice(*other)]
+        if size == 1 or is_equal:
+            yield owner, range(*one), range(*other)
+        elif size <= most:
+            short.append(block)
+        else:
+            columns = _few_of_a_kind(right, other, one[1] - one[0])
+            items = [right.items[j] for j in columns]
+            weights = _grid_weights(walk, node.item, left.items[slice(*one)], items)
+            yield _assigned(owner, one, columns, weights, is_canonical)
+    yield from _short(walk, node, left, right, short)
+
+
+def _assigned(owner: int, one: _Stretch, columns: Sequence[int], weights: FloatArray, is_canonical: bool) -> _Aligned:
+    rows, found = assign(weights, is_canonical)
+    return owner, [one[0] + row for row in rows], [columns[column] for column in found]
+
+
+def _few_of_a_kind(lists: Lists, stretch: _Stretch, n: int) -> Sequence[int]:
+    """The places of a sorted list's items, of equal ones the first ``n``: as many as can find a counterpart.
 
     Models that repeat themselves write the longest lists.
     """
-    return [place for i, place in enumerate(places) if i < n or keys[place] != keys[places[i - n]]]
+    places = range(*stretch)
+    if not lists.keys:
+        return places
+    return [place for i, place in enumerate(places) if i < n or lists.keys[place] != lists.keys[place - n]]
 
 
-def _weights(walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any]) -> FloatArray:
-    """How well each item of the reference fits each of the prediction, some rows at a time."""
-    plan, right = walk.plan, None
-    if not plan.follows_treeval and plan.options.list_items == "nodes" and not isinstance(node, Field):
-        right = Side(plan, node, predictions, is_predicted=True)
-    width = len(predictions) if right is None else right.width
-    step = max(1, CHUNK // max(width, 1))
-    parts = []
-    for start in range(0, len(references), step):
-        part = references[start : start + step]
-        if isinstance(node, Field):
-            sums = compare_values(plan, node, part, predictions)
-        elif right is not None:
-            sums = compare(Side(plan, node, part), right)
-        else:
-            sums = _compare_one_by_one(walk, node, part, predictions)
-        parts.append(weigh(plan, node, sums, (len(part), len(predictions))))
-    return np.concatenate(parts)
+def _short(walk: Walk, node: ListOf, left: Lists, right: Lists, blocks: Sequence[_Block]) -> Iterator[_Aligned]:
+    """Align short lists, many at once."""
+    group: list[_Block] = []
+    n_pairs = 0
+    for block in blocks:
+        _, (start, end), (other, other_end) = block
+        group.append(block)
+        n_pairs += (end - start) * (other_end - other)
+        if n_pairs >= CHUNK:
+            yield from _together(walk, node, left, right, group)
+            group, n_pairs = [], 0
+    if group:
+        yield from _together(walk, node, left, right, group)
 
 
-def _compare_one_by_one(walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any]) -> Sums:
-    """Score all pairs of items by the walk, for rules of counting that have no shorter form."""
-    inner = type(walk)(walk.plan, is_inside=True)
-    for expected in references:
-        for given in predictions:
-            inner.items(node, expected, given)
-    names: dict[Any, str] = {
-        f"{part}_{kind}": f"{part}_{kind}" for part in ("node", "leaf") for kind in ("tp", "fp", "fn")
-    }
-    for field in fields_below(node):
-        for number, metric in enumerate(field.metrics):
-            names |= {(what, field.index, number): field.part(what, metric) for what in ("sum", "n")}
-    units, shape = inner.units(), (len(references), len(predictions))
-    sums: Sums = {key: np.array([unit[name] for unit in units]).reshape(shape) for key, name in names.items()}
-    none = [np.array([item is None for item in items], dtype=bool) for items in (references, predictions)]
-    return {**sums, "both_null": np.logical_and.outer(*none)}
+def _together(walk: Walk, node: ListOf, left: Lists, right: Lists, blocks: Sequence[_Block]) -> Iterator[_Aligned]:
+    """Align lists, of which all pairs of items are scored in one walk."""
+    ends = np.array([[*one, *other] for _, one, other in blocks], dtype=np.int64)
+    widths = ends[:, 3] - ends[:, 2]
+    sizes = (ends[:, 1] - ends[:, 0]) * widths
+    starts, block = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(blocks)), sizes)
+    within = np.arange(len(block)) - starts[block]
+    pairs = Pairs(ends[block, 0] + within // widths[block], ends[block, 2] + within % widths[block])
+    weights = _weights(walk, node.item, left.items, right.items, pairs)
+    for (owner, one, other), own in zip(blocks, np.split(weights, starts[1:]), strict=True):
+        columns = range(*other)
+        yield _assigned(owner, one, columns, own.reshape(-1, len(columns)), not walk.plan.follows_treeval)
+
+
+def _grid_weights(walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any]) -> FloatArray:
+    """The weights of all pairs of items, some rows at a time."""
+    step = max(1, CHUNK // max(1, _width(node, predictions)))
+    parts = [references[start : start + step] for start in range(0, len(references), step)]
+    return np.concatenate(
+        [_weights(walk, node, part, predictions, Pairs.grid(len(part), len(predictions))) for part in parts]
+    )
+
+
+def _width(node: SchemaNode, values: Sequence[Any]) -> int:
+    """How many items there are, or items of lists within them, if these are more."""
+    if isinstance(node, ListOf):
+        return max(len(values), _width(node.item, [item for own in values if type(own) is list for item in own]))
+    trees = [value for value in values if type(value) is dict]
+    children = node.children.items() if isinstance(node, Branch) else ()
+    return max([len(values), *(_width(child, [tree.get(key) for tree in trees]) for key, child in children)])
+
+
+def _weights(walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any], pairs: Pairs) -> FloatArray:
+    tally = Tally()
+    type(walk)(walk.plan, has_details=False).items(node, Sides(references, predictions, pairs, are_items=True), tally)
+    return weigh(walk.plan, node, tally, pairs.shape)

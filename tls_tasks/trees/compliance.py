@@ -43,7 +43,7 @@ class _Issue:
 
 
 def _is_integer(value: Any) -> bool:
-    """As in JSON Schema, 1.0 is an integer; True is none."""
+    """As in JSON Schema, 1.0 is an integer; True isn't."""
     if isinstance(value, bool):
         return False
     return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
@@ -87,7 +87,7 @@ def fits(value: Any, leaf: Leaf) -> bool:
 
     Numbers and booleans differ (``True`` is no integer), text is never a number, ``1.0`` is an integer. A choice fits
     if its type is that of a choice, whether or not it is one of them. Custom labels and ``any`` take every value; a
-    class as label takes its instances. Of an :class:`~tls_tasks.trees.values.AnyOf` each answer must fit.
+    class as label takes its instances. Of an :class:`~tls_tasks.trees.types.AnyOf` each answer must fit.
 
     Example:
         >>> fits("5", Leaf("integer")), fits(True, Leaf("integer")), fits(5, Leaf("number")), fits([], Leaf("isbn"))

@@ -51,7 +51,7 @@ def load_documents(
 
     Args:
         name: Data set: ``tree_extraction`` or ``tree_paraloq``.
-        data: Where the data is, instead of the usual order; see :func:`load_trees`.
+        data: Where the data is, instead of the usual order; see :func:`_load_trees`.
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
         context_budget: Characters of a document that a prompt shows; what is beyond them is cut off.
         provenance: Filled with ``edition`` and ``origin`` of the data, and so shown in the results file.
@@ -74,12 +74,12 @@ def load_documents(
         ('invoice', 342.3)
     """
     budget = check_whole_number("context_budget", context_budget)
-    loaded = load_trees(name, data, edition)
+    loaded = _load_trees(name, data, edition)
     loaded.note(provenance)
     return [_row(name, document, loaded.edition, budget) for document in loaded.documents]
 
 
-def load_trees(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[TreeDocument]:
+def _load_trees(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[TreeDocument]:
     """Load a data set from the first source that has it.
 
     Args:
@@ -115,7 +115,7 @@ def prompt(doc: Mapping[str, Any]) -> str:
         <BLANKLINE>
         JSON:
     """  # noqa: E501 - the prompt's lines are as long as they are
-    schema = prompt_schema(doc["schema"])
+    schema = _prompt_schema(doc["schema"])
     dates = " Write dates as YYYY-MM-DD." if '"format": "date"' in schema else ""
     node = read_schema(doc["schema"])
     root = "object" if isinstance(node, Branch) else "list" if isinstance(node, ListOf) else "value"
@@ -127,11 +127,11 @@ def prompt(doc: Mapping[str, Any]) -> str:
     )
 
 
-def prompt_schema(schema: str) -> str:
+def _prompt_schema(schema: str) -> str:
     """The schema as a prompt shows it: one line of JSON Schema.
 
     Example:
-        >>> prompt_schema('["string"]')
+        >>> _prompt_schema('["string"]')
         '{"type": "array", "items": {"type": ["string", "null"]}}'
     """
     value = json.loads(schema)

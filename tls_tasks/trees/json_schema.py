@@ -34,12 +34,12 @@ class JsonSchemaReader:
         """The root node.
 
         Raises:
-            InputError: Something that can't be read; names the place in the tree.
+            InputError: Something that can't be read; the message names the place in the tree.
         """
         return self._node(self.document, "$", ())
 
     def _node(self, schema: Any, place: str, references: tuple[str, ...]) -> SchemaNode:
-        """``references`` are those that were followed from the root down to here."""
+        """The node of a part of the document; ``references``: those followed on the way from the root to it."""
         if schema is True:
             return _ANY
         if not isinstance(schema, Mapping):
@@ -113,7 +113,7 @@ class JsonSchemaReader:
 
 
 def _unescaped(found: re.Match[str]) -> str:
-    """What stands for ``%20`` and the like in a reference."""
+    """The characters that ``%20`` and the like stand for in a reference."""
     return bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace")
 
 
@@ -122,7 +122,7 @@ def _error(got: str, place: str, expected: str) -> InputError:
 
 
 def _with_base(schema: Mapping[str, Any], key: str, place: str) -> list[Any]:
-    """The alternatives, each with what stands beside them: ``{"type": "string", "anyOf": [{"format": "date"}, …]}``."""
+    """The alternatives, each with the keys beside them: ``{"type": "string", "anyOf": [{"format": "date"}, …]}``."""
     options = schema[key]
     if not isinstance(options, list) or not options:
         raise _error(f"{key} {options!r}", place, "a list of schemas")
@@ -147,7 +147,7 @@ def _parts(schema: Mapping[str, Any], place: str) -> list[Any]:
 
 
 def _all_of(nodes: Sequence[SchemaNode], place: str) -> SchemaNode:
-    """What is all of the nodes at once."""
+    """The node that is all of these at once."""
     telling = [node for position, node in enumerate(nodes) if node not in (_ANY, *nodes[:position])]
     if len(telling) < 2:
         return telling[0] if telling else _ANY
@@ -164,7 +164,7 @@ def _all_of(nodes: Sequence[SchemaNode], place: str) -> SchemaNode:
 
 
 def _one_of(nodes: Sequence[SchemaNode]) -> SchemaNode:
-    """What is one of the nodes: their common shape, or a leaf of any type if they have none.
+    """The node that is any one of these: their common shape, or a leaf of any type if they have none in common.
 
     Example:
         >>> _one_of([Leaf("string"), Leaf("null")]), _one_of([Leaf("integer"), Leaf("string")])

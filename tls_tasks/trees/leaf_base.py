@@ -36,6 +36,7 @@ class LeafMetric:
         settings: Options that differ from the defaults, for signatures.
         own_name: What the metric is called where ``name`` was changed; for signatures.
         is_reflexive: Whether equal values that it can compare surely have the best score.
+        as_is: Types of values that need no preparing where all values are of one of them.
 
     Example:
         >>> from tls_tasks.trees.leaf_metrics import resolve_metric
@@ -56,6 +57,7 @@ class LeafMetric:
     settings: str = ""
     own_name: str = ""
     is_reflexive: bool = True
+    as_is: frozenset[type] = frozenset()
 
     @property
     def worst(self) -> float:
@@ -89,7 +91,7 @@ class LeafMetric:
         if (low, high) != (0, 1):
             scores = (np.clip(scores, low, high) - low) / (high - low)
         elif clip:
-            scores = np.clip(scores, 0.0, 1.0)
+            scores = np.minimum(np.maximum(scores, 0.0), 1.0)  # quicker than np.clip for few
         return scores if self.higher_is_better else 1.0 - scores
 
     def pairs(self, references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
@@ -99,6 +101,8 @@ class LeafMetric:
             lengths = np.diff([*starts, len(answers)])
             given = [predictions[place] for place in np.repeat(range(len(starts)), lengths)]
             return self._best_of(self.pairs(answers, given), starts)
+        if self._takes_as_is(references, predictions):
+            return np.asarray(self.score_pairs(references, predictions), dtype=np.float64)
         left, right = self._prepared(references), self._prepared(predictions)
         fits = [UNFIT is not one and UNFIT is not other for one, other in zip(left, right, strict=True)]
         good = [place for place, fit in enumerate(fits) if fit]
@@ -114,8 +118,12 @@ class LeafMetric:
         if AnyOf in set(map(type, references)):
             answers, starts = _answers(references)
             return self._best_of(self.matrix(answers, predictions), starts)
-        (left, rows), (right, columns) = _distinct(references), _distinct(predictions)
-        scores = self._matrix(self._prepared(left), self._prepared(right))
+        is_plain = self._takes_as_is(references, predictions)
+        (left, rows), (right, columns) = _distinct(references, is_plain), _distinct(predictions, is_plain)
+        if is_plain and self.score_matrix is not None:
+            scores = self.score_matrix(left, right)
+        else:
+            scores = self._matrix(self._prepared(left), self._prepared(right))
         if len(left) < len(rows):
             scores = scores[rows]
         return scores if len(right) == len(columns) else scores[:, columns]
@@ -149,10 +157,21 @@ class LeafMetric:
             return self
         settings = [*([self.settings] if self.settings else []), f"normalize={'+'.join(names_of(names))}"]
         prepare = partial(_prepare_normalized, normalizer(names), self.prepare)
-        return replace(self, prepare=prepare, settings=",".join(settings))
+        return replace(self, prepare=prepare, settings=",".join(settings), as_is=frozenset())
+
+    def _takes_as_is(self, references: Sequence[Any], predictions: Sequence[Any]) -> bool:
+        """Whether these values need no preparing."""
+        kinds = {*map(type, references), *map(type, predictions)}
+        return len(kinds) == 1 and kinds <= self.as_is
 
     def _prepared(self, values: Sequence[Any]) -> list[Any]:
-        return list(values if self.prepare is None else map(self.prepare, values))
+        if self.prepare is None:
+            return list(values)
+        known = {id(value): value for value in values}  # where all are compared with all, each is there many times
+        if len(known) == len(values):
+            return list(map(self.prepare, values))
+        prepared = {key: self.prepare(value) for key, value in known.items()}
+        return [prepared[id(value)] for value in values]
 
     def _best_of(self, scores: FloatArray, starts: Sequence[int]) -> FloatArray:
         best = np.maximum if self.higher_is_better else np.minimum
@@ -181,14 +200,19 @@ def _answers(references: Sequence[Any]) -> tuple[list[Any], list[int]]:
     return answers, starts
 
 
-def _distinct(values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[int]]:
-    """The distinct values in order, and for each value the position of its like; 1, 1.0 and True are not alike."""
-    positions: dict[Any, int] = {}
+def _distinct(values: Sequence[Any], are_alike: bool) -> tuple[Sequence[Any], Sequence[int]]:
+    """The distinct values in order, and for each value the position of its like; 1, 1.0 and True are not alike.
+
+    Args:
+        values: The values.
+        are_alike: Whether all are of one type.
+    """
+    keys = values if are_alike else list(zip(map(type, values), values, strict=True))
     try:
-        places = [positions.setdefault((type(value), value), len(positions)) for value in values]
+        positions = {key: place for place, key in enumerate(dict.fromkeys(keys))}
     except TypeError:  # an unhashable value
         return values, range(len(values))
-    return [value for _, value in positions], places
+    return list(positions) if are_alike else [value for _, value in positions], list(map(positions.__getitem__, keys))
 
 
 def _prepare_normalized(normalize: Callable[[str], str], prepare: Callable[[Any], Any] | None, value: Any) -> Any:

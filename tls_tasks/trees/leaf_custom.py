@@ -55,7 +55,7 @@ def custom_metric(
         options: Passed on with each call.
 
     Raises:
-        InputError: A metric without a name, a range that is none, or later a result in which no score is found.
+        InputError: A metric without a name, an invalid range, or later a result in which no score is found.
 
     Example:
         >>> def length(predictions, references):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError
@@ -12,37 +11,15 @@ from tls_tasks.core.options import check_choice
 from tls_tasks.trees.compliance import base_type
 from tls_tasks.trees.leaf_base import LeafMetric
 from tls_tasks.trees.leaf_custom import custom_metric
-from tls_tasks.trees.leaf_text import indel_ratio, levenshtein_similarity, rouge_l, token_f1
-from tls_tasks.trees.leaf_values import (
-    boolean,
-    date_closeness,
-    difference,
-    exact_match,
-    number_closeness,
-    set_overlap,
-    treeval_exact_match,
-)
+from tls_tasks.trees.leaf_text import TEXT_METRICS
+from tls_tasks.trees.leaf_values import VALUE_METRICS, treeval_exact_match
 
-BUILT_IN: Mapping[str, Callable[..., LeafMetric]] = {
-    "exact_match": exact_match,
-    "indel_ratio": indel_ratio,
-    "levenshtein_similarity": levenshtein_similarity,
-    "token_f1": token_f1,
-    "rouge_l": rouge_l,
-    "number_closeness": number_closeness,
-    "date_closeness": date_closeness,
-    "boolean": boolean,
-    "set_overlap": set_overlap,
-    "mse": partial(difference, "mse", (0, 1)),
-    "abs_err": partial(difference, "abs_err", (0, 10)),
-    "num_sim": partial(difference, "num_sim", (0, 1), higher_is_better=True),
-}
-"""Name -> the function that makes the metric; its parameters are the metric's options. The last three are those that
-are used with treeval; as a measure of numbers ``number_closeness`` is better, since it has no scale."""
+BUILT_IN: Mapping[str, Callable[..., LeafMetric]] = {**VALUE_METRICS, **TEXT_METRICS}
+"""Name -> the function that makes the metric; its parameters are the metric's options."""
 
 TREEVAL_METRICS: Mapping[str, Callable[..., LeafMetric]] = {
     "exact_match": treeval_exact_match,
-    "levenshtein": lambda: replace(indel_ratio(), name="levenshtein"),
+    "levenshtein": lambda: replace(BUILT_IN["indel_ratio"](), name="levenshtein"),
 }
 """treeval's names for what they mean there; with ``compat="treeval"`` they come before ours."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,23 +16,23 @@ from tls_tasks.text.tokenizers import summary_tokenizer
 from tls_tasks.trees.leaf_base import UNFIT, FloatArray, LeafMetric, metric_of_pairs
 
 
-def indel_ratio() -> LeafMetric:
+def _indel_ratio() -> LeafMetric:
     """1 - d / (len(a) + len(b)), d the insertions and deletions that turn one text into the other; two empty texts: 1.
 
     It is what the package Levenshtein calls ``ratio``, and treeval's "levenshtein".
 
     Example:
-        >>> indel_ratio().pairs(["baroo", ""], ["bar", ""])
+        >>> _indel_ratio().pairs(["baroo", ""], ["bar", ""])
         array([0.75, 1.  ])
     """
     return _edit_metric("indel_ratio")
 
 
-def levenshtein_similarity() -> LeafMetric:
+def _levenshtein_similarity() -> LeafMetric:
     """1 - d / max(len(a), len(b)), d the insertions, deletions and substitutions; two empty texts: 1.
 
     Example:
-        >>> levenshtein_similarity().pairs(["baroo", ""], ["bar", ""])
+        >>> _levenshtein_similarity().pairs(["baroo", ""], ["bar", ""])
         array([0.6, 1. ])
     """
     return _edit_metric("levenshtein_similarity")
@@ -45,7 +45,8 @@ _SCORERS: Mapping[str, Any] = {
 
 
 def _edit_metric(name: str) -> LeafMetric:
-    return LeafMetric(name, partial(_edit_pairs, name), _text, partial(_edit_matrix, name))  # by name: it is pickled
+    pairs, matrix = partial(_edit_pairs, name), partial(_edit_matrix, name)  # by name: they are pickled
+    return LeafMetric(name, pairs, _text, matrix, as_is=frozenset({str}))
 
 
 def _edit_pairs(name: str, references: Sequence[Any], predictions: Sequence[Any]) -> Any:
@@ -60,7 +61,7 @@ def _text(value: Any) -> Any:
     return value if isinstance(value, str) else UNFIT
 
 
-def token_f1(tokenizer: str | Tokenizer = "unicode", use_stemmer: bool = False) -> LeafMetric:
+def _token_f1(tokenizer: str | Tokenizer = "unicode", use_stemmer: bool = False) -> LeafMetric:
     """F1 of the words in common, each as often as it stands in both (as in SQuAD); two texts without words: 1.
 
     Args:
@@ -68,14 +69,14 @@ def token_f1(tokenizer: str | Tokenizer = "unicode", use_stemmer: bool = False) 
         use_stemmer: Whether words are stemmed.
 
     Example:
-        >>> token_f1().pairs(["the electric guitar", "drums"], ["Guitar, electric!", ""])
+        >>> _token_f1().pairs(["the electric guitar", "drums"], ["Guitar, electric!", ""])
         array([0.8, 0. ])
     """
     prepare = partial(_words, summary_tokenizer(tokenizer, use_stemmer))
     return metric_of_pairs("token_f1", prepare, _common_f1, _settings(tokenizer, "unicode", use_stemmer))
 
 
-def rouge_l(tokenizer: str | Tokenizer = "whitespace", use_stemmer: bool = False) -> LeafMetric:
+def _rouge_l(tokenizer: str | Tokenizer = "whitespace", use_stemmer: bool = False) -> LeafMetric:
     """F1 of the longest common subsequence of words, as in our ``rouge_l``; two texts without words: 1.
 
     Unlike there, an empty reference is met by an empty prediction only.
@@ -85,7 +86,7 @@ def rouge_l(tokenizer: str | Tokenizer = "whitespace", use_stemmer: bool = False
         use_stemmer: Whether words are stemmed.
 
     Example:
-        >>> rouge_l().pairs(["the cat sat on the mat"], ["the cat sat"])
+        >>> _rouge_l().pairs(["the cat sat on the mat"], ["the cat sat"])
         array([0.66666667])
     """
     prepare = partial(_words, summary_tokenizer(tokenizer, use_stemmer))
@@ -115,3 +116,12 @@ def _f1(common: int, n_reference: int, n_predicted: int) -> float:
         return float(n_reference == n_predicted == 0)
     precision, recall = common / n_predicted, common / n_reference
     return 2 * precision * recall / (precision + recall)
+
+
+TEXT_METRICS: Mapping[str, Callable[..., LeafMetric]] = {
+    "indel_ratio": _indel_ratio,
+    "levenshtein_similarity": _levenshtein_similarity,
+    "token_f1": _token_f1,
+    "rouge_l": _rouge_l,
+}
+"""Name -> the function that makes the metric."""

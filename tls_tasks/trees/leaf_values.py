@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -36,7 +36,7 @@ def _value_key(value: Any, *, loose: bool = False) -> Any:
     if isinstance(value, str):
         return str.__str__(value)  # the text of an Enum's member, where str(value) would name the member
     if isinstance(value, bool | np.bool_):
-        return ("number", int(value)) if loose else ("boolean", bool(value))
+        return ("number" if loose else "boolean", bool(value))
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, int | float):
@@ -52,7 +52,7 @@ def _value_key(value: Any, *, loose: bool = False) -> Any:
     return value if value is None else ("other", value)
 
 
-def exact_match(tolerance: float = 0.0, relative_tolerance: float = 0.0) -> LeafMetric:
+def _exact_match(tolerance: float = 0.0, relative_tolerance: float = 0.0) -> LeafMetric:
     """1 where two values are equal, else 0. Types are strict: ``True`` is not 1, ``"5"`` is not 5; 1 and 1.0 are equal.
 
     Args:
@@ -63,9 +63,9 @@ def exact_match(tolerance: float = 0.0, relative_tolerance: float = 0.0) -> Leaf
         InputError: A tolerance that is negative or no number.
 
     Example:
-        >>> exact_match().pairs([1, 1, 5, "a"], [1.0, True, "5", "a"])
+        >>> _exact_match().pairs([1, 1, 5, "a"], [1.0, True, "5", "a"])
         array([1., 0., 0., 1.])
-        >>> exact_match(relative_tolerance=0.01).pairs([100, 100], [101, 102])
+        >>> _exact_match(relative_tolerance=0.01).pairs([100, 100], [101, 102])
         array([1., 0.])
     """
     given = {"tolerance": tolerance, "relative_tolerance": relative_tolerance}
@@ -76,7 +76,7 @@ def exact_match(tolerance: float = 0.0, relative_tolerance: float = 0.0) -> Leaf
     if settings:
         score = partial(_is_within, float(tolerance), float(relative_tolerance))
         return metric_of_pairs("exact_match", _value_key, score, settings)
-    return LeafMetric("exact_match", _equal_pairs, _value_key, _equality_matrix)
+    return LeafMetric("exact_match", _equal_pairs, _value_key, _equality_matrix, as_is=frozenset({str, int, bool}))
 
 
 def treeval_exact_match() -> LeafMetric:
@@ -89,11 +89,8 @@ def treeval_exact_match() -> LeafMetric:
         >>> treeval_exact_match().pairs([1, 1000000.0, 1000000, "a"], [True, 1000005.0, 1000005, "a"])
         array([1., 1., 0., 1.])
     """
-    return metric_of_pairs("exact_match", _same, _is_treevals_match)
-
-
-def _same(value: Any) -> Any:
-    return value
+    prepare, as_is = partial(_value_key, loose=True), frozenset({str, int})
+    return LeafMetric("exact_match", _treeval_pairs, prepare, _treeval_matrix, as_is=as_is)
 
 
 def _is_equal(reference: Any, prediction: Any) -> float:
@@ -137,16 +134,29 @@ def _is_number_key(key: Any) -> bool:
     return isinstance(key, tuple) and key[0] == "number" and _is_number(key[1])
 
 
-def _is_treevals_match(reference: Any, prediction: Any) -> float:
-    if _value_key(reference, loose=True) == _value_key(prediction, loose=True):
-        return 1.0
-    if not isinstance(prediction, float | bool) or not isinstance(reference, int | float):
-        return 0.0
-    return float(np.isclose(_as_float(prediction), _as_float(reference), rtol=1e-5, atol=1e-8))
+def _treeval_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> Any:
+    wanted, given = _floats(references, int | float), _floats(predictions, float | bool)
+    return np.isclose(given, wanted, rtol=1e-5, atol=1e-8) | _equal_pairs(references, predictions)
+
+
+def _treeval_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
+    wanted, given = _floats(references, int | float)[:, None], _floats(predictions, float | bool)[None, :]
+    are_close = np.isclose(given, wanted, rtol=1e-5, atol=1e-8)
+    return np.asarray(np.maximum(are_close, _equality_matrix(references, predictions)))
+
+
+def _floats(keys: Sequence[Any], kinds: Any) -> FloatArray:
+    """The numbers of these types that keys stand for, NaN for all other keys."""
+    return np.array(
+        [
+            _as_float(key[1]) if type(key) is tuple and key[0] == "number" and isinstance(key[1], kinds) else math.nan
+            for key in keys
+        ]
+    )
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value is a number other than NaN and infinity; booleans are none.
+    """Whether a value is a finite number; booleans aren't.
 
     Example:
         >>> _is_number(1), _is_number(True), _is_number(float("nan"))
@@ -167,11 +177,11 @@ def _as_float(number: float) -> float:
         return math.inf if number > 0 else -math.inf
 
 
-def number_closeness() -> LeafMetric:
+def _number_closeness() -> LeafMetric:
     """1 - |a - b| / max(|a|, |b|), at least 0: how far two numbers are apart for their size. 1 if they are equal.
 
     Example:
-        >>> number_closeness().pairs([100, 0, 5, 5], [90, 0, -5, "5"])
+        >>> _number_closeness().pairs([100, 0, 5, 5], [90, 0, -5, "5"])
         array([0.9, 1. , 0. , 0. ])
     """
     return metric_of_pairs("number_closeness", _number, _closeness)
@@ -189,7 +199,7 @@ def _closeness(reference: float, prediction: float) -> float:
     return float(max(Fraction(0), 1 - abs(exact[0] - exact[1]) / max(map(abs, exact))))
 
 
-def difference(name: str, score_range: tuple[float, float], higher_is_better: bool = False) -> LeafMetric:
+def _difference(name: str, score_range: tuple[float, float], higher_is_better: bool = False) -> LeafMetric:
     """A metric of the difference of two numbers, as they are used with treeval; booleans are numbers there.
 
     Args:
@@ -234,14 +244,14 @@ class _Day(NamedTuple):
 _PRECISION = {"day": 1, "month": 2, "year": 3}
 
 
-def date_closeness() -> LeafMetric:
+def _date_closeness() -> LeafMetric:
     """1 / (1 + days between), of two dates in any notation that can be read in one way only.
 
     Times of day don't matter. Two months are compared by their first days, two years and two ranges likewise (of ranges
     both ends count); a day and a month have nothing in common: 0. Text that is no date is met by the same text only.
 
     Example:
-        >>> date_closeness().pairs(["2011-01-25", "2011-01-25", "spring"], ["25 January 2011", "2011-01-26", "spring"])
+        >>> _date_closeness().pairs(["2011-01-25", "2011-01-25", "spring"], ["25 January 2011", "2011-01-26", "spring"])
         array([1. , 0.5, 1. ])
     """
     return metric_of_pairs("date_closeness", _day, _day_closeness)
@@ -269,11 +279,11 @@ def _day_closeness(reference: _Day, prediction: _Day) -> float:
 _TRUE, _FALSE = frozenset({"true", "yes", "y", "1"}), frozenset({"false", "no", "n", "0"})
 
 
-def boolean() -> LeafMetric:
+def _boolean() -> LeafMetric:
     """1 where two truth values agree, else 0; also read from 1 and 0 and from words: true, false, yes, no.
 
     Example:
-        >>> boolean().pairs([True, False, True], ["yes", True, "maybe"])
+        >>> _boolean().pairs([True, False, True], ["yes", True, "maybe"])
         array([1., 0., 0.])
     """
     return metric_of_pairs("boolean", _truth, _is_equal)
@@ -290,13 +300,13 @@ def _truth(value: Any) -> Any:
 _SEPARATOR = re.compile("[,;\n]")
 
 
-def set_overlap() -> LeafMetric:
+def _set_overlap() -> LeafMetric:
     """Jaccard: what two sets share, of all that is in them; two empty sets: 1.
 
     A value is a list, or a text whose parts stand between commas, semicolons or line ends.
 
     Example:
-        >>> set_overlap().pairs([["drums", "bass"], "drums, bass"], [["bass", "flute"], "bass; drums"])
+        >>> _set_overlap().pairs([["drums", "bass"], "drums, bass"], [["bass", "flute"], "bass; drums"])
         array([0.33333333, 1.        ])
     """
     return metric_of_pairs("set_overlap", _members, _jaccard)
@@ -322,3 +332,17 @@ def _member(value: Any) -> Hashable:
 def _jaccard(reference: frozenset[Any], prediction: frozenset[Any]) -> float:
     union = len(reference | prediction)
     return len(reference & prediction) / union if union else 1.0
+
+
+VALUE_METRICS: Mapping[str, Callable[..., LeafMetric]] = {
+    "exact_match": _exact_match,
+    "number_closeness": _number_closeness,
+    "date_closeness": _date_closeness,
+    "boolean": _boolean,
+    "set_overlap": _set_overlap,
+    "mse": partial(_difference, "mse", (0, 1)),
+    "abs_err": partial(_difference, "abs_err", (0, 10)),
+    "num_sim": partial(_difference, "num_sim", (0, 1), higher_is_better=True),
+}
+"""Name -> the function that makes the metric. The last three are those that are used with treeval; as a measure of
+numbers ``number_closeness`` is better, since it has no scale."""

@@ -43,7 +43,7 @@ def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) ->
     """The nodes below a value, whatever the schema: the keys of dictionaries at any depth.
 
     Args:
-        tree: A tree; what is no dictionary has nothing below it.
+        tree: A tree; anything but a dictionary has nothing below it.
         only_leaves: Whether keys of dictionaries are left out.
         items: Whether items of lists count too: a scalar as one, a dictionary and a list for what is in them.
 
@@ -115,10 +115,3 @@ def fields_with_value(node: SchemaNode, value: Any, is_loose: bool) -> list[Fiel
     else:
         children = []
     return [field for child, below in children for field in fields_with_value(child, below, is_loose)]
-
-
-def fields_below(node: SchemaNode) -> list[Field]:
-    """The leaves at and below a node."""
-    if isinstance(node, Branch):
-        return [field for child in node.children.values() for field in fields_below(child)]
-    return [node] if isinstance(node, Field) else fields_below(node.item) if isinstance(node, ListOf) else []

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from tls_tasks.core.errors import OptionError
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json, strip_thinking
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.trees.types import MAX_DEPTH, Branch, ListOf, SchemaNode
+from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, Branch, ListOf, SchemaNode
 
 MODES = ("lenient", "strict")
 """``lenient``: the tree is found, and mended where it can be; ``strict``: an answer that is no JSON document fails."""
@@ -70,15 +71,15 @@ class ParsedTree(Parsed[Any]):
 
 
 class TooDeepError(Exception):
-    """Dictionaries and lists that are nested too deeply. Never leaves the package."""
+    """Dictionaries and lists nested too deeply. Never leaves the package."""
 
 
 def plain(value: Any, bad_numbers: list[float] | None = None, depth: int = 0) -> Any:
-    """The same with dicts for mappings, lists for tuples, and None for NaN and infinity.
+    """A copy with dicts for mappings, lists for tuples, and None for NaN and infinity.
 
     Args:
         value: Any value.
-        bad_numbers: Takes what was NaN or infinite.
+        bad_numbers: Collects the numbers that were NaN or infinite.
         depth: How deep the value is in its tree.
 
     Raises:
@@ -103,6 +104,36 @@ def plain(value: Any, bad_numbers: list[float] | None = None, depth: int = 0) ->
     if isinstance(value, Mapping):
         return {key: plain(child, bad_numbers, depth + 1) for key, child in value.items()}
     return [plain(item, bad_numbers, depth + 1) for item in value]
+
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
+def are_plain(trees: Iterable[Any]) -> bool:
+    """Whether all trees are dictionaries and lists that need no reading: :func:`plain` would give the same.
+
+    Nor does any of them hold several valid answers. All trees are checked at once, level by level, which is quick.
+
+    Example:
+        >>> are_plain([{"a": [1]}]), are_plain([{"a": (1,)}]), are_plain(['{"a": 1}']), are_plain([{"$any_of": [1]}])
+        (True, False, False, False)
+    """
+    level = list(trees)
+    kinds = set(map(type, level))
+    if not kinds <= {dict, list}:
+        return False
+    for _ in range(MAX_DEPTH):
+        branches = [value for value in level if type(value) is dict] if dict in kinds else []
+        lists = [value for value in level if type(value) is list] if list in kinds else []
+        if ANY_OF in chain.from_iterable(branches):
+            return False
+        level = [*chain.from_iterable(map(dict.values, branches)), *chain.from_iterable(lists)]
+        kinds = set(map(type, level))
+        if float in kinds and not all(math.isfinite(value) for value in level if type(value) is float):
+            return False
+        if kinds <= _SCALARS or not kinds <= _SCALARS | {dict, list}:
+            return kinds <= _SCALARS
+    return False
 
 
 def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient") -> ParsedTree:
@@ -166,10 +197,10 @@ def _failure(kind: str, text: str, problems: tuple[Problem, ...] = ()) -> Parsed
 
 
 def _weigh(node: SchemaNode | None, value: Any) -> int:
-    """How much of a tree a value holds; nothing if it has not the shape of the schema's root.
+    """How much of a tree a value holds; 0 if it doesn't have the shape of the schema's root.
 
-    What follows a damaged tree in a text is often a part of it, a list in most cases, so that a list counts little
-    where a dictionary is wanted.
+    What follows a damaged tree in a text is often a part of that tree, in most cases a list. So a list counts for
+    little where a dictionary is wanted.
     """
     if isinstance(node, Branch) and isinstance(value, list):
         return sum(_size(item) for item in value if _looks_like(item, node))
@@ -205,12 +236,12 @@ def _is_document(found: FoundJson) -> bool:
 
 
 def _is_not_json_number(one: Problem) -> bool:
-    """NaN and Infinity are none; 1e999 is one, though no float holds it."""
+    """NaN and Infinity aren't JSON numbers; 1e999 is, though no float can hold it."""
     return one.kind == "non_finite" and one.detail.lstrip("-")[:1] in ("N", "I")
 
 
 def _has_content(value: Any) -> bool:
-    """Whether there is anything in it but dictionaries and lists."""
+    """Whether it holds anything besides dictionaries and lists."""
     layer = [value]
     while layer:
         deeper: list[Any] = []
@@ -240,7 +271,7 @@ def _chosen(found: FoundJson, node: SchemaNode | None) -> tuple[Any, bool]:
 
 
 def _joined_by_repair(found: FoundJson) -> Sequence[Any]:
-    """json_repair makes one list of a draft and the final answer; the list is no part of the text."""
+    """json_repair puts a draft and the final answer into one list, which isn't in the text."""
     value = found.values[0]
     by_repair = any(noted.kind == "repaired_json" and noted.detail == "json_repair" for noted in found.problems)
     if by_repair and isinstance(value, list) and any(isinstance(item, dict) for item in value):

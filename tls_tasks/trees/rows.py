@@ -14,7 +14,7 @@ from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Problem
 from tls_tasks.core.rows import check_columns, describe
-from tls_tasks.trees.read import ParsedTree, TooDeepError, parse_tree, plain
+from tls_tasks.trees.read import ParsedTree, TooDeepError, are_plain, parse_tree, plain
 from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, SchemaNode
 
 _TREE = "a tree: JSON text, or dictionaries, lists and scalars"
@@ -26,17 +26,20 @@ def read_rows(
     """Both columns row by row: a parsed prediction, and the tree of its reference.
 
     Raises:
-        InputError: A column that is none, columns of unequal length, or a row that doesn't fit.
+        InputError: Something that isn't a column, columns of unequal length, or a row that doesn't fit.
 
     Example:
         >>> [(parsed.value, tree) for parsed, tree in read_rows(['{"a": 1}'], [{"a": 2}])]
         [({'a': 1}, {'a': 2})]
     """
     check_columns(predictions, references=references)
-    return [
-        (read_prediction(prediction, index, node, mode), read_reference(reference, index))
-        for index, (prediction, reference) in enumerate(zip(predictions, references, strict=True))
-    ]
+    if are_plain(predictions):
+        parses = list(map(ParsedTree, predictions))
+    else:
+        parses = [read_prediction(prediction, index, node, mode) for index, prediction in enumerate(predictions)]
+    if not are_plain(references):
+        references = [read_reference(reference, index) for index, reference in enumerate(references)]
+    return list(zip(parses, references, strict=True))
 
 
 def read_prediction(

@@ -1,13 +1,13 @@
-"""The schema of a tree, in every form that callers have one: see :func:`read_schema`.
+"""Schemas of trees, in every form that callers may have: see :func:`read_schema`.
 
-Two forms look alike, and one rule tells them apart. A mapping is **JSON Schema** if it
+Two of the forms look alike; this rule tells them apart. A mapping is **JSON Schema** if it
 
 - has ``$schema`` with a text, ``$ref`` with a text that begins with ``#``, or ``$defs`` with a mapping, or
 - has ``"type": "object"`` beside a mapping ``properties``, or ``"type": "array"`` beside a mapping ``items``, or
 - has ``anyOf``, ``oneOf`` or ``allOf`` with a list of two mappings or more.
 
-Every other mapping is **treeval's form**: a key for each child. So ``{"type": "string"}`` is a dictionary with one key
-``type``; who means JSON Schema says ``form="json_schema"``.
+Every other mapping is in **treeval's form**: a key for each child. So ``{"type": "string"}`` is a dictionary with the
+single key ``type``, unless it is read with ``form="json_schema"``.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ def read_schema(value: Any, form: str = "auto") -> SchemaNode:
     Treeval's form, in Python or as JSON text:
 
     ==========================  =======================================================================
-    ``"string"``                a leaf; any name will do, also a class, and names decide the metrics
+    ``"string"``                a leaf; any name or class will do, and the name decides the metrics
     ``{"a": …, "b": …}``        a dictionary
     ``["string"]``              a list of strings
     ``[{…}]``, ``[["string"]]``  a list of dictionaries, of lists
-    ``["4/4", "2/2"]``          a leaf with one of these values; two scalars or more
+    ``["4/4", "2/2"]``          a leaf that has one of these values: two scalars or more
     ``["4/4", "4/4"]``          a leaf with a single possible value, in JSON (repeats count once)
     ``("4/4",)``                the same in Python: a tuple of any length is a choice
-    ``[5]``, ``[True]``         the same: numbers and booleans are no type names
+    ``[5]``, ``[True]``         the same: numbers and booleans can't be type names
     ``[]``                      a list of anything
     ==========================  =======================================================================
 
@@ -49,7 +49,7 @@ def read_schema(value: Any, form: str = "auto") -> SchemaNode:
     JSON Schema: ``type`` (also a list of types), ``properties``, ``required``, ``items``, ``prefixItems``, ``enum``,
     ``const``, ``anyOf``, ``oneOf``, ``allOf``, local ``$ref``, ``format`` ``date`` and ``date-time`` (types ``date`` and
     ``datetime``). Null is allowed everywhere: it is how a tree says that there is no value. A leaf of several types is
-    called by all of them, ``number|string``. An object without ``properties`` is a leaf of type ``object``.
+    named after all of them, ``number|string``. An object without ``properties`` is a leaf of type ``object``.
 
     Args:
         value: The schema: treeval's form, JSON Schema, text with one of them as JSON, a pydantic model class, or a node
@@ -57,7 +57,7 @@ def read_schema(value: Any, form: str = "auto") -> SchemaNode:
         form: One of :data:`FORMS`.
 
     Raises:
-        InputError: No schema; names the path in it.
+        InputError: Not a schema; the message names the path in it.
         OptionError: No such form.
 
     Example:
@@ -119,7 +119,7 @@ _TYPE_NAME = re.compile(r"[\w|:-]+(\[[\w|:, -]*\])?")
 
 
 def _from_text(text: str) -> Any:
-    """JSON if it begins like a dictionary, a list or text, else a type name."""
+    """JSON if the text begins like a dictionary, a list or a string, else a type name."""
     stripped = text.strip().lstrip("\ufeff").lstrip()
     if not stripped.startswith(("{", "[", '"')):
         if not stripped:
@@ -170,7 +170,7 @@ def _is_hashable(value: Any) -> bool:
 def as_json_schema(node: SchemaNode, *, nullable: bool = False) -> dict[str, Any]:
     """The schema as JSON Schema: for prompts, and for engines that constrain their output to one.
 
-    A leaf of a type that JSON Schema doesn't have becomes one that takes any value and has the type's name as title.
+    A leaf whose type JSON Schema doesn't have takes any value and has the type's name as its title.
 
     Args:
         node: The schema.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
-from tls_tasks.core.score import Result, Score, Unit, mean, total
+from tls_tasks.core.score import Result, Score, Unit, mean, part_of, total
+from tls_tasks.trees.found import COUNTS, KINDS, Found, seen_part
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Branch, ListOf, Path, SchemaNode, path_name
-from tls_tasks.trees.walk import COUNTS, KINDS, seen_part
 
 KEYS = (
     "precision_node",
@@ -38,6 +38,7 @@ Averages = dict[str, dict[str, "float | None"]]
 """Type -> metric -> mean over leaves; ``""`` for all types, None where nothing was scored."""
 
 
+@lru_cache(maxsize=64)
 def results(plan: Plan) -> dict[str, Result]:
     """The table of results: :data:`KEYS`, rates of reading and compliance, the number of type errors."""
     judged: Mapping[str, Result] = {**node_results(), "treeval_score": _treeval_result(plan)}
@@ -146,7 +147,8 @@ def _votes(
 
 def details_of(plan: Plan, score: Score) -> dict[str, Any]:
     """What a score says beside its numbers: ``leaves``, ``averages`` and ``fields``."""
-    sums = {part: math.fsum([unit[part] for unit in score.units]) for part in score.units[0]} if score.units else {}
+    parts = score.units[0] if score.units else ()
+    sums = {part: math.fsum(part_of(score.units, part)) for part in parts}
     if plan.options.aggregate == "macro":  # one vote for each sample at each leaf
         for total_part, n_part in zip(_score_parts(plan, "sum"), _score_parts(plan, "n"), strict=True):
             votes = [unit[total_part] / unit[n_part] for unit in score.units if unit[n_part]]
@@ -188,22 +190,27 @@ class Sample:
     Attributes:
         plan: The schema with its settings.
         row: Which row it is.
-        unit: Its sums.
-        alignments: Path of a list in the reference, such as ``lines[0].notes`` -> pairs of positions: of the
-            reference's item, and of the prediction's.
+        found: What was found in all of them.
     """
 
     plan: Plan
     row: int
-    unit: Unit
-    alignments: Mapping[Path, Sequence[tuple[int, int]]]
+    found: Found
+
+    @property
+    def alignments(self) -> Mapping[Path, Sequence[tuple[int, int]]]:
+        """Path of a list in the reference, such as ``lines[0].notes`` -> pairs of positions.
+
+        Of each pair the first is of the reference's item, the second of the prediction's.
+        """
+        return self.found.alignments[self.row]
 
     def as_dict(self) -> dict[str, Any]:
         """Its own numbers, leaves, averages and alignments."""
-        judged = {**node_results(), "treeval_score": _treeval_result(self.plan)}
+        judged, unit = {**node_results(), "treeval_score": _treeval_result(self.plan)}, self.found.units[self.row]
         return {
             "sample": self.row,
-            **{key: result.value([self.unit]) for key, result in judged.items()},
-            **_leaves_and_averages(self.plan, self.unit),
+            **{key: result.value([unit]) for key, result in judged.items()},
+            **_leaves_and_averages(self.plan, unit),
             "alignments": {path_name(path): [list(pair) for pair in found] for path, found in self.alignments.items()},
         }

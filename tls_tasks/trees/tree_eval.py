@@ -6,15 +6,17 @@ program's numbers wherever it has any. What differs is in ``docs/tree_eval_optio
 
 from __future__ import annotations
 
+import marshal
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError, ParseFailureWarning, warn_caller
 from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign, signature
-from tls_tasks.core.score import Score
+from tls_tasks.core.score import Columns, Score
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies
+from tls_tasks.trees.found import Found
 from tls_tasks.trees.nodes import MISSING
 from tls_tasks.trees.options import TreeOptions, resolve_options
 from tls_tasks.trees.plan import Plan, make_plan
@@ -103,34 +105,54 @@ def tree_eval(
     """
     check_choice("parse_mode", parse_mode, MODES)
     check_switches(hierarchical_averaging=hierarchical_averaging)
-    node = read_schema(schema)
-    plan = make_plan(node, resolve_options(compat, options), leaf_metrics, list_order, hierarchical_averaging, compat)
+    plan = _plan(schema, compat, options, leaf_metrics, list_order, hierarchical_averaging)
     interval = interval_options(confidence_interval, n_resamples, seed)
-    rows = read_rows(predictions, references, node, parse_mode)
+    rows = read_rows(predictions, references, plan.root, parse_mode)
     parses = [parsed for parsed, _ in rows]
     _warn_of_failures(parses)
-    walk = _walk(plan, rows)
-    texts = [_unit_of_text(*row, plan.root) for row in zip(parses, walk.is_clean, strict=True)]
-    units = [{**unit, **text} for unit, text in zip(walk.units(), texts, strict=True)]
-    config = _TreeEvalConfig(
-        plan.digest,
-        ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics})),
-        plan.options,
-        "hierarchical" if hierarchical_averaging else "flat",
-        parse_mode,
-        interval_sign(interval),
-    )
+    found = _walk(plan, rows)
+    texts = [_unit_of_text(*row, plan.root) for row in zip(parses, found.is_clean, strict=True)]
+    known = {part: [text[part] for text in texts] for part in _FLAWLESS}
+    units = Columns({**found.units.columns, **known}, len(rows))
     return Score(
         metric="tree_eval",
-        signature=signature("tree_eval", config, VERSION),
+        signature=_signature(plan, parse_mode, interval_sign(interval)),
         units=with_means(plan, units) if plan.options.aggregate == "macro" else units,
         table=results(plan),
-        items=[Sample(plan, *sample) for sample in zip(range(len(units)), units, walk.alignments, strict=True)],
+        items=[Sample(plan, row, found) for row in range(len(rows))],
         problems={row: dict(parsed.counts()) for row, parsed in enumerate(parses) if parsed.problems},
         parse_failures=sum(parsed.failed for parsed in parses),
         more=partial(details_of, plan),
         interval=None if interval is None else {**interval, "keys": KEYS},
     )
+
+
+def _plan(*settings: Any) -> Plan:
+    """The plan of these settings. It is kept where they are plain values: it takes longer than scoring a tree."""
+    try:
+        key = marshal.dumps(settings, 2)  # version 2: the same bytes for equal settings, whoever else refers to them
+    except ValueError:  # functions, modules, classes
+        return _make_plan(settings)
+    return _kept_plan(key)
+
+
+@lru_cache(maxsize=64)
+def _kept_plan(key: bytes) -> Plan:
+    return _make_plan(marshal.loads(key))  # noqa: S302 - our own bytes
+
+
+def _make_plan(settings: tuple[Any, ...]) -> Plan:
+    schema, compat, options, leaf_metrics, list_order, hierarchical = settings
+    profile = resolve_options(compat, options)
+    return make_plan(read_schema(schema), profile, leaf_metrics, list_order, hierarchical, compat)
+
+
+@lru_cache(maxsize=64)
+def _signature(plan: Plan, parse_mode: str, interval: str) -> str:
+    metrics = ",".join(sorted({metric.signature for field in plan.fields for metric in field.metrics}))
+    averaging = "hierarchical" if plan.hierarchical else "flat"
+    config = _TreeEvalConfig(plan.digest, metrics, plan.options, averaging, parse_mode, interval)
+    return signature("tree_eval", config, VERSION)
 
 
 def _warn_of_failures(parses: Sequence[ParsedTree]) -> None:
@@ -143,26 +165,33 @@ def _warn_of_failures(parses: Sequence[ParsedTree]) -> None:
         )
 
 
-def _walk(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> Walk:
-    """Walk through all trees.
+def _walk(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> Found:
+    """Walk all trees, see :meth:`~tls_tasks.trees.walk.Walk.trees`.
 
     Raises:
         InputError: A reference that doesn't follow the schema.
     """
-    walk = Walk(plan)
+    references = [expected for _, expected in rows]
     try:
-        for parsed, expected in rows:
-            walk.tree(expected, MISSING if parsed.failed else parsed.value)
+        return Walk(plan).trees(references, [MISSING if parsed.failed else parsed.value for parsed, _ in rows])
     except BadReferenceError:
-        row = len(walk.is_clean) - 1
-        issue = next(issue for issue in complies(rows[row][1], plan.root) if issue.kind in ("type", "unknown"))
-        wanted = "a tree that follows the schema, or types='loose'"
-        raise InputError("references", row, str(issue), wanted) from None
-    return walk
+        for row, tree in enumerate(references):
+            for issue in complies(tree, plan.root):
+                if issue.kind in ("type", "unknown"):
+                    wanted = "a tree that follows the schema, or types='loose'"
+                    raise InputError("references", row, str(issue), wanted) from None
+        raise
 
 
-def _unit_of_text(parsed: ParsedTree, is_clean: bool, root: SchemaNode) -> dict[str, float]:
+def _unit_of_text(parsed: ParsedTree, is_clean: bool, root: SchemaNode) -> Mapping[str, float]:
     """What is known of a prediction as text, and of its compliance with the schema."""
+    if is_clean and parsed.valid and not parsed.problems:
+        return _FLAWLESS
     issues = [] if is_clean or parsed.failed else [issue.kind for issue in complies(parsed.value, root)]
     kinds = {f"issue|{kind}": issues.count(kind) for kind in ISSUE_KINDS}
     return {"n": 1, **parsed.rates(), "schema_compliance": not issues and not parsed.failed, **kinds}
+
+
+_FLAWLESS = {
+    **ParsedTree({}).rates(), "n": 1, "schema_compliance": True, **{f"issue|{kind}": 0 for kind in ISSUE_KINDS}
+}  # fmt: skip

@@ -17,7 +17,7 @@ Path = tuple[Hashable, ...]
 
 
 class Position(int):
-    """A position in a list: a number that is no key."""
+    """A position in a list, as opposed to a key that is a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Branch:
 
 
 SchemaNode = Union[Leaf, ListOf, Branch]  # noqa: UP007 - a name that refers to later ones, on Python 3.10
-"""A node of a schema; the root is a :class:`Branch`, or any node for answers that are no dictionary."""
+"""A node of a schema; the root is a :class:`Branch`, or any node if answers aren't dictionaries."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -117,7 +117,7 @@ def path_name(path: Sequence[Hashable]) -> str:
 
 
 def item_of(node: SchemaNode) -> SchemaNode:
-    """What is in a list, in a list of lists, and so on; the node itself if it is no list."""
+    """What is in a list, in a list of lists, and so on; the node itself if it isn't a list."""
     while isinstance(node, ListOf):
         node = node.item
     return node

@@ -139,7 +139,7 @@ class _Comparison:
         yield from rest
 
     def _leaf(self, reference: Any, prediction: Any, node: SchemaNode, depth: int, label: str) -> _Row:
-        left, right = value_text(reference), value_text(prediction)
+        left, right = _value_text(reference), _value_text(prediction)
         if not isinstance(node, Field):
             return _Row("type", depth, label, left, right)
         metrics, is_other = node.metrics, not fits(prediction, node)
@@ -170,7 +170,7 @@ def _one_sided(state: str, value: Any, depth: int, label: str) -> Iterator[_Row]
         for place, item in enumerate(value):
             yield from _one_sided(state, item, depth + 1, f"[{place}]")
     else:
-        yield _one_sided_row(state, depth, label, value_text(value))
+        yield _one_sided_row(state, depth, label, _value_text(value))
 
 
 def _one_sided_row(state: str, depth: int, label: str, text: str) -> _Row:
@@ -181,15 +181,15 @@ def _count(items: Sequence[Any]) -> str:
     return "1 item" if len(items) == 1 else f"{len(items)} items"
 
 
-def value_text(value: Any) -> str:
+def _value_text(value: Any) -> str:
     r"""A value as JSON, as far as it has it, on one line and safe to show; long ones are cut.
 
     Example:
-        >>> print(value_text("a\x1b[31m"), value_text(True), value_text(AnyOf(["a", None])), value_text({"b": [1]}))
+        >>> print(_value_text("a\x1b[31m"), _value_text(True), _value_text(AnyOf(["a", None])), _value_text({"b": [1]}))
         "a\x1b[31m" true "a" or null {"b": [1]}
     """
     if isinstance(value, AnyOf):
-        return " or ".join(map(value_text, value.values))
+        return " or ".join(map(_value_text, value.values))
     if isinstance(value, str):
         return f'"{visible(value[:_CUT])}"'
     if isinstance(value, datetime.date):

@@ -1,18 +1,23 @@
-"""The walk along the schema through a predicted tree and its reference: nodes are counted, leaves brought together.
+"""The walk along the schema through trees and their references: nodes are counted, leaves scored.
 
-Of each pair of trees it makes a unit: counts of nodes and leaves, what each leaf was, and sums of scores. A dictionary
-that is absent, null or of another type is walked as an empty one, and a list as an empty list, so that what is missed
-or too many below it is counted where it stands. Leaves are scored at the end, all pairs of a leaf at once.
+It goes through all trees at once, one key after the other: the values of a key are a column on each side. The same walk
+serves pairs of trees, and all pairs of items of two lists, where it finds how well they fit together. A dictionary that
+is absent, null or of another type is walked as an empty one, and a list as an empty list, so that what is missed or too
+many below it is counted where it stands.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections import Counter
+from itertools import compress, repeat
+from operator import is_, itemgetter
 from typing import Any
 
-from tls_tasks.trees.align import align
+import numpy as np
+
+from tls_tasks.trees.align import Matches, align
 from tls_tasks.trees.compliance import complies, follows
+from tls_tasks.trees.found import COUNTS, UNSURE, Found, Links, seen_part
 from tls_tasks.trees.leaf_base import LeafMetric
 from tls_tasks.trees.nodes import (
     ABSENT,
@@ -28,20 +33,9 @@ from tls_tasks.trees.nodes import (
     schema_nodes,
     state_of,
 )
-from tls_tasks.trees.plan import Field, Plan, nodes_of
-from tls_tasks.trees.types import Branch, ListOf, Path, Position, SchemaNode, path_name
-
-COUNTS = ("node_tp", "node_fp", "node_fn", "leaf_tp", "leaf_fp", "leaf_fn")
-"""Nodes and leaves: found, too many, missed."""
-
-KINDS = ("correct", "wrong", "missed", "invented", "absent")
-"""What a leaf can be: right; there with another value; not there though it should be; there though it should not be;
-and rightly not there."""
-
-Where = tuple[int, ...]
-"""Which pair of trees, which match of a list in it, which match of a list in that, and so on."""
-
-Counts = dict[str, float]
+from tls_tasks.trees.pairs import ALIKE, Array, Pairs, Sides, States, Tally
+from tls_tasks.trees.plan import Field, Plan
+from tls_tasks.trees.types import Branch, ListOf, Path, SchemaNode
 
 
 class BadReferenceError(Exception):
@@ -49,275 +43,307 @@ class BadReferenceError(Exception):
 
 
 class Walk:
-    """Walks pairs of trees, one after the other.
+    """Walks along a plan.
 
     Args:
         plan: The schema and its settings.
-        is_inside: Whether the trees are items of lists, of which only the scores matter.
-
-    Attributes:
-        alignments: Of each pair of trees: path of a list in the reference -> positions of its items and of those that
-            they were aligned with.
-        is_clean: Of each pair of trees, whether the predicted one surely complies with the schema.
+        has_details: Whether it matters what each leaf is, and which items belong together, or only the scores.
     """
 
-    def __init__(self, plan: Plan, is_inside: bool = False) -> None:
-        self.plan, self.is_inside = plan, is_inside
+    def __init__(self, plan: Plan, has_details: bool = True) -> None:
+        self.plan, self.has_details = plan, has_details
         self.is_loose = plan.options.types == "loose"
         self.has_item_nodes = plan.options.list_items == "nodes"
-        self.alignments: list[dict[Path, list[tuple[int, int]]]] = []
-        self.is_clean: list[bool] = []
-        self._units: list[Counts] = []
-        self._blank: Counts = dict.fromkeys(_parts_of_unit(plan), 0)
-        self._pairs: list[list[tuple[Where, Any, Any, bool]]] = [[] for _ in plan.fields]
-        self._penalties: list[dict[Where, list[int]]] = [defaultdict(list) for _ in plan.fields]
+        self._links: list[Links] = []
 
-    def tree(self, expected: Any, given: Any) -> None:
-        """Walk a pair of trees; ``given`` is :data:`~tls_tasks.trees.nodes.MISSING` where nothing could be read.
+    def trees(self, expected: list[Any], given: list[Any]) -> Found:
+        """Walk pairs of trees; a prediction is :data:`~tls_tasks.trees.nodes.MISSING` where nothing could be read.
 
         Raises:
-            BadReferenceError: If the reference does not follow the schema.
+            BadReferenceError: If a reference does not follow the schema.
         """
-        root, counts, where = self.plan.root, *self._start()
+        root, n, tally = self.plan.root, len(expected), Tally()
         if not isinstance(root, Branch):
-            self._child(root, expected, given, counts, where, ())
-        elif isinstance(expected, dict):
-            self._branch(root, expected, given if isinstance(given, dict) else {}, counts, where, ())
+            self._value(root, Sides(expected, given, Pairs.aligned(n)), tally, ())
+        elif all(isinstance(tree, dict) for tree in expected):
+            trees = [tree if isinstance(tree, dict) else {} for tree in given]
+            tally.add(UNSURE, np.array([not isinstance(tree, dict) for tree in given], dtype=np.int64))
+            self._branch(root, Sides(expected, trees, Pairs.aligned(n)), tally, ())
         else:
             raise BadReferenceError
+        return Found.of(self.plan, tally, n, self._links)
 
-    def items(self, node: SchemaNode, expected: Any, given: Any) -> None:
-        """Walk a pair of items of lists as if they were trees."""
-        self._item(node, expected, given, *self._start(), ())
+    # --- dictionaries ---
 
-    def _start(self) -> tuple[Counts, Where]:
-        self._units.append(self._blank.copy())
-        self.alignments.append({})
-        self.is_clean.append(True)
-        return self._units[-1], (len(self._units) - 1,)
-
-    # --- nodes ---
-
-    def _branch(self, node: Branch, expected: Any, given: Any, counts: Counts, where: Where, path: Path) -> None:
-        n_expected = n_given = 0
-        for key, child in node.children.items():
-            left, right = expected.get(key, MISSING), given.get(key, MISSING)
-            n_expected += left is not MISSING
-            n_given += right is not MISSING
-            self._child(child, left, right, counts, where, (*path, key))
-        if n_expected < len(expected) and not self.is_loose:
+    def _branch(self, node: Branch, sides: Sides, tally: Tally, path: Path) -> None:
+        """Walk dictionaries."""
+        left, n_left = _columns(node, sides.references)
+        right, n_right = _columns(node, sides.predictions)
+        if n_left < sum(map(len, sides.references)) and not self.is_loose:
             raise BadReferenceError
-        if n_given < len(given):
-            self.is_clean[where[0]] = False
-            unknown = [value for key, value in given.items() if key not in node.children]
-            counts["node_fp"] += len(unknown)
-            if not self.plan.follows_treeval:
-                counts["node_fp"] += sum(count_nodes(value, items=self.has_item_nodes) for value in unknown)
+        if n_right < sum(map(len, sides.predictions)):
+            unknown = np.array([self._unknown_nodes(node, tree) for tree in sides.predictions])[sides.pairs.columns]
+            tally.add("node_fp", unknown)
+            tally.add(UNSURE, unknown)
+        for (key, child), expected, given in zip(node.children.items(), left, right, strict=True):
+            self._value(child, sides.of(expected, given), tally, (*path, key))
 
-    def _child(self, node: SchemaNode, expected: Any, given: Any, counts: Counts, where: Where, path: Path) -> None:
-        """Walk the values of a key in both trees."""
-        left, right = self._states(node, expected, given, where)
-        has_left, has_right = _have_values(left, right)
-        if left != ABSENT and right != ABSENT:
-            counts["node_tp"] += 1
-            if not isinstance(node, Branch) and (has_left or has_right):
-                counts["leaf_tp" if has_left and has_right else "leaf_fn" if has_left else "leaf_fp"] += 1
-        elif right != ABSENT:
-            counts["node_fp"] += 1
-        elif left != ABSENT or self.plan.follows_treeval:
-            counts["node_fn"] += 1
+    def _unknown_nodes(self, node: Branch, tree: dict[Any, Any]) -> int:
+        """The nodes of keys that the schema doesn't have."""
+        unknown = [value for key, value in tree.items() if key not in node.children]
+        if self.plan.follows_treeval:
+            return len(unknown)
+        return len(unknown) + sum(count_nodes(value, items=self.has_item_nodes) for value in unknown)
+
+    def _value(self, node: SchemaNode, sides: Sides, tally: Tally, path: Path) -> None:
+        """Walk the values of a key."""
+        left, right = self._both_states(node, sides, tally)
+        states = None if left is None and right is None else States(left, right, sides)
+        self._presence(node, states, tally)
         if isinstance(node, Field):
-            self._leaf(node, expected, given, left, right, where)
+            self._leaf(node, sides, states, tally)
             return
         if self.plan.follows_treeval:
-            self._as_treeval(node, given, left, right, counts)
-            if left == VALUE and right >= VALUE:
-                self._units[where[0]][seen_part(path)] = 1
-        if not self._counts_below(node, left, right):
-            counts = dict.fromkeys(COUNTS, 0)
-        self._below(node, expected, given, left, right, counts, where, path)
-        if isinstance(node, ListOf) and isinstance(node.item, Field) and left == VALUE and right == WRONG:
-            self._penalties[node.item.index][where].append(1)
+            is_seen = 1 if states is None else (states.left == VALUE) & states.has_right
+            tally.add(seen_part(path), is_seen)
+        if states is None:
+            self._below(node, sides, tally, path)
+            return
+        if self.plan.follows_treeval:
+            self._as_treeval(node, sides, states, tally)
+        below = Tally()
+        self._below(node, _with_empty(node, sides, left, right), below, path)
+        tally.merge(below, self._counts_below(node, states), COUNTS)
+        if isinstance(node, ListOf) and isinstance(node.item, Field):
+            self._add_worst(node.item, (states.left == VALUE) & (states.right == WRONG), tally)
 
-    def _states(self, node: SchemaNode, expected: Any, given: Any, where: Where) -> tuple[int, int]:
-        left, right = state_of(node, expected, self.is_loose), state_of(node, given, self.is_loose)
-        if left == WRONG and not self.is_loose:
-            raise BadReferenceError
-        if right != VALUE or (
-            isinstance(node, Field) and (type(given) not in node.types or (node.is_checked and complies(given, node)))
-        ):
-            self.is_clean[where[0]] = False
-        return left, right
+    def _presence(self, node: SchemaNode, states: States | None, tally: Tally) -> None:
+        """Whether the node itself is in both trees, and whether its values are."""
+        if states is None:
+            tally.add("node_tp", 1)
+            tally.add("leaf_tp", int(not isinstance(node, Branch)))
+            return
+        in_left, in_right = states.left != ABSENT, states.right != ABSENT
+        both = in_left & in_right
+        tally.add("node_tp", both)
+        tally.add("node_fp", in_right & ~in_left)
+        tally.add("node_fn", ~in_right & (in_left | self.plan.follows_treeval))
+        if not isinstance(node, Branch):
+            tally.add("leaf_tp", both & states.has_left & states.has_right)
+            tally.add("leaf_fn", both & states.has_left & ~states.has_right)
+            tally.add("leaf_fp", both & ~states.has_left & states.has_right)
 
-    def _counts_below(self, node: SchemaNode, left: int, right: int) -> bool:
-        """Whether nodes below this one count, and not only what each leaf is."""
+    def _counts_below(self, node: SchemaNode, states: States) -> Array | None:
+        """In which pairs nodes below this one count, and not only what each leaf is; None: in all."""
         if self.plan.follows_treeval or (isinstance(node, ListOf) and not self.has_item_nodes):
-            return left == VALUE and (right == VALUE or (right == WRONG and isinstance(node, ListOf)))
-        return True
+            is_walked = (states.right == VALUE) | ((states.right == WRONG) & isinstance(node, ListOf))
+            live: Array = (states.left == VALUE) & is_walked
+            return live
+        return None
 
-    def _as_treeval(self, node: SchemaNode, given: Any, left: int, right: int, counts: Counts) -> None:
+    def _as_treeval(self, node: SchemaNode, sides: Sides, states: States, tally: Tally) -> None:
         """Count what treeval counts below a dictionary or list that one of the trees lacks, or has as null."""
-        is_missed = right == ABSENT or (left >= VALUE and right == NULL)
-        is_extra = left == NULL and right >= VALUE
-        if is_extra and (isinstance(node, Branch) or self.has_item_nodes):
-            counts["node_fp"] += nodes_below(node, given, True) if self.has_item_nodes else count_nodes(given)
+        is_missed = (states.right == ABSENT) | ((states.left >= VALUE) & (states.right == NULL))
+        is_extra, columns = (states.left == NULL) & states.has_right, sides.pairs.columns
+        if isinstance(node, Branch) or self.has_item_nodes:
+            sizes = [
+                nodes_below(node, value, True) if self.has_item_nodes else count_nodes(value)
+                for value in sides.predictions
+            ]
+            tally.add("node_fp", is_extra * np.array(sizes)[columns])
         if isinstance(node, Branch):
-            counts["node_fn"] += is_missed * schema_nodes(node)
-            counts["leaf_fn"] += is_missed * schema_nodes(node, only_leaves=True)
-            counts["leaf_fp"] += is_extra * count_nodes(given, only_leaves=True)
+            leaves = np.array([count_nodes(value, only_leaves=True) for value in sides.predictions])
+            tally.add("node_fn", is_missed * schema_nodes(node))
+            tally.add("leaf_fn", is_missed * schema_nodes(node, only_leaves=True))
+            tally.add("leaf_fp", is_extra * leaves[columns])
 
-    def _below(
-        self,
-        node: SchemaNode,
-        expected: Any,
-        given: Any,
-        left: int,
-        right: int,
-        counts: Counts,
-        where: Where,
-        path: Path,
-    ) -> None:
-        """Walk a dictionary or a list; what is none is empty."""
-        empty: Any = {} if isinstance(node, Branch) else []
-        expected, given = expected if left == VALUE else empty, given if right == VALUE else empty
+    def _below(self, node: SchemaNode, sides: Sides, tally: Tally, path: Path) -> None:
         if isinstance(node, Branch):
-            self._branch(node, expected, given, counts, where, path)
+            self._branch(node, sides, tally, path)
         elif isinstance(node, ListOf):
-            self._list(node, expected, given, counts, where, path)
+            self._list(node, sides, tally, path)
 
     # --- lists ---
 
-    def _list(
-        self, node: ListOf, expected: list[Any], given: list[Any], counts: Counts, where: Where, path: Path
-    ) -> None:
-        pairs = align(self, node, expected, given)
-        if pairs:
-            self.alignments[where[0]][path] = pairs
-        for number, (i, j) in enumerate(pairs):
-            self._item(node.item, expected[i], given[j], counts, (*where, number), (*path, Position(i)))
-        for kind, part, items, matched in (
-            ("missed", "node_fn", expected, {i for i, _ in pairs}),
-            ("invented", "node_fp", given, {j for _, j in pairs}),
+    def _list(self, node: ListOf, sides: Sides, tally: Tally, path: Path) -> None:
+        """Walk lists: align their items, and walk those that belong together."""
+        matches, within = align(self, node, sides), Tally()
+        outer, self._links = self._links, []
+        if len(matches.owners):
+            matched = Tally()
+            pairs = Pairs.aligned(len(matches.owners))
+            self.items(node.item, Sides(*matches.items(), pairs, are_items=True), matched, path)
+            matched.pop(ALIKE, None)
+            within.update({name: sides.pairs.sums(amount, matches.owners) for name, amount in matched.items()})
+        if self.plan.follows_treeval and sides.are_items:
+            _count_lists(within)
+        if self.has_details:
+            outer.append(Links(path, matches, self._links))
+        self._links = outer
+        self._unmatched(node, matches, sides, within)
+        tally.merge(within)
+
+    def _unmatched(self, node: ListOf, matches: Matches, sides: Sides, within: Tally) -> None:
+        """Count the nodes and the leaves of items without counterpart; leaves of nothing at all are rightly absent."""
+        pairs = sides.pairs
+        for kind, part, lists, found, places in (
+            ("missed", "node_fn", matches.left, matches.rows, pairs.rows),
+            ("invented", "node_fp", matches.right, matches.columns, pairs.columns),
         ):
-            if len(matched) == len(items):
+            if len(found) == len(lists.items) and pairs.rows is pairs.columns:
                 continue
-            self.is_clean[where[0]] = False
-            alone = [item for place, item in enumerate(items) if place not in matched]
-            counts[part] += sum(item_nodes(node.item, item, self.has_item_nodes) for item in alone)
-            if kind == "missed" and not self.is_loose and not all(follows(item, node.item) for item in alone):
-                raise BadReferenceError
-            if not self.is_inside:
-                self._unmatched(node.item, alone, kind, where)
-        if isinstance(node.item, Field) and not expected and not given:
-            self._units[where[0]][f"absent|{node.item.name}"] += 1
+            sizes = np.array([item_nodes(node.item, item, self.has_item_nodes) for item in lists.items], dtype=np.int64)
+            within.add(part, lists.totals(sizes)[places] - pairs.sums(sizes[found], matches.owners))
+            if self.has_details:
+                self._alone(node.item, kind, lists.without(found), pairs, within)
+        if isinstance(node.item, Field) and self.has_details:
+            is_empty = (matches.left.lengths[pairs.rows] == 0) & (matches.right.lengths[pairs.columns] == 0)
+            within.add(f"absent|{node.item.name}", is_empty)
 
-    def _unmatched(self, node: SchemaNode, items: list[Any], kind: str, where: Where) -> None:
-        """Count the leaves of items that have no counterpart."""
-        times = Counter(field.index for item in items for field in fields_with_value(node, item, self.is_loose))
-        for index, n in times.items():
-            self._units[where[0]][f"{kind}|{self.plan.fields[index].name}"] += n
+    def _alone(self, node: SchemaNode, kind: str, items: list[tuple[int, Any]], pairs: Pairs, within: Tally) -> None:
+        """Count the leaves of items without counterpart, each with the pair that owns it."""
+        if kind == "missed" and not self.is_loose and not all(follows(item, node) for _, item in items):
+            raise BadReferenceError
+        owners = np.array([owner for owner, _ in items], dtype=np.int64)
+        within.add(UNSURE, pairs.sums(1, owners))
+        times = Counter(
+            (field.index, owner) for owner, item in items for field in fields_with_value(node, item, self.is_loose)
+        )
+        by_field: dict[int, Array] = {}
+        for (index, owner), n in times.items():
+            by_field.setdefault(index, np.zeros(pairs.shape, dtype=np.int64))[owner] = n
+        for index, amounts in by_field.items():
+            within.add(f"{kind}|{self.plan.fields[index].name}", amounts)
             if self.plan.options.unmatched_items == "worst":
-                self._penalties[index][where].append(n)
+                self._add_worst(self.plan.fields[index], amounts, within)
 
-    def _item(self, node: SchemaNode, expected: Any, given: Any, counts: Counts, where: Where, path: Path) -> None:
-        left, right = self._states(node, expected, given, where)
+    def _add_worst(self, field: Field, times: Array, tally: Tally) -> None:
+        """Count each metric's worst score so many times."""
+        if times.any():
+            for metric in field.metrics:
+                tally.add(field.part("sum", metric), times * metric.worst)
+                tally.add(field.part("n", metric), times)
+
+    def items(self, node: SchemaNode, sides: Sides, tally: Tally, path: Path = ()) -> None:
+        """Walk items of lists; lists add nothing to the path."""
+        left, right = self._both_states(node, sides, tally)
         if isinstance(node, Field):
-            counts["node_tp"] += self.has_item_nodes
+            tally.add("node_tp", int(self.has_item_nodes))
             if self.plan.follows_treeval:  # null is a value like any other
-                left, right = max(left, VALUE), max(right, VALUE)
-            self._leaf(node, expected, given, left, right, where)
+                left, right = (None if side is None else np.maximum(side, VALUE) for side in (left, right))
+        states = None if left is None and right is None else States(left, right, sides)
+        if states is not None:
+            tally[ALIKE] = ((states.left == NULL) | (states.left == MAYBE)) & (states.right == NULL)
+        if isinstance(node, Field):
+            self._leaf(node, sides, states, tally)
             return
-        if left == right == NULL:
-            counts["node_tp"] += 1
-        else:  # an item that is no dictionary (no list) is one node
-            counts["node_fn"] += left != VALUE
-            counts["node_fp"] += right != VALUE
-        self._below(node, expected, given, left, right, counts, where, path)
+        if states is not None:  # an item that isn't a dictionary (a list) is one node
+            tally.add("node_tp", tally[ALIKE])
+            tally.add("node_fn", (states.left != VALUE) & ~tally[ALIKE])
+            tally.add("node_fp", (states.right != VALUE) & ~tally[ALIKE])
+        self._below(node, _with_empty(node, sides, left, right), tally, path)
 
     # --- leaves ---
 
-    def _leaf(self, field: Field, expected: Any, given: Any, left: int, right: int, where: Where) -> None:
-        has_left, has_right = _have_values(left, right)
-        if has_left and has_right:
-            self._pairs[field.index].append((where, expected, given, right == WRONG))
-        else:
-            kind = "missed" if has_left else "invented" if has_right else "absent"
-            self._units[where[0]][f"{kind}|{field.name}"] += 1
-
-    def units(self) -> list[Counts]:
-        """The unit of each pair of trees, with all scores."""
-        for field in self.plan.fields:
-            self._score(field)
-        return self._units
-
-    def _score(self, field: Field) -> None:
-        """Score all pairs of a leaf's values; one of another type gets each metric's worst score."""
-        pairs = self._pairs[field.index]
-        fits = [not is_wrong for *_, is_wrong in pairs]
-        references = [expected for _, expected, _, is_wrong in pairs if not is_wrong]
-        predictions = [given for _, _, given, is_wrong in pairs if not is_wrong]
+    def _leaf(self, field: Field, sides: Sides, states: States | None, tally: Tally) -> None:
+        """Score the pairs that have two values; a prediction of another type gets each metric's worst score."""
+        scored = None if states is None else states.has_left & states.has_right
+        good = None if states is None or scored is None else scored & (states.right != WRONG)
         similarity: Any = 0.0
         for metric in field.metrics:
-            found = metric.pairs(references, self._batch(predictions, field, metric))
-            similarity = similarity + metric.normalize(found)
-            scores = iter(found)
-            by_pair = [float(next(scores)) if fit else metric.worst for fit in fits]
-            self._add(field, metric, zip((where for where, *_ in pairs), by_pair, strict=True))
-        right = iter(similarity >= (1 - 1e-12) * len(field.metrics))
-        for (where, *_), fit in zip(pairs, fits, strict=True):
-            kind = "correct" if fit and next(right) else "wrong"
-            self._units[where[0]][f"{kind}|{field.name}"] += 1
+            predictions = self._batch(sides.predictions, good, field, metric)
+            scores = sides.pairs.scores(metric, sides.references, predictions, good)
+            if scored is not None and good is not None:
+                scores = np.where(scored & ~good, metric.worst, scores)
+            tally.add(field.part("sum", metric), scores)
+            tally.add(field.part("n", metric), 1 if scored is None else scored)
+            if self.has_details:
+                similarity = similarity + metric.normalize(scores)
+        if self.has_details:
+            is_right = similarity >= (1 - 1e-12) * len(field.metrics)
+            self._kinds(field, is_right if good is None else is_right & good, states, tally)
 
-    def _batch(self, predictions: list[Any], field: Field, metric: LeafMetric) -> list[Any]:
+    def _kinds(self, field: Field, is_right: Array, states: States | None, tally: Tally) -> None:
+        """Count what the leaf is."""
+        tally.add(f"correct|{field.name}", is_right)
+        if states is None:
+            tally.add(f"wrong|{field.name}", ~is_right)
+            return
+        tally.add(f"wrong|{field.name}", states.has_left & states.has_right & ~is_right)
+        tally.add(f"missed|{field.name}", states.has_left & ~states.has_right)
+        tally.add(f"invented|{field.name}", ~states.has_left & states.has_right)
+        tally.add(f"absent|{field.name}", ~states.has_left & ~states.has_right)
+
+    def _batch(self, predictions: list[Any], good: Array | None, field: Field, metric: LeafMetric) -> list[Any]:
         """The predictions as treeval compares them: a batch is one array, where one float makes floats of all."""
-        if self.is_loose and not (field.depth or self.is_inside) and metric.name == "exact_match":
-            kinds = set(map(type, predictions))
+        if self.is_loose and not field.depth and metric.name == "exact_match":
+            kinds = set(map(type, predictions if good is None else compress(predictions, good.tolist())))
             if float in kinds and kinds & {int, bool}:
                 return [
                     float(value) if isinstance(value, int) and abs(value) < 2**1000 else value for value in predictions
                 ]
         return predictions
 
-    def _add(self, field: Field, metric: LeafMetric, scores: Iterable[tuple[Where, float]]) -> None:
-        """Add up a leaf's scores: those of a list's items first, then those of the lists of a list."""
-        level = [(where, score, 1) for where, score in scores]
-        top = max((len(where) for where, *_ in level), default=0)
-        penalties = self._penalties[field.index]
-        top = max([top, *(len(where) + 1 for where in penalties)])
-        for length in range(top - 1, 0, -1):
-            totals: dict[Where, list[Any]] = {}
-            for where, score, n in level:
-                total = totals.setdefault(where[:length], [0.0, 0])
-                total[0] += score
-                total[1] += n
-            if self.plan.follows_treeval and length > (not self.is_inside):  # a list in a list has one vote
-                totals = {where: [score / n if n else 0.0, int(n > 0)] for where, (score, n) in totals.items()}
-            for where, times in penalties.items():
-                for n in times if len(where) == length else ():
-                    total = totals.setdefault(where, [0.0, 0])
-                    total[0] += n * metric.worst
-                    total[1] += n
-            level = [(where, *totals[where]) for where in sorted(totals)]
-        total_part, n_part = field.part("sum", metric), field.part("n", metric)
-        for (row,), score, n in level:
-            self._units[row][total_part] += score
-            self._units[row][n_part] += n
+    # --- what values are ---
+
+    def _both_states(self, node: SchemaNode, sides: Sides, tally: Tally) -> tuple[Array | None, Array | None]:
+        """What the values of both sides are to their node; None: all of a side are values of its type.
+
+        Raises:
+            BadReferenceError: A value of a reference has another type.
+        """
+        left, right = self._states(node, sides.references), self._states(node, sides.predictions)
+        if left is not None and not self.is_loose and (left == WRONG).any():
+            raise BadReferenceError
+        if self.has_details:
+            if right is not None:
+                tally.add(UNSURE, (right != VALUE)[sides.pairs.columns])
+            if isinstance(node, Field) and (right is not None or node.is_checked):
+                self._check(node, sides.predictions, tally)
+        return left, right
+
+    def _states(self, node: SchemaNode, values: list[Any]) -> Array | None:
+        kinds = set(map(type, values))
+        if kinds <= (node.types if isinstance(node, Field) else {dict if isinstance(node, Branch) else list}):
+            return None
+        return np.array([state_of(node, value, self.is_loose) for value in values], dtype=np.int8)
+
+    def _check(self, field: Field, values: list[Any], tally: Tally) -> None:
+        """Note values that may not comply, though they may be of the right type."""
+        wrong = set()
+        if field.is_checked:
+            wrong = {
+                value for value in {value for value in values if type(value) in field.types} if complies(value, field)
+            }
+        is_unsure = [type(value) not in field.types or value in wrong for value in values]
+        tally.add(UNSURE, np.array(is_unsure, dtype=np.int64))
 
 
-def _have_values(left: int, right: int) -> tuple[bool, bool]:
-    """Whether both sides have a value; where null is one of several valid answers, there is one if there is a right."""
-    has_right = right >= VALUE
-    return left >= VALUE and (left != MAYBE or has_right), has_right
+def _columns(node: Branch, trees: list[Any]) -> tuple[list[list[Any]], int]:
+    """The values of each key, and how many keys of the schema there are in all trees together."""
+    n_keys = len(trees) * len(node.children)
+    try:
+        return [list(map(itemgetter(key), trees)) for key in node.children], n_keys
+    except KeyError:
+        columns = [[tree.get(key, MISSING) for tree in trees] for key in node.children]
+        return columns, n_keys - sum(sum(map(is_, column, repeat(MISSING))) for column in columns)
 
 
-def seen_part(path: Path) -> str:
-    """The part that says that both trees have this dictionary or list."""
-    return f"seen|{path_name([key for key in path if type(key) is not Position])}"
+def _with_empty(node: SchemaNode, sides: Sides, left: Array | None, right: Array | None) -> Sides:
+    """The same, with an empty dictionary (list) for anything that isn't one."""
+    empty: Any = {} if isinstance(node, Branch) else []
+    values = [
+        own
+        if states is None
+        else [value if state == VALUE else empty for value, state in zip(own, states.tolist(), strict=True)]
+        for own, states in ((sides.references, left), (sides.predictions, right))
+    ]
+    return sides.of(*values)
 
 
-def _parts_of_unit(plan: Plan) -> list[str]:
-    """The parts of a unit: counts, what leaves were, sums of scores and how many there are."""
-    kinds = [f"{kind}|{field.name}" for field in plan.fields for kind in KINDS]
-    sums = [field.part(what, metric) for field in plan.fields for metric in field.metrics for what in ("sum", "n")]
-    containers = [path for path, node in nodes_of(plan.root).items() if not isinstance(node, Field)]
-    return [*COUNTS, *kinds, *sums, *(map(seen_part, containers) if plan.follows_treeval else ())]
+def _count_lists(tally: Tally) -> None:
+    """In treeval a list in a list has one vote: its mean."""
+    for part in [part for part in tally if part.startswith("sum|")]:
+        n = f"n|{part.removeprefix('sum|')}"
+        tally[part] = np.divide(tally[part], tally[n], out=np.zeros(tally[n].shape), where=tally[n] > 0)
+        tally[n] = (tally[n] > 0).astype(np.int64)

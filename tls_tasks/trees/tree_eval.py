@@ -127,18 +127,21 @@ def tree_eval(
     )
 
 
+_MOST_PLANS = 64
+_plans: dict[bytes, Plan] = {}
+
+
 def _plan(*settings: Any) -> Plan:
     """The plan of these settings. It is kept where they are plain values: it takes longer than scoring a tree."""
     try:
-        key = marshal.dumps(settings, 2)  # version 2: the same bytes for equal settings, whoever else refers to them
+        key = marshal.dumps(settings, 2)  # tells 1, 1.0 and True, lists and tuples apart; nothing is ever loaded
     except ValueError:  # functions, modules, classes
         return _make_plan(settings)
-    return _kept_plan(key)
-
-
-@lru_cache(maxsize=64)
-def _kept_plan(key: bytes) -> Plan:
-    return _make_plan(marshal.loads(key))  # noqa: S302 - our own bytes
+    if key not in _plans:
+        if len(_plans) == _MOST_PLANS:
+            _plans.clear()
+        _plans[key] = _make_plan(settings)
+    return _plans[key]
 
 
 def _make_plan(settings: tuple[Any, ...]) -> Plan:

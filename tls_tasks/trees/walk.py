@@ -35,7 +35,7 @@ from tls_tasks.trees.nodes import (
 )
 from tls_tasks.trees.pairs import ALIKE, Array, Pairs, Sides, States, Tally
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import Branch, ListOf, Path, SchemaNode
+from tls_tasks.trees.types import Branch, ListOf, Path, SchemaNode, item_of
 
 
 class BadReferenceError(Exception):
@@ -54,6 +54,7 @@ class Walk:
         self.plan, self.has_details = plan, has_details
         self.is_loose = plan.options.types == "loose"
         self.has_item_nodes = plan.options.list_items == "nodes"
+        self.requires_keys = _requires_keys(plan.root)
         self._links: list[Links] = []
 
     def trees(self, expected: list[Any], given: list[Any]) -> Found:
@@ -64,6 +65,7 @@ class Walk:
         """
         root, n, tally = self.plan.root, len(expected), Tally()
         if not isinstance(root, Branch):
+            tally.add(UNSURE, np.array([tree is None for tree in given]))
             self._value(root, Sides(expected, given, Pairs.aligned(n)), tally, ())
         elif all(isinstance(tree, dict) for tree in expected):
             trees = [tree if isinstance(tree, dict) else {} for tree in given]
@@ -204,8 +206,9 @@ class Walk:
         """Count the leaves of items without counterpart, each with the pair that owns it."""
         if kind == "missed" and not self.is_loose and not all(follows(item, node) for _, item in items):
             raise BadReferenceError
-        owners = np.array([owner for owner, _ in items], dtype=np.int64)
-        within.add(UNSURE, pairs.sums(1, owners))
+        if kind == "invented":
+            unsure = [owner for owner, item in items if not (isinstance(node, Field) and _is_plain(node, item))]
+            within.add(UNSURE, pairs.sums(1, np.array(unsure, dtype=np.int64)))
         times = Counter(
             (field.index, owner) for owner, item in items for field in fields_with_value(node, item, self.is_loose)
         )
@@ -296,8 +299,9 @@ class Walk:
         if left is not None and not self.is_loose and (left == WRONG).any():
             raise BadReferenceError
         if self.has_details:
-            if right is not None:
-                tally.add(UNSURE, (right != VALUE)[sides.pairs.columns])
+            if right is not None:  # null complies everywhere, and so does what is absent where no key is required
+                is_unsure = (right > VALUE) | (self.requires_keys & (right == ABSENT))
+                tally.add(UNSURE, is_unsure[sides.pairs.columns])
             if isinstance(node, Field) and (right is not None or node.is_checked):
                 self._check(node, sides.predictions, tally)
         return left, right
@@ -317,6 +321,17 @@ class Walk:
             }
         is_unsure = [type(value) not in field.types or value in wrong for value in values]
         tally.add(UNSURE, np.array(is_unsure, dtype=np.int64))
+
+
+def _requires_keys(node: SchemaNode) -> bool:
+    """Whether a dictionary of the schema has keys that must be there."""
+    inner = item_of(node)
+    return isinstance(inner, Branch) and (bool(inner.required) or any(map(_requires_keys, inner.children.values())))
+
+
+def _is_plain(field: Field, value: Any) -> bool:
+    """Whether a value surely complies with its leaf."""
+    return type(value) in field.types and not field.is_checked
 
 
 def _columns(node: Branch, trees: list[Any]) -> tuple[list[list[Any]], int]:

@@ -215,9 +215,10 @@ def _together(walk: Walk, node: ListOf, left: Lists, right: Lists, blocks: Seque
     within = np.arange(len(block)) - starts[block]
     pairs = Pairs(ends[block, 0] + within // widths[block], ends[block, 2] + within % widths[block])
     weights = _weights(walk, node.item, left.items, right.items, pairs)
-    for (owner, one, other), own in zip(blocks, np.split(weights, starts[1:]), strict=True):
+    for (owner, one, other), start, size in zip(blocks, starts.tolist(), sizes.tolist(), strict=True):
         columns = range(*other)
-        yield _assigned(owner, one, columns, own.reshape(-1, len(columns)), not walk.plan.follows_treeval)
+        own = weights[start : start + size].reshape(-1, len(columns))
+        yield _assigned(owner, one, columns, own, not walk.plan.follows_treeval)
 
 
 def _grid_weights(walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any]) -> FloatArray:

@@ -194,7 +194,9 @@ class Walk:
         ):
             if len(found) == len(lists.items) and pairs.rows is pairs.columns:
                 continue
-            sizes = np.array([item_nodes(node.item, item, self.has_item_nodes) for item in lists.items], dtype=np.int64)
+            sizes = np.ones(len(lists.items), dtype=np.int64)
+            if not isinstance(node.item, Field):
+                sizes[:] = [item_nodes(node.item, item, self.has_item_nodes) for item in lists.items]
             within.add(part, lists.totals(sizes)[places] - pairs.sums(sizes[found], matches.owners))
             if self.has_details:
                 self._alone(node.item, kind, lists.without(found), pairs, within)
@@ -204,10 +206,13 @@ class Walk:
 
     def _alone(self, node: SchemaNode, kind: str, items: list[tuple[int, Any]], pairs: Pairs, within: Tally) -> None:
         """Count the leaves of items without counterpart, each with the pair that owns it."""
-        if kind == "missed" and not self.is_loose and not all(follows(item, node) for _, item in items):
+        known = node.types if isinstance(node, Field) else frozenset()
+        must_follow = kind == "missed" and not self.is_loose
+        if must_follow and not all(type(item) in known or follows(item, node) for _, item in items):
             raise BadReferenceError
         if kind == "invented":
-            unsure = [owner for owner, item in items if not (isinstance(node, Field) and _is_plain(node, item))]
+            is_plain = isinstance(node, Field) and not node.is_checked
+            unsure = [owner for owner, item in items if not is_plain or type(item) not in known]
             within.add(UNSURE, pairs.sums(1, np.array(unsure, dtype=np.int64)))
         times = Counter(
             (field.index, owner) for owner, item in items for field in fields_with_value(node, item, self.is_loose)
@@ -327,11 +332,6 @@ def _requires_keys(node: SchemaNode) -> bool:
     """Whether a dictionary of the schema has keys that must be there."""
     inner = item_of(node)
     return isinstance(inner, Branch) and (bool(inner.required) or any(map(_requires_keys, inner.children.values())))
-
-
-def _is_plain(field: Field, value: Any) -> bool:
-    """Whether a value surely complies with its leaf."""
-    return type(value) in field.types and not field.is_checked
 
 
 def _columns(node: Branch, trees: list[Any]) -> tuple[list[list[Any]], int]:

@@ -16,9 +16,8 @@ _DESCRIPTION = """\
 Turn a downloaded timeline data set (the news-tls distribution, CHRONOS' data/open), or texts with gold objects of your
 own (evidence), into Parquet with a data set card.
 
-The folder that it writes is what --metadata '{"data": "FOLDER"}' takes, and is ready to be pushed to the hub. What had
-to be repaired in timelines while reading is counted in the card. Gold objects are not repaired: the first that breaks
-the schema or quotes what is not in its text is named with its file and line, and nothing is written.
+The folder that it writes is what --metadata '{"data": "FOLDER"}' takes, and is ready to be pushed to the hub. The first gold
+object that breaks the schema or quotes what is not in its text is named with its file and line, and nothing is written.
 
 The source of evidence is a folder with journals.jsonl ({"journal_id", "text"}) and gold.jsonl ({"journal_id",
 "items"}), or a file of rows with "text" and "items" (JSON Lines, JSON, Parquet). Examples:
@@ -64,8 +63,7 @@ def run(args: argparse.Namespace) -> int:
     topics = prepare(args.name, args.source, args.out, licence=args.licence, force=args.force)
     n_timelines = sum(len(topic.timelines) for topic in topics)
     n_articles = sum(len(topic.articles) for topic in topics)
-    n_repairs = sum(len(topic.problems) for topic in topics)
-    print(f"{args.out}: {len(topics)} topics, {n_timelines} timelines, {n_articles} articles; {n_repairs} repairs")
+    print(f"{args.out}: {len(topics)} topics, {n_timelines} timelines, {n_articles} articles")
     print(f'try it: lm_eval --tasks {task_for(args.name, topics)} --metadata \'{{"data": "{args.out}"}}\' …')
     return 0
 

@@ -16,8 +16,9 @@ _DESCRIPTION = """\
 Turn a downloaded timeline data set (the news-tls distribution, CHRONOS' data/open), or texts with gold objects of your
 own (evidence), into Parquet with a data set card.
 
-The folder that it writes is what --metadata '{"data": "FOLDER"}' takes, and is ready to be pushed to the hub. The first gold
-object that breaks the schema or quotes what is not in its text is named with its file and line, and nothing is written.
+The folder that it writes is what --metadata '{"data": "FOLDER"}' takes, and is ready to be pushed to the hub. The
+first gold object that breaks the schema or quotes what is not in its text is named with its file and line, and nothing
+is written.
 
 The source of evidence is a folder with journals.jsonl ({"journal_id", "text"}) and gold.jsonl ({"journal_id",
 "items"}), or a file of rows with "text" and "items" (JSON Lines, JSON, Parquet). Examples:

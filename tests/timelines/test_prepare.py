@@ -59,7 +59,6 @@ def test_card(crisis, tmp_path):
         "license": "unknown",
         "task_categories": ["summarization"],
         "tags": ["timeline-summarization"],
-        "size_categories": ["n<1K"],
         "configs": [{"config_name": "default", "data_files": [{"split": "test", "path": "data/test-*.parquet"}]}],
     }
     card = (tmp_path / "out" / "README.md").read_text(encoding="utf-8")

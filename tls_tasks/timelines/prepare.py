@@ -61,7 +61,7 @@ def _card(wanted: DataSet, topics: tuple[Topic, ...], licence: str | None) -> It
         topics: What is in it.
         licence: A licence identifier of the hub (``cc-by-4.0``), any other text, or None for what is known.
     """
-    yield from front_matter(wanted.title, ["summarization"], "timeline-summarization", len(topics), licence)
+    yield from front_matter(wanted.title, ["summarization"], "timeline-summarization", licence)
     yield from ("", f"# {wanted.title}, prepared for tls-tasks", "")
     yield f"Source: {wanted.homepage}. Paper: {wanted.citation} Licence: {licence or wanted.licence}."
     yield "Made by `tls-tasks prepare`. One row a topic, every date a string. Columns: `data_set`, `topic`,"

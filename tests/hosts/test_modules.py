@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.conftest import ROOT
-from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject
+from tls_tasks.evidence.types import JOURNAL_SCHEMA
 from tls_tasks.registry import FAMILIES, METRICS
 
 evaluate = pytest.importorskip("evaluate")
@@ -162,8 +162,7 @@ def evidence_example():
         other_reference=[calm],
         prediction_forms={
             "text": f"Here:\n```json\n{json.dumps(told)}\n```", "json": json.dumps(told), "objects": told,
-            "wrapper": {"items": told}, "typed": (EvidenceObject("food", "had tea twice", told[0]),
-                                                  EvidenceObject("emotion", "felt calm", calm)),
+            "wrapper": {"items": told},
         },
         reference_forms={"objects": [tea, calm], "json": json.dumps([tea, calm]), "wrapper": {"items": [tea, calm]}},
         mixed=(["I found nothing.", told, "[]", [{"domain": 3}]], [[tea], json.dumps([calm]), [], {"food": [tea]}]),

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tls_tasks.text.quotes import MAX_PLACES, Source, normalised
+from tls_tasks.text.quotes import MAX_PLACES, Source, _normalised_form
 
 CHARACTERS = st.sampled_from(
     [*"ab \n\t'\u2019\"\u201c", "e\u0301", "\u00e9", "\u1112\u1161\u11ab", "\ud55c", "\u0301", "\u00a0", "\U0001f600"]
@@ -67,5 +67,5 @@ def test_places_hold_what_was_asked_for(text, quote):
 
 @given(TEXTS)
 def test_normalising_twice_changes_nothing(text):
-    once = normalised(text)
-    assert normalised(once) == once == normalised(unicodedata.normalize("NFD", text))
+    once = _normalised_form(text)
+    assert _normalised_form(once) == once == _normalised_form(unicodedata.normalize("NFD", text))

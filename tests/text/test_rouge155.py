@@ -4,7 +4,7 @@ import pytest
 
 from tests.conftest import ORACLES, read_jsonl
 from tls_tasks.core.prf import Counts
-from tls_tasks.text.rouge155 import irregular_forms, is_mostly_unseen, rouge_counts, stopwords, tokenize
+from tls_tasks.text.rouge155 import _irregular_forms, _stopwords, is_mostly_unseen, rouge_counts, tokenize
 
 ROWS = read_jsonl(ORACLES / "rouge155_counts.jsonl")
 
@@ -62,9 +62,9 @@ def test_stop_words_and_stemming_can_be_switched_off():
 
 
 def test_the_word_lists_are_whole():
-    assert len(stopwords()) == 596
-    assert len(irregular_forms()) == 5930
-    assert irregular_forms()["geese"] == "goose"
+    assert len(_stopwords()) == 596
+    assert len(_irregular_forms()) == 5930
+    assert _irregular_forms()["geese"] == "goose"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from collections import Counter
 import numpy
 from scipy.optimize import linear_sum_assignment
 
-from tls_tasks.core.prf import NO_COUNTS, Counts
+from tls_tasks.core.prf import Counts
 from tls_tasks.text.rouge155 import rouge_counts
 
 
@@ -25,16 +25,22 @@ def slow_counts(prediction, references, variant, n):
         return [days.get(day, ()) for days in by_reference]
 
     forward, backward = pairs(sorted(predicted), wanted, predicted, texts, variant)
-    total = NO_COUNTS
+    total = [0, 0, 0, 0]
     for day in sorted(predicted):
-        counts = rouge_counts(predicted[day], texts(forward[day]), n) if day in forward else NO_COUNTS
-        hits = counts.precision_hits / (apart(day, forward[day]) + 1) if day in forward else 0
-        total += Counts(hits, rouge_counts(predicted[day], [()] * len(references), n).predicted, 0, 0)
+        hits = 0
+        if day in forward:
+            counts = rouge_counts(predicted[day], texts(forward[day]), n)
+            hits = counts.precision_hits / (apart(day, forward[day]) + 1)
+        total[0] += hits
+        total[1] += rouge_counts(predicted[day], [()] * len(references), n).predicted
     for day in wanted:
-        counts = rouge_counts(predicted[backward[day]], texts(day), n) if day in backward else NO_COUNTS
-        hits = counts.recall_hits / (apart(day, backward[day]) + 1) if day in backward else 0
-        total += Counts(0, 0, hits, rouge_counts((), texts(day), n).reference)
-    return total
+        hits = 0
+        if day in backward:
+            counts = rouge_counts(predicted[backward[day]], texts(day), n)
+            hits = counts.recall_hits / (apart(day, backward[day]) + 1)
+        total[2] += hits
+        total[3] += rouge_counts((), texts(day), n).reference
+    return Counts(*total)
 
 
 def running_text(timeline):

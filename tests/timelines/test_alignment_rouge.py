@@ -232,8 +232,8 @@ REFERENCES = [[GOLD, drop(GOLD)], [GOLD], [add(GOLD)]]
 def test_f_of_means_and_mean_f():
     items = alignment_rouge(PREDICTIONS, REFERENCES).items
     assert [(item.row, item.reference) for item in items] == [(0, 0), (0, 1), (1, 0), (2, 0)]
-    precision = sum(item.counts["ar1"].precision for item in items) / 4
-    recall = sum(item.counts["ar1"].recall for item in items) / 4
+    precision = sum(item.counts["ar1"].prf().precision for item in items) / 4
+    recall = sum(item.counts["ar1"].prf().recall for item in items) / 4
     result = alignment_rouge(PREDICTIONS, REFERENCES).as_dict()
     assert result["ar1_f1"] == pytest.approx(2 * precision * recall / (precision + recall), abs=1e-15)
     mean_f = alignment_rouge(PREDICTIONS, REFERENCES, aggregate="mean_f").as_dict()

@@ -46,22 +46,22 @@ def _run(args: argparse.Namespace) -> int:
     from tls_tasks.evidence.types import JOURNAL_SCHEMA
 
     schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)
-    files = read_three(args.journals, args.gold, args.predictions, schema)
+    journals, predictions = read_three(args.journals, args.gold, args.predictions, schema)
+    ids = [journal.id for journal in journals]
     options: dict[str, Any] = {"schema": schema, "threshold": args.threshold, "matching": args.matching}
-    score = evidence_extraction(files.predictions, files.gold, files.texts, **options)
-    note("evidence", *_notes(len(files.ids), files.unpredicted, files.misquoted))
+    score = evidence_extraction(
+        ["[]" if answer is None else answer for answer in predictions],
+        [journal.objects for journal in journals],
+        [journal.text for journal in journals],
+        **options,
+    )
+    if unpredicted := predictions.count(None):
+        note("evidence", f"{unpredicted} of {len(ids)} journals have no predictions; all their gold objects are missed")
     if args.json:
-        write_json(Path("-"), _as_json(score, files.ids, args.detailed))
+        write_json(Path("-"), _as_json(score, ids, args.detailed))
     else:
-        print("\n".join([*_table(score, files.ids), *(_objects(score, files.ids) if args.detailed else ())]))
+        print("\n".join([*_table(score, ids), *(_objects(score, ids) if args.detailed else ())]))
     return 0
-
-
-def _notes(n_journals: int, unpredicted: int, misquoted: Sequence[str]) -> Iterator[str]:
-    if unpredicted:
-        yield f"{unpredicted} of {n_journals} journals have no predictions; all their gold objects are missed"
-    if misquoted:
-        yield f"{len(misquoted)} gold objects don't quote their journal verbatim, first {misquoted[0]}"
 
 
 def _as_json(score: Score, ids: Sequence[str], detailed: bool) -> dict[str, Any]:

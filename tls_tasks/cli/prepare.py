@@ -36,9 +36,9 @@ def _run(args: argparse.Namespace) -> int:
     objects of your own (evidence): a folder with journals.jsonl ({"journal_id", "text"}) and gold.jsonl ({"journal_id",
     "items"}), or a file of rows with "text" and "items" (JSON Lines, JSON, Parquet).
 
-    The folder that it writes is what --metadata '{"data": "FOLDER"}' takes, and is ready to be pushed to the hub. What
-    had to be repaired in timelines while reading is counted in the card. Gold objects are not repaired: the first that
-    breaks the schema or quotes what is not in its text is named with its file and line, and nothing is written.
+    The folder that it writes is what --metadata '{"data": "FOLDER"}' takes, and is ready to be pushed to the hub. The
+    first gold object that breaks the schema or quotes what is not in its text is named with its file and line, and
+    nothing is written.
 
     Examples:
       tls-tasks prepare tls_crisis --source datasets/crisis --out prepared/tls_crisis
@@ -53,8 +53,7 @@ def _run(args: argparse.Namespace) -> int:
     topics = prepare(args.name, args.source, args.out, licence=args.licence, force=args.force)
     n_timelines = sum(len(topic.timelines) for topic in topics)
     n_articles = sum(len(topic.articles) for topic in topics)
-    n_repairs = sum(len(topic.problems) for topic in topics)
-    print(f"{args.out}: {len(topics)} topics, {n_timelines} timelines, {n_articles} articles; {n_repairs} repairs")
+    print(f"{args.out}: {len(topics)} topics, {n_timelines} timelines, {n_articles} articles")
     print(f'try it: lm_eval --tasks {task_for(args.name, topics)} --metadata \'{{"data": "{args.out}"}}\' …')
     return 0
 

@@ -37,12 +37,12 @@ class InputError(TlsTasksError, ValueError):
     def __init__(self, field: str, index: int | None, got: str, expected: str) -> None:
         """Name the ``field``, its row ``index`` (None: the whole field), what was ``got`` and what ``expected``."""
         self.field, self.index, self.got, self.expected = field, index, got, expected
-        place = field if index is None else f"{field}[{index}]"
-        super().__init__(f"{place}: got {got}, expected {expected}")
+        super().__init__(field, index, got, expected)  # by these it is pickled, and so survives a process boundary
 
-    def __reduce__(self) -> tuple[type[InputError], tuple[str, int | None, str, str]]:
-        """Pickle by the four parts, so that the error survives a process boundary."""
-        return type(self), (self.field, self.index, self.got, self.expected)
+    def __str__(self) -> str:
+        """The message."""
+        place = self.field if self.index is None else f"{self.field}[{self.index}]"
+        return f"{place}: got {self.got}, expected {self.expected}"
 
 
 class OptionError(InputError):
@@ -96,11 +96,11 @@ class MissingExtraError(TlsTasksError, ImportError):
     def __init__(self, what: str, extra: str) -> None:
         """``what`` was asked for; ``extra`` is the name of the extra that brings it."""
         self.what, self.extra = what, extra
-        super().__init__(f"{what} needs an optional dependency: pip install 'tls-tasks[{extra}]'")
+        super().__init__(what, extra)  # by these it is pickled
 
-    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str]]:
-        """Pickle by the two parts."""
-        return type(self), (self.what, self.extra)
+    def __str__(self) -> str:
+        """The message."""
+        return f"{self.what} needs an optional dependency: pip install 'tls-tasks[{self.extra}]'"
 
 
 class ParseFailureWarning(UserWarning):

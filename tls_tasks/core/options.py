@@ -62,9 +62,8 @@ def interval_options(
         return None
     if isinstance(confidence_interval, bool) or not isinstance(confidence_interval, int | float):
         raise InputError("confidence_interval", None, describe(confidence_interval), "a coverage such as 0.95")
-    for name, value in (("n_resamples", n_resamples), ("seed", seed)):
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise InputError(name, None, describe(value), "a whole number")
+    check_whole_number("n_resamples", n_resamples)
+    check_whole_number("seed", seed, least=0)
     if not has_mean:
         raise InputError("confidence_interval", None, "use_aggregator=False", "a mean to give an interval of")
     return {"confidence": confidence_interval, "n_resamples": n_resamples, "seed": seed}

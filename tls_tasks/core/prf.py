@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -46,7 +46,7 @@ class Counts:
         reference: What the reference asks for.
 
     Example:
-        >>> (Counts(1, 2, 1, 4) + Counts(1, 2, 1, 1)).prf()
+        >>> Counts(2, 4, 2, 5).prf()
         PRF(precision=0.5, recall=0.4, f1=0.4444444444444445)
     """
 
@@ -55,41 +55,11 @@ class Counts:
     recall_hits: float
     reference: float
 
-    def __add__(self, other: Counts) -> Counts:
-        """Sum field by field: the counts of the two items taken together."""
-        return Counts(
-            self.precision_hits + other.precision_hits,
-            self.predicted + other.predicted,
-            self.recall_hits + other.recall_hits,
-            self.reference + other.reference,
-        )
-
-    @property
-    def precision(self) -> float:
-        """``precision_hits / predicted``, 0.0 where nothing was offered."""
-        return self.precision_hits / self.predicted if self.predicted else 0.0
-
-    @property
-    def recall(self) -> float:
-        """``recall_hits / reference``, 0.0 where nothing was asked for."""
-        return self.recall_hits / self.reference if self.reference else 0.0
-
     def prf(self, beta: float = 1.0) -> PRF:
-        """Precision, recall and F-beta."""
-        precision, recall = self.precision, self.recall
+        """Precision, recall and F-beta; 0.0 where nothing was offered or asked for."""
+        precision = self.precision_hits / self.predicted if self.predicted else 0.0
+        recall = self.recall_hits / self.reference if self.reference else 0.0
         return PRF(precision, recall, f_beta(precision, recall, beta))
-
-    def as_dict(self) -> dict[str, float]:
-        """The four counts by name."""
-        return {
-            "precision_hits": self.precision_hits,
-            "predicted": self.predicted,
-            "recall_hits": self.recall_hits,
-            "reference": self.reference,
-        }
-
-
-NO_COUNTS = Counts(0.0, 0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +91,7 @@ class Item:
             result["topic"] = self.topic
         for prefix, counts in self.counts.items():
             result |= _named_prf(prefix, counts.prf(self.beta))
-        result["counts"] = {prefix: counts.as_dict() for prefix, counts in self.counts.items()}
+        result["counts"] = {prefix: asdict(counts) for prefix, counts in self.counts.items()}
         return {**result, "flags": list(self.flags), **self.details()}
 
 

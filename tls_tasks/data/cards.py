@@ -13,7 +13,6 @@ from tls_tasks.core.errors import DataError
 from tls_tasks.data.order import Loaded
 
 _LICENCE_ID = re.compile(r"[a-z0-9][a-z0-9.-]*")
-_SIZES = ((1_000, "n<1K"), (10_000, "1K<n<10K"))
 
 _PARQUET_FILE = "data/test-00000-of-00001.parquet"  # the hub takes "test" in the name for the split
 
@@ -44,14 +43,13 @@ def write_folder(
     (out / "README.md").write_text("\n".join([*card, ""]), encoding="utf-8")
 
 
-def front_matter(title: str, categories: Sequence[str], tag: str, n_rows: int, licence: str | None) -> list[str]:
+def front_matter(title: str, categories: Sequence[str], tag: str, licence: str | None) -> list[str]:
     """The YAML lines at the head of a data set card with one split, ``test``.
 
     Args:
         title: Name for people.
         categories: Task categories of the hub.
         tag: A tag.
-        n_rows: How many rows there are.
         licence: A licence identifier of the hub (``cc-by-4.0``), any other text, or None for unknown.
     """
     card: dict[str, Any] = {"pretty_name": title, "license": licence or "unknown"}
@@ -59,7 +57,6 @@ def front_matter(title: str, categories: Sequence[str], tag: str, n_rows: int, l
         card |= {"license": "other", "license_name": licence}
     card["task_categories"] = list(categories)
     card["tags"] = [tag]
-    card["size_categories"] = [next((label for limit, label in _SIZES if n_rows < limit), "n>10K")]
     files = [{"split": "test", "path": "data/test-*.parquet"}]
     card["configs"] = [{"config_name": "default", "data_files": files}]
     return ["---", *yaml.safe_dump(card, sort_keys=False, allow_unicode=True).splitlines(), "---"]

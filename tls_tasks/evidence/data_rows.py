@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.evidence.types import EvidenceSchema, scalar_text
+from tls_tasks.evidence.objects import ObjectReader
+from tls_tasks.evidence.types import EvidenceSchema
 
 ID_FIELDS = ("journal_id", "id", "doc_id")
 """Fields that may hold the document's id; a row with none of them is numbered."""
@@ -94,7 +95,7 @@ def _document(schema: EvidenceSchema, where: str, row: Any, index: int) -> Evide
         values = _from_offsets(schema, values, text, where)
     values = [_without_nulls(value) for value in values]
     for number, value in enumerate(values, start=1):
-        _check(schema, value, text, f"{where}, object {number}")
+        _check(ObjectReader(schema), value, text, f"{where}, object {number}")
     name = next((row[field] for field in ID_FIELDS if row.get(field) not in (None, "")), index)
     return EvidenceDocument(str(name), text, tuple(values))
 
@@ -145,20 +146,13 @@ def _slice(text: str, entity: Mapping[str, Any], where: str) -> str:
     return text[start:end]
 
 
-def _check(schema: EvidenceSchema, value: Any, text: str, where: str) -> None:
-    domain = field_of(value, (schema.domain_field,), where)
-    if domain not in schema.domains:
-        raise DataError(f"{where}: {schema.domain_field} {domain!r} is none of {', '.join(schema.domains)}")
-    span = field_of(value, (schema.span_field,), where)
-    if not isinstance(span, str) or not span.strip() or span not in text:
-        raise DataError(f"{where}: {schema.span_field} {span!r} is not verbatim in the text")
-    for attribute in schema.attributes:
-        key = attribute.field_of(domain)
-        if key is None:
-            continue
-        others = [name for name in attribute.fields.values() if name != key and name in value]
-        if key not in value and others:
-            raise DataError(f"{where}: the {attribute.name} of {domain} stands in {key}, not in {others[0]}")
-        given = value.get(key, attribute.default)
-        if scalar_text(given) not in attribute.values:
-            raise DataError(f"{where}: {key} {given!r} is none of {', '.join(attribute.values)}")
+def _check(reader: ObjectReader, value: Any, text: str, where: str) -> None:
+    if not isinstance(value, Mapping):
+        raise DataError(f"{where}: expected an object, got {type(value).__name__}")
+    entry = reader.read(value)
+    with_default = {f"missing_{attribute.name}" for attribute in reader.schema.attributes if attribute.default}
+    issues = [issue for issue in entry.issues if issue not in with_default]
+    if issues:
+        raise DataError(f"{where}: {', '.join(issues)} in {json.dumps(value, ensure_ascii=False)}")
+    if str(entry.span) not in text:
+        raise DataError(f"{where}: {reader.schema.span_field} {entry.span!r} is not verbatim in the text")

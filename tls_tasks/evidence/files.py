@@ -5,11 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Container, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.files import file_rows, json_lines, split_files, text_lines
-from tls_tasks.evidence.data_rows import ID_FIELDS, OBJECT_FIELDS, TEXT_FIELDS, field_of
+from tls_tasks.evidence.data_rows import (
+    ID_FIELDS,
+    OBJECT_FIELDS,
+    TEXT_FIELDS,
+    EvidenceDocument,
+    field_of,
+    read_rows,
+)
 from tls_tasks.evidence.schema import read_schema
 from tls_tasks.evidence.types import EvidenceSchema
 
@@ -52,78 +59,41 @@ def _paired_rows(journals: Path, gold: Path) -> Rows:
         yield place, {"id": name, "text": text, "items": objects}
 
 
-class _Scorable(NamedTuple):
-    """Journals, gold and predictions, row by row in the order of the journals.
-
-    Attributes:
-        ids: The journals' names.
-        texts: The journals.
-        gold: The gold objects of each.
-        predictions: What was predicted for each, as text: model text, or JSON of what the file has.
-        unpredicted: How many journals have no line in the file of predictions; theirs is ``[]``.
-        misquoted: Places of gold objects whose quote is not verbatim in its journal.
-    """
-
-    ids: list[str]
-    texts: list[str]
-    gold: list[list[Any]]
-    predictions: list[str]
-    unpredicted: int
-    misquoted: list[str]
-
-
-def read_three(journals: Path, gold: Path, predictions: Path, schema: EvidenceSchema) -> _Scorable:
-    """Read the three files of a scoring: what comes from a model is kept as it is, what is gold must have its keys.
+def read_three(
+    journals: Path, gold: Path, predictions: Path, schema: EvidenceSchema
+) -> tuple[tuple[EvidenceDocument, ...], list[str | None]]:
+    """Read the three files of a scoring.
 
     Args:
         journals: JSON Lines with one of :data:`ID_FIELDS` and one of :data:`TEXT_FIELDS`.
         gold: JSON Lines with an id and one of :data:`OBJECT_FIELDS`, one line a journal.
-        predictions: The same, with objects or a model's text; a journal without a line has no predictions.
-        schema: Which keys hold domain and span.
+        predictions: The same, with objects or a model's text.
+        schema: What the gold objects must look like.
+
+    Returns:
+        The journals with their gold, and what was predicted for each as text (model text, or JSON of what the file
+        has); None for a journal without predictions.
 
     Raises:
-        DataError: If a file can't be read, there is no journal, a line lacks a field, an id stands twice or is of no
-            journal, a journal has no gold, or a gold object no domain or no span; names file and line.
+        DataError: If a file can't be read, a line lacks a field, an id stands twice or is of no journal, or the gold
+            doesn't fit, see :func:`~tls_tasks.evidence.data_rows.read_rows`; names file and line.
     """
     told = _rows_by_id(predictions)
-    found = _Scorable([], [], [], [], 0, [])
-    for where, row in _paired_rows(journals, gold):
-        if not isinstance(row["text"], str):
-            raise DataError(f"{where}: the journal must be text, got {type(row['text']).__name__}")
-        found.ids.append(row["id"])
-        found.texts.append(row["text"])
-        found.gold.append(list(_gold_objects(row["items"], where, schema)))
-        found.misquoted.extend(
-            f"{where}, object {number}"
-            for number, entry in enumerate(row["items"], start=1)
-            if entry[schema.span_field] not in row["text"]
-        )
-        items: Any = []
-        if row["id"] in told:
-            place, prediction = told[row["id"]]
-            items = field_of(prediction, OBJECT_FIELDS, place)
-        # Given as text, all is read as what a model wrote, which never raises.
-        found.predictions.append(items if isinstance(items, str) else json.dumps(items))
-    if not found.ids:
-        raise DataError(f"{journals}: no journal in it")
-    _refuse_unknown(told, found.ids, journals)
-    return found._replace(unpredicted=len(found.ids) - len(told))
+    documents = read_rows(schema, _paired_rows(journals, gold))
+    _refuse_unknown(told, [document.id for document in documents], journals)
+    return documents, [_prediction(*told[document.id]) if document.id in told else None for document in documents]
+
+
+def _prediction(where: str, row: Any) -> str:
+    """What was predicted as text: all is read as what a model wrote, which never raises."""
+    items = field_of(row, OBJECT_FIELDS, where)
+    return items if isinstance(items, str) else json.dumps(items)
 
 
 def _refuse_unknown(rows: Mapping[str, tuple[str, Any]], ids: Container[str], journals: Path) -> None:
     for name, (where, _) in rows.items():
         if name not in ids:
             raise DataError(f"{where}: no journal has the id {name!r}; the journals are in {journals}")
-
-
-def _gold_objects(value: Any, where: str, schema: EvidenceSchema) -> Iterator[Any]:
-    if not isinstance(value, list):
-        raise DataError(f"{where}: expected a list of objects, got {type(value).__name__}")
-    for number, entry in enumerate(value, start=1):
-        for key in (schema.domain_field, schema.span_field):
-            if not isinstance(field_of(entry, (key,), f"{where}, object {number}"), str):
-                raise DataError(f"{where}, object {number}: {key} must be text, got {type(entry[key]).__name__}")
-        yield entry
 
 
 def _rows_by_id(file: Path) -> Mapping[str, tuple[str, Any]]:

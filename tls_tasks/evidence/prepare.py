@@ -72,7 +72,7 @@ def _write_parquet(documents: Sequence[EvidenceDocument], path: Path) -> None:
 
 
 def _card(documents: Sequence[EvidenceDocument], schema: EvidenceSchema, licence: str | None) -> Iterator[str]:
-    yield from front_matter("Extraction", ["token-classification"], "evidence-extraction", len(documents), licence)
+    yield from front_matter("Extraction", ["token-classification"], "evidence-extraction", licence)
     yield from ("", "# Texts with gold objects, prepared for tls-tasks", "")
     yield "Made by `tls-tasks prepare evidence`. One row a document: `id`, `text` and `items`: its gold objects, JSON."
     yield f"Their schema, `{schema.name}`, is in `{_SCHEMA_FILE}`. Licence: {licence or 'not stated'}."

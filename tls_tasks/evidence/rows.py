@@ -1,9 +1,8 @@
 """Columns of predictions, references and sources, row by row.
 
-A row of objects is model text, a JSON string, a list of objects (mappings or ``EvidenceObject``), or an object around
-such a list (``{"items": [...]}``, ``{"food": [...]}``). Text in ``predictions`` comes from a model and never raises.
-Whatever else is no object, and objects of ``references`` without domain or span, come from the caller and raise, naming
-row and field.
+A row of objects is model text, a JSON string, a list of objects, or an object around such a list (``{"items": [...]}``,
+``{"food": [...]}``). Text in ``predictions`` comes from a model and never raises. Whatever else is no object, and
+objects of ``references`` without domain or span, come from the caller and raise, naming row and field.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from tls_tasks.core.parsed import Problem
 from tls_tasks.core.rows import check_columns, describe
 from tls_tasks.evidence.objects import ObjectReader
 from tls_tasks.evidence.read import ParsedEvidence, parse_objects
-from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
+from tls_tasks.evidence.types import EvidenceObject, EvidenceSchema
 
 _FORMS = "model text, a JSON string, a list of objects, or an object around such a list"
 
@@ -48,13 +47,11 @@ def check_row(row: Any, field: str, index: int) -> None:
     if field == "sources":
         _check_source(row, index)
     elif not isinstance(row, str):
-        _without_classes(row, field, index, JOURNAL_SCHEMA)
+        _check_objects(row, field, index)
 
 
-def as_plain(value: Any) -> dict[str, Any]:
-    """A typed object as its fields."""
-    if isinstance(value, EvidenceObject):
-        return _fields(value, JOURNAL_SCHEMA)
+def as_plain(value: Any) -> Any:
+    """Rows of objects hold plain values only."""
     raise TypeError(type(value).__name__)
 
 
@@ -90,30 +87,19 @@ def _check_source(row: Any, index: int) -> None:
 
 def _structured(row: Any, column: str, index: int, reader: ObjectReader) -> tuple[EvidenceObject, ...]:
     """The objects of a row that is no text."""
+    _check_objects(row, column, index)
     objects = []
-    for entry in reader.raw(_without_classes(row, column, index, reader.schema)):
+    for entry in reader.raw(row):
         if isinstance(entry, Problem):
             raise InputError(column, index, f"something that is no object ({entry.detail})", _FORMS)
         objects.append(reader.read(entry))
     return tuple(objects)
 
 
-def _without_classes(row: Any, column: str, index: int, schema: EvidenceSchema) -> Any:
-    """A row that is no text as lists and mappings."""
-    if isinstance(row, EvidenceObject):
-        return _fields(row, schema)
-    if isinstance(row, Mapping):
-        return row
-    if isinstance(row, bytes) or not isinstance(row, Sequence):
+def _check_objects(row: Any, column: str, index: int) -> None:
+    """Refuse what is neither an object nor a list of such or of lists."""
+    if isinstance(row, bytes) or not isinstance(row, Mapping | Sequence):
         raise InputError(column, index, describe(row), _FORMS)
-    for position, entry in enumerate(row):
+    for position, entry in enumerate(() if isinstance(row, Mapping) else row):
         if not isinstance(entry, _NESTED):
-            expected = f"an object, {{{schema.domain_field!r}: …}}"
-            raise InputError(f"{column}[{index}]", position, describe(entry), expected)
-    return [_fields(entry, schema) if isinstance(entry, EvidenceObject) else entry for entry in row]
-
-
-def _fields(entry: EvidenceObject, schema: EvidenceSchema) -> dict[str, Any]:
-    """An object's fields, so that it is read by the schema of the call."""
-    given = {schema.domain_field: entry.domain, schema.span_field: entry.span}
-    return {**{key: value for key, value in given.items() if value is not None}, **entry.fields}
+            raise InputError(f"{column}[{index}]", position, describe(entry), "an object with keys")

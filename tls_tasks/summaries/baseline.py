@@ -27,4 +27,4 @@ def answer(prompt: str, n: int = 3) -> str:
         >>> answer("<document>\nDr. Hale left. It rained.\nThen it stopped.\n</document>\n\nSummary:", n=2)
         'Dr. Hale left. It rained.'
     """
-    return " ".join(islice(sentences(read_prompt(prompt).document), n))
+    return " ".join(islice(sentences(read_prompt(prompt)[0]), n))

@@ -15,16 +15,6 @@ _WORD = re.compile(r"[A-Za-z0-9]+")
 _TOKEN = re.compile(r"\S+")
 
 
-def rouge_words(text: str) -> set[str]:
-    """The words that ROUGE-1.5.5 counts in a text, in the form in which it counts them.
-
-    Example:
-        >>> sorted(rouge_words("The protesters march."))
-        ['march', 'protest']
-    """
-    return {form for word in _WORD.finditer(text) if (form := normal_form(word[0].lower()))}
-
-
 def mark_words(text: str, wanted: Collection[str], mark: str = "common") -> Segments:
     """Mark the words whose counted form is in ``wanted``.
 

@@ -6,7 +6,8 @@ import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.options import check_choice
 
 _Normalizer = Callable[[str], str]
 """One text -> the same text, normalised."""
@@ -53,11 +54,13 @@ def normalizer(names: str | Sequence[str]) -> _Normalizer:
         ...
         tls_tasks.core.errors.OptionError: normalize: got 'upper', expected one of 'lower', 'casefold', 'strip', 'blanks', 'nfc', 'nfkc', 'punctuation'
     """  # noqa: E501 - the message is one line
-    functions = [_named(name) for name in names_of(names)]
+    wanted = names_of(names)
+    for name in wanted:
+        check_choice("normalize", name, NORMALIZERS)
 
     def normalized(text: str) -> str:
-        for function in functions:
-            text = function(text)
+        for name in wanted:
+            text = NORMALIZERS[name](text)
         return text
 
     return normalized
@@ -75,9 +78,3 @@ def names_of(names: Any) -> tuple[str, ...]:
     if isinstance(names, Sequence) and all(isinstance(name, str) for name in names):
         return tuple(names)
     raise InputError("normalize", None, repr(names), f"a list of {', '.join(NORMALIZERS)}")
-
-
-def _named(name: str) -> _Normalizer:
-    if name not in NORMALIZERS:
-        raise OptionError.unknown("normalize", name, NORMALIZERS)
-    return NORMALIZERS[name]

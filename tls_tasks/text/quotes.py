@@ -14,11 +14,11 @@ _SINGLE, _DOUBLE = "'‘’‚‛‹›′`´ʼ", '"“”„‟«»″'
 _STRAIGHT = str.maketrans({**dict.fromkeys(_SINGLE, "'"), **dict.fromkeys(_DOUBLE, '"')})
 
 
-def normalised(text: str) -> str:
+def _normalised_form(text: str) -> str:
     r"""NFC, straight quotation marks, one blank for each run of blanks, none at the ends; case stays.
 
     Example:
-        >>> normalised(" couldn’t \n sleep")
+        >>> _normalised_form(" couldn’t \n sleep")
         "couldn't sleep"
     """
     return " ".join(unicodedata.normalize("NFC", text).translate(_STRAIGHT).split())
@@ -46,7 +46,7 @@ class Source:
         """Whether a quote stands in it verbatim, or after both were normalised."""
         if self.holds(quote):
             return True
-        wanted = normalised(quote)
+        wanted = _normalised_form(quote)
         return bool(wanted) and wanted in self._normalised
 
     def places(self, quote: str) -> list[tuple[int, int]]:
@@ -58,7 +58,7 @@ class Source:
             return self._verbatim(quote)
         if not self.holds_normalised(quote):
             return []
-        pattern = "".join(map(_any_form, normalised(quote)))
+        pattern = "".join(map(_any_form, _normalised_form(quote)))
         return [match.span() for match in islice(re.finditer(pattern, self.text), MAX_PLACES)]
 
     def _verbatim(self, quote: str) -> list[tuple[int, int]]:
@@ -73,7 +73,7 @@ class Source:
 
     @cached_property
     def _normalised(self) -> str:
-        return normalised(self.text)
+        return _normalised_form(self.text)
 
 
 def _any_form(character: str) -> str:

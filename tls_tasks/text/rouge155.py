@@ -31,7 +31,7 @@ Tokenizer = Callable[[str], Sequence[str]]
 
 # Bytes of ASCII text -> letters in lower case, digits, and a blank for anything else. A table and a split find words
 # three times as fast as a regular expression, and finding words is most of what a score costs.
-_LETTERS_AND_DIGITS = bytes(
+LETTERS_AND_DIGITS = bytes(
     ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else ord(" ") for code in range(256)
 )
 
@@ -41,22 +41,22 @@ class NonAsciiWarning(UserWarning):
 
 
 @cache
-def stopwords() -> frozenset[str]:
+def _stopwords() -> frozenset[str]:
     """The words that ROUGE-1.5.5 drops under ``-s``: 596 different ones on 598 lines.
 
     Example:
-        >>> "the" in stopwords(), "reuters" in stopwords(), "protest" in stopwords()
+        >>> "the" in _stopwords(), "reuters" in _stopwords(), "protest" in _stopwords()
         (True, True, False)
     """
     return frozenset((_DATA / "rouge155_stopwords.txt").read_text(encoding="ascii").split())
 
 
 @cache
-def irregular_forms() -> Mapping[str, str]:
+def _irregular_forms() -> Mapping[str, str]:
     """Inflected form -> base form for 5930 irregular words (WordNet 2.0's exception lists).
 
     Example:
-        >>> irregular_forms()["children"], irregular_forms()["sank"]
+        >>> _irregular_forms()["children"], _irregular_forms()["sank"]
         ('child', 'sink')
     """
     lines = (_DATA / "wordnet20_exceptions.txt").read_text(encoding="ascii").splitlines()
@@ -70,11 +70,11 @@ def normal_form(word: str, remove_stopwords: bool = True, use_stemmer: bool = Tr
         >>> normal_form("children"), normal_form("protesters"), normal_form("the"), normal_form("day")
         ('child', 'protest', None, 'day')
     """
-    if remove_stopwords and word in stopwords():
+    if remove_stopwords and word in _stopwords():
         return None
     if not use_stemmer or len(word) <= 3:
         return word
-    return irregular_forms().get(word) or stem(word)
+    return _irregular_forms().get(word) or stem(word)
 
 
 class _Forms(dict[bytes, str | None]):
@@ -108,7 +108,7 @@ def tokenize(sentence: str, remove_stopwords: bool = True, use_stemmer: bool = T
     """
     seen = sentence.partition("<")[0].replace("^", " circ ")
     # Through ASCII, with "?" for anything else: str.lower would turn the Kelvin sign, which ROUGE ignores, into a k.
-    words = seen.encode("ascii", "replace").translate(_LETTERS_AND_DIGITS).split()
+    words = seen.encode("ascii", "replace").translate(LETTERS_AND_DIGITS).split()
     return [form for form in map(_forms(remove_stopwords, use_stemmer).__getitem__, words) if form is not None]
 
 

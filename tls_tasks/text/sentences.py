@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TypeAlias
 
-from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
 
 Splitter: TypeAlias = Callable[[str], Iterable[str]]
@@ -48,22 +47,18 @@ def resolve_splitter(split: str | re.Pattern[str] | Splitter) -> Splitter:
     """The splitter of this name, one that splits at a compiled pattern, or the function itself.
 
     Raises:
-        OptionError: No splitter has this name.
-        InputError: Neither a name nor a pattern nor a function.
+        OptionError: Neither a pattern nor a function nor the name of a splitter.
 
     Example:
         >>> resolve_splitter(re.compile(";"))("a;b")
         ['a', 'b']
     """
-    if isinstance(split, str):
-        check_choice("split_summaries", split, _SPLITTERS)
-        return _SPLITTERS[split]
     if isinstance(split, re.Pattern):
         return partial(_at_sentence_ends, pattern=split)
     if callable(split):
         return split
-    expected = "'newline', 'regex', a compiled pattern or a function: text -> sentences"
-    raise InputError("split_summaries", None, repr(split), expected)
+    check_choice("split_summaries", split, _SPLITTERS)
+    return _SPLITTERS[split]
 
 
 _PROSE_END = re.compile(r"[.!?][\"'”’)\]]*\s+")

@@ -6,9 +6,8 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 
-from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
-from tls_tasks.text.rouge155 import Tokenizer
+from tls_tasks.text.rouge155 import LETTERS_AND_DIGITS, Tokenizer
 
 # Scripts that are written without blanks between words; the field compares them by character.
 _BY_CHARACTER = (
@@ -60,10 +59,6 @@ def whitespace_words(text: str) -> list[str]:
     return text.lower().split()
 
 
-# Lower-casing comes first, since it turns some other letters (the Kelvin sign) into ASCII ones.
-_ROUGE_SEPARATORS = bytes(code if chr(code).isascii() and chr(code).isalnum() else 32 for code in range(256))
-
-
 def rouge_words(text: str) -> list[str]:
     """rouge_score's words: runs of a-z and 0-9 after lower-casing; every other character separates.
 
@@ -73,7 +68,8 @@ def rouge_words(text: str) -> list[str]:
         >>> rouge_words("The U.S. vote, 9,000 niños")
         ['the', 'u', 's', 'vote', '9', '000', 'ni', 'os']
     """
-    return text.lower().encode("ascii", "replace").translate(_ROUGE_SEPARATORS).decode("ascii").split()
+    # Lower-casing comes first, since it turns some other letters (the Kelvin sign) into ASCII ones.
+    return text.lower().encode("ascii", "replace").translate(LETTERS_AND_DIGITS).decode("ascii").split()
 
 
 SUMMARY_TOKENIZERS: Mapping[str, Tokenizer] = {
@@ -88,13 +84,10 @@ def find_tokenizer(tokenizer: str | Tokenizer, known: Mapping[str, Tokenizer]) -
     """The tokeniser of this name, or the function itself.
 
     Raises:
-        OptionError: No tokeniser has this name.
-        InputError: Neither a name nor a function.
+        OptionError: Neither a function nor the name of a tokeniser.
     """
     if callable(tokenizer):
         return tokenizer
-    if not isinstance(tokenizer, str):
-        raise InputError("tokenizer", None, repr(tokenizer), "a name of a tokeniser or a function: text -> words")
     check_choice("tokenizer", tokenizer, known)
     return known[tokenizer]
 
@@ -108,8 +101,7 @@ def summary_tokenizer(tokenizer: str | Tokenizer, use_stemmer: bool = False) -> 
             as rouge_score does (English).
 
     Raises:
-        OptionError: No tokeniser has this name.
-        InputError: Neither a name nor a function.
+        OptionError: Neither a function nor the name of a tokeniser.
 
     Example:
         >>> summary_tokenizer("rouge", use_stemmer=True)("The protests ended.")

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.core.parsed import Problem
 from tls_tasks.data.catalogue import HubFiles
 from tls_tasks.timelines.topics import Topic, read_timeline
 
@@ -50,13 +49,9 @@ def read_events(archive: Path, source: HubFiles) -> tuple[Topic, ...]:
 
 
 def _read_topic(tar: tarfile.TarFile, name: str, place: Mapping[str, Any], files: Sequence[str]) -> Topic:
-    timelines, problems = [], list[Problem]()
-    for file in files:
-        member = f"{place['folder']}/{file}"
-        timeline, found = read_timeline(_rows(_text(tar, member), member), member)
-        timelines.append(timeline)
-        problems += found
-    return Topic(name, tuple(place["keywords"]), (), tuple(timelines), tuple(problems))
+    members = [f"{place['folder']}/{file}" for file in files]
+    timelines = tuple(read_timeline(_rows(_text(tar, member), member), member) for member in members)
+    return Topic(name, tuple(place["keywords"]), (), timelines)
 
 
 def _text(tar: tarfile.TarFile, member: str) -> str:

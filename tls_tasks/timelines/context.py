@@ -25,18 +25,6 @@ class Budget:
     cost: Callable[[str], int] = len
 
 
-class Context(NamedTuple):
-    """The article text of a prompt.
-
-    Attributes:
-        text: Lines ``2011-01-25: sentence`` in order of date, each ending in a newline.
-        n_left_out: How many sentences the budget left out.
-    """
-
-    text: str
-    n_left_out: int
-
-
 def token_budget(size: int, tokenizer: str) -> Budget:
     """A budget of ``size`` tokens.
 
@@ -61,7 +49,7 @@ def token_budget(size: int, tokenizer: str) -> Budget:
     return Budget(size, lambda line: len(encode(line, add_special_tokens=False)))
 
 
-def build_context(articles: Sequence[Article], keywords: Iterable[str], budget: Budget) -> Context:
+def build_context(articles: Sequence[Article], keywords: Iterable[str], budget: Budget) -> tuple[str, int]:
     r"""Choose sentences until the budget is used up, and list them in order of date.
 
     Sentences with a keyword are chosen first, then the others. Within either group the days take turns: the first
@@ -75,14 +63,15 @@ def build_context(articles: Sequence[Article], keywords: Iterable[str], budget: 
         budget: How long the text may be.
 
     Returns:
-        The text, the same for the same arguments, and how many sentences were left out.
+        Lines ``2011-01-25: sentence`` in order of date, each ending in a newline, the same for the same arguments; and
+        how many sentences the budget left out.
 
     Example:
         >>> day = datetime.date
         >>> articles = [Article("a", day(2011, 1, 25), "", ("Protests in Cairo.", "It rains.")),
         ...             Article("b", day(2011, 1, 28), "", ("The army is in Cairo.",))]
         >>> print(build_context(articles, ["Cairo"], Budget(70)))
-        Context(text='2011-01-25: Protests in Cairo.\n2011-01-28: The army is in Cairo.\n', n_left_out=1)
+        ('2011-01-25: Protests in Cairo.\n2011-01-28: The army is in Cairo.\n', 1)
     """
     candidates = _candidates(articles, [word.lower() for word in keywords])
     chosen, left = [], budget.size
@@ -92,7 +81,7 @@ def build_context(articles: Sequence[Article], keywords: Iterable[str], budget: 
             left -= price
             chosen.append(candidate)
     chosen.sort(key=lambda candidate: (candidate.day, candidate.place))
-    return Context("".join(candidate.line for candidate in chosen), len(candidates) - len(chosen))
+    return "".join(candidate.line for candidate in chosen), len(candidates) - len(chosen)
 
 
 class _Candidate(NamedTuple):

@@ -6,8 +6,7 @@ is found never changes a task's form: if articles are needed, a source without t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, MutableMapping, Sequence
-from dataclasses import replace
+from collections.abc import MutableMapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -119,7 +118,7 @@ def _reading(wanted: DataSet, need_articles: bool) -> Reading[Topic]:
         DATA_SETS.values(),
         at=partial(_read_at, wanted, articles=need_articles),
         published=partial(_published, wanted, need_articles),
-        from_rows=partial(_from_rows, wanted, articles=need_articles),
+        from_rows=lambda rows: tuple(row_topic(wanted.name, row, where) for where, row in rows),
         lacking=_lacking_articles if need_articles else lambda topics: "",
     )
 
@@ -127,11 +126,6 @@ def _reading(wanted: DataSet, need_articles: bool) -> Reading[Topic]:
 def _read_at(wanted: DataSet, place: Path, articles: bool) -> tuple[Topic, ...]:
     files = [place] if place.is_file() else sorted([*place.glob("*.parquet"), *place.glob("data/*.parquet")])
     return read_parquet(wanted.name, files, articles=articles) if files else read_data_set(place, articles=articles)
-
-
-def _from_rows(wanted: DataSet, rows: Iterable[tuple[str, Any]], articles: bool) -> tuple[Topic, ...]:
-    topics = (row_topic(wanted.name, row, where) for where, row in rows)
-    return tuple(topic if articles else replace(topic, articles=()) for topic in topics)
 
 
 def _published(wanted: DataSet, need_articles: bool) -> Published[Topic] | str:

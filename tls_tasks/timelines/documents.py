@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tls_tasks.timelines.context import Budget, Context, build_context
+from tls_tasks.timelines.context import Budget, build_context
 from tls_tasks.timelines.topics import Topic
 from tls_tasks.timelines.types import Timeline
 
@@ -35,7 +35,9 @@ def documents(topics: Iterable[Topic], edition: str, budget: Budget | None) -> l
     rows: list[dict[str, str | int]] = []
     for topic in topics:
         # The text doesn't depend on the reference, and choosing it is the expensive part.
-        context = Context("", 0) if budget is None else build_context(topic.articles, _query_words(topic), budget)
+        text, n_left_out = "", 0
+        if budget is not None:
+            text, n_left_out = build_context(topic.articles, _query_words(topic), budget)
         for index, timeline in enumerate(topic.timelines):
             days = timeline.dates if budget is None else [article.date for article in topic.articles]
             rows.append(
@@ -48,8 +50,8 @@ def documents(topics: Iterable[Topic], edition: str, budget: Budget | None) -> l
                     "end_date": max(days).isoformat(),
                     "n_dates": len(timeline),
                     "n_sentences": _sentences_per_date(timeline),
-                    "context": context.text,
-                    "context_truncated": context.n_left_out,
+                    "context": text,
+                    "context_truncated": n_left_out,
                     "reference": json.dumps(timeline.as_rows(), ensure_ascii=False),
                     "edition": edition,
                 }

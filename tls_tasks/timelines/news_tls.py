@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.core.parsed import Problem
 from tls_tasks.data.files import json_lines
 from tls_tasks.timelines.topics import Article, Topic, read_day, read_sentences, read_timeline
 from tls_tasks.timelines.types import Timeline
@@ -52,13 +51,10 @@ def _read_topic(folder: Path, *, articles: bool = True) -> Topic:
     Raises:
         DataError: A file is missing or broken; the message names file and line.
     """
-    timelines, problems = _read_timelines(folder / "timelines.jsonl")
+    timelines = _read_timelines(folder / "timelines.jsonl")
     article_file = _article_file(folder) if articles else None
-    found: tuple[Article, ...] = ()
-    if article_file is not None:
-        found, article_problems = _read_articles(article_file)
-        problems += article_problems
-    return Topic(folder.name, _read_keywords(folder / "keywords.json"), found, timelines, problems)
+    found = () if article_file is None else _read_articles(article_file)
+    return Topic(folder.name, _read_keywords(folder / "keywords.json"), found, timelines)
 
 
 def _is_topic(folder: Path) -> bool:
@@ -73,20 +69,16 @@ def _article_file(folder: Path) -> Path | None:
     return next((folder / name for name in ARTICLE_FILES if (folder / name).is_file()), None)
 
 
-def _read_timelines(path: Path) -> tuple[tuple[Timeline, ...], tuple[Problem, ...]]:
-    timelines, problems = [], list[Problem]()
+def _read_timelines(path: Path) -> tuple[Timeline, ...]:
+    timelines = []
     for where, rows in json_lines(path):
         if not isinstance(rows, list):
             raise DataError(f"{where}: expected a list of [date, sentences] pairs, got {type(rows).__name__}")
-        if not rows:
-            problems.append(Problem("empty_timeline", ""))
-            continue
-        timeline, found = read_timeline([_pair(row, where) for row in rows], where)
-        timelines.append(timeline)
-        problems += found
+        if rows:
+            timelines.append(read_timeline([_pair(row, where) for row in rows], where))
     if not timelines:
         raise DataError(f"{path}: no timeline in it")
-    return tuple(timelines), tuple(problems)
+    return tuple(timelines)
 
 
 def _pair(row: Any, where: str) -> tuple[object, Sequence[str]]:
@@ -109,26 +101,22 @@ def _texts(value: Any, where: str) -> list[str]:
     return texts
 
 
-def _read_articles(path: Path) -> tuple[tuple[Article, ...], tuple[Problem, ...]]:
-    articles, problems = [], list[Problem]()
+def _read_articles(path: Path) -> tuple[Article, ...]:
+    articles = []
     for where, fields in json_lines(path):
         if not isinstance(fields, dict):
             raise DataError(f"{where}: expected an object {{id, time, title, sentences}}, got {type(fields).__name__}")
-        article, found = _article(fields, where)
-        articles.append(article)
-        problems += found
-    return tuple(articles), tuple(problems)
+        articles.append(_article(fields, where))
+    return tuple(articles)
 
 
-def _article(fields: dict[str, Any], where: str) -> tuple[Article, tuple[Problem, ...]]:
-    day, date_problems = read_day(fields.get("time"), where)
+def _article(fields: dict[str, Any], where: str) -> Article:
+    day = read_day(fields.get("time"), where)
     if fields.get("sentences") is None and isinstance(fields.get("text"), str):
-        texts = [line for line in fields["text"].splitlines() if line.strip()]
+        texts = fields["text"].splitlines()
     else:
         texts = _texts(fields.get("sentences"), where)
-    sentences, sentence_problems = read_sentences(texts)
-    article = Article(str(fields.get("id", "")), day, str(fields.get("title") or ""), sentences)
-    return article, date_problems + sentence_problems
+    return Article(str(fields.get("id", "")), day, str(fields.get("title") or ""), read_sentences(texts))
 
 
 def _read_keywords(path: Path) -> tuple[str, ...]:

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.core.parsed import Problem
 from tls_tasks.data.files import parquet_rows
 from tls_tasks.timelines.topics import Article, Topic, read_day
 from tls_tasks.timelines.types import Timeline
 
-COLUMNS = ("data_set", "topic", "keywords", "articles", "timelines", "problems")
+COLUMNS = ("data_set", "topic", "keywords", "articles", "timelines")
 """The columns: see :func:`_topic_row`."""
 
 
@@ -34,7 +33,6 @@ def _topic_row(name: str, topic: Topic) -> dict[str, Any]:
         "keywords": list(topic.keywords),
         "articles": [{**asdict(article), "date": article.date.isoformat()} for article in topic.articles],
         "timelines": [timeline.as_rows() for timeline in topic.timelines],
-        "problems": list(map(asdict, topic.problems)),
     }
 
 
@@ -55,15 +53,13 @@ def row_topic(name: str, row: Mapping[str, Any], where: str) -> Topic:
     if row["data_set"] != name:
         raise DataError(f"{where}: holds {row['data_set']}, not {name}")
     articles = tuple(
-        Article(article["id"], read_day(article["date"], where)[0], article["title"], tuple(article["sentences"]))
+        Article(article["id"], read_day(article["date"], where), article["title"], tuple(article["sentences"]))
         for article in row["articles"]
     )
     timelines = tuple(
-        Timeline.of([(read_day(day["date"], where)[0], day["text"]) for day in timeline])
-        for timeline in row["timelines"]
+        Timeline.of([(read_day(day["date"], where), day["text"]) for day in timeline]) for timeline in row["timelines"]
     )
-    problems = tuple(Problem(**problem) for problem in row["problems"])
-    return Topic(row["topic"], tuple(row["keywords"]), articles, timelines, problems)
+    return Topic(row["topic"], tuple(row["keywords"]), articles, timelines)
 
 
 def write_parquet(name: str, topics: Iterable[Topic], path: Path) -> None:
@@ -74,8 +70,7 @@ def write_parquet(name: str, topics: Iterable[Topic], path: Path) -> None:
     text, texts = pa.string(), pa.list_(pa.string())
     article = pa.struct([("id", text), ("date", text), ("title", text), ("sentences", texts)])
     day = pa.struct([("date", text), ("text", texts)])
-    problem = pa.struct([("kind", text), ("detail", text)])
-    kinds = (text, text, texts, pa.list_(article), pa.list_(pa.list_(day)), pa.list_(problem))
+    kinds = (text, text, texts, pa.list_(article), pa.list_(pa.list_(day)))
     schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for topic in topics:

@@ -6,7 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
-from tls_tasks.text.marks import mark_words, rouge_words
+from tls_tasks.text.marks import mark_words
+from tls_tasks.text.rouge155 import tokenize
 from tls_tasks.timelines.read import parse_timeline
 from tls_tasks.timelines.types import Timeline
 
@@ -19,7 +20,9 @@ def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -
     matches = explained["date_f1"]["items"][0]["matches"]
     pairs = [(pair["predicted"], pair["reference"]) for side in alignment.values() for pair in side]
     words = {
-        side: {entry.date.isoformat(): rouge_words("\n".join(entry.sentences)) for entry in timeline}
+        side: {
+            entry.date.isoformat(): {word for text in entry.sentences for word in tokenize(text)} for entry in timeline
+        }
         for side, timeline in (("predicted", predicted), ("reference", reference))
     }
     shared: dict[tuple[str, str], set[str]] = defaultdict(set)

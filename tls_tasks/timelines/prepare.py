@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -62,41 +61,22 @@ def _card(wanted: DataSet, topics: tuple[Topic, ...], licence: str | None) -> It
         topics: What is in it.
         licence: A licence identifier of the hub (``cc-by-4.0``), any other text, or None for what is known.
     """
-    yield from front_matter(wanted.title, ["summarization"], "timeline-summarization", len(topics), licence)
+    yield from front_matter(wanted.title, ["summarization"], "timeline-summarization", licence)
     yield from ("", f"# {wanted.title}, prepared for tls-tasks", "")
     yield f"Source: {wanted.homepage}. Paper: {wanted.citation} Licence: {licence or wanted.licence}."
     yield "Made by `tls-tasks prepare`. One row a topic, every date a string. Columns: `data_set`, `topic`,"
     yield "`keywords`, `articles` (`id`, `date`, `title`, `sentences`), `timelines` (the references, each a list of"
-    yield "`date` and `text`), `problems` (what was repaired while reading)."
-    yield from ("", *_topic_table(topics), "", *_problem_list(topics), "", "## Use", "", "```")
+    yield "`date` and `text`)."
+    yield from ("", *_topic_table(topics), "", "## Use", "", "```")
     yield f'lm_eval --tasks {task_for(wanted.name, topics)} --metadata \'{{"data": "FOLDER or ORG/NAME"}}\' …'
     yield from ("hf upload ORG/NAME FOLDER . --repo-type dataset --private", "```", "")
     yield "The second line puts this folder on the hub. Make it public only if the licence above allows it."
 
 
-def _topic_table(topics: tuple[Topic, ...]) -> list[str]:
-    lines = [
-        "| topic | timelines | dates | sentences | articles | article sentences | first article | last article |",
-        "|---|---|---|---|---|---|---|---|",
-    ]
+def _topic_table(topics: tuple[Topic, ...]) -> Iterator[str]:
+    yield "| topic | timelines | dates | articles |"
+    yield "|---|---|---|---|"
     for topic in topics:
-        days = [article.date for article in topic.articles]
-        cells = [
-            topic.name.replace("|", "\\|"),
-            len(topic.timelines),
-            sum(len(timeline) for timeline in topic.timelines),
-            sum(timeline.n_sentences for timeline in topic.timelines),
-            len(topic.articles),
-            sum(len(article.sentences) for article in topic.articles),
-            min(days) if days else "",
-            max(days) if days else "",
-        ]
-        lines.append("| " + " | ".join(str(cell) for cell in cells) + " |")
-    return lines
-
-
-def _problem_list(topics: tuple[Topic, ...]) -> list[str]:
-    counts = Counter(problem.kind for topic in topics for problem in topic.problems)
-    if not counts:
-        return ["Nothing had to be repaired while reading."]
-    return ["Repaired while reading:", "", *(f"- {kind}: {count}" for kind, count in sorted(counts.items()))]
+        n_dates = sum(map(len, topic.timelines))
+        name = topic.name.replace("|", "\\|")
+        yield f"| {name} | {len(topic.timelines)} | {n_dates} | {len(topic.articles)} |"

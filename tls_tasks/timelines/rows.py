@@ -13,7 +13,6 @@ from __future__ import annotations
 import datetime
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks.core.errors import InputError
@@ -28,6 +27,9 @@ _TEXT_KEYS = ("text", "summary")
 
 # Of a model's answer as much is read as possible; a reference that would lose an entry must not be scored against.
 _LOSSES = ("invalid_date", "bad_entry")
+
+_Place = tuple[str, int]
+"""A place in the input, for errors: a field or a row of it, and the index within."""
 
 
 def check_row(row: Any, field: str, index: int) -> None:
@@ -66,7 +68,7 @@ def read_prediction(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLIC
     """  # noqa: E501
     if isinstance(row, str):
         return parse_timeline(row, policy)
-    return Parsed(_structured(row, _Place("predictions", index)))
+    return Parsed(_structured(row, ("predictions", index)))
 
 
 def read_references(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLICY) -> tuple[Timeline, ...]:
@@ -79,26 +81,16 @@ def read_references(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLIC
         >>> len(read_references([{"2011-01-25": "Protests begin."}, {"2011-02-11": ["Mubarak resigns."]}], 0))
         2
     """
-    place = _Place("references", index)
+    place = ("references", index)
     if isinstance(row, str):
         row = _from_json(row)
     if not _is_list(row) or _is_one_timeline(row):
         return (_reference(row, place, policy),)
-    return tuple(_reference(timeline, place.at(position), policy) for position, timeline in enumerate(row))
+    return tuple(_reference(timeline, _within(place, position), policy) for position, timeline in enumerate(row))
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """A place in the input, for errors: ``references[3]`` and an index within."""
-
-    field: str
-    index: int
-
-    def at(self, position: int) -> _Place:
-        return _Place(f"{self.field}[{self.index}]", position)
-
-    def error(self, got: str, expected: str) -> InputError:
-        return InputError(self.field, self.index, got, expected)
+def _within(place: _Place, position: int) -> _Place:
+    return f"{place[0]}[{place[1]}]", position
 
 
 def _from_json(text: str) -> Any:
@@ -112,15 +104,12 @@ def _from_json(text: str) -> Any:
 
 def _reference(row: Any, place: _Place, policy: TimelinePolicy) -> Timeline:
     if isinstance(row, str):
-        structured = _from_json(row)
-        if not isinstance(structured, str):
-            return _structured(structured, place)
         parsed = parse_timeline(row, policy)
         if parsed.value is None:
-            raise place.error(f"text in which no timeline can be read ({shorten(row)})", _FORMS)
+            raise InputError(*place, f"text in which no timeline can be read ({shorten(row)})", _FORMS)
         for problem in parsed.problems:
             if problem.kind in _LOSSES:
-                raise place.error(f"text with an entry that can't be read ({shorten(problem.detail)})", _FORMS)
+                raise InputError(*place, f"text with an entry that can't be read ({shorten(problem.detail)})", _FORMS)
         return parsed.value
     return _structured(row, place)
 
@@ -147,7 +136,7 @@ def _structured(row: Any, place: _Place) -> Timeline:
         return row
     if isinstance(row, Mapping) or _is_list(row):
         return Timeline.of(_days(row, place))
-    raise place.error(describe(row), _FORMS)
+    raise InputError(*place, describe(row), _FORMS)
 
 
 def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, ...]]]:
@@ -156,17 +145,17 @@ def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, .
             yield _day(day, place), _sentences(text, place, f"the text of {day}")
         return
     for position, entry in enumerate(row):
-        here = place.at(position)
+        here = _within(place, position)
         if isinstance(entry, Mapping):
             key = next((key for key in _TEXT_KEYS if key in entry), None)
             if "date" not in entry or key is None:
                 missing = "'date'" if "date" not in entry else "'text'"
-                raise here.error(f"an entry without {missing}", "{'date': …, 'text': …}")
+                raise InputError(*here, f"an entry without {missing}", "{'date': …, 'text': …}")
             yield _day(entry["date"], here), _sentences(entry[key], here, f"'{key}'")
         elif _is_list(entry) and len(entry) == 2:
             yield _day(entry[0], here), _sentences(entry[1], here, "the text")
         else:
-            raise here.error(describe(entry), "an entry: {'date': …, 'text': …} or a pair (date, text)")
+            raise InputError(*here, describe(entry), "an entry: {'date': …, 'text': …} or a pair (date, text)")
 
 
 def _day(value: Any, place: _Place) -> datetime.date:
@@ -179,8 +168,8 @@ def _day(value: Any, place: _Place) -> datetime.date:
     elif isinstance(value, str):
         day = _read_day(value)
     if day is None:
-        raise place.error(
-            f"date {describe(value)}", "a date such as '2011-01-25', a datetime.date or a datetime.datetime"
+        raise InputError(
+            *place, f"date {describe(value)}", "a date such as '2011-01-25', a datetime.date or a datetime.datetime"
         )
     return day
 
@@ -199,4 +188,4 @@ def _sentences(value: Any, place: _Place, what: str) -> tuple[str, ...]:
     if _is_list(value) and all(isinstance(sentence, str) for sentence in value):
         return tuple(value)
     wrong = next((sentence for sentence in value if not isinstance(sentence, str)), None) if _is_list(value) else value
-    raise place.error(f"{describe(wrong)} as {what}", "a str or a list of str")
+    raise InputError(*place, f"{describe(wrong)} as {what}", "a str or a list of str")

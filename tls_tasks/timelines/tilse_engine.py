@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tls_tasks.core.errors import MissingExtraError
-from tls_tasks.core.prf import NO_COUNTS, Counts
+from tls_tasks.core.prf import Counts
 from tls_tasks.timelines.types import Timeline
 
 _METHODS = {
@@ -43,7 +43,7 @@ def tilse_counts(
             timeline(_days(prediction)), ground_truth([timeline(_days(reference)) for reference in references])
         )
     except (ZeroDivisionError, ValueError):  # what it raises for empty timelines and texts without words
-        return {"ar1": NO_COUNTS, "ar2": NO_COUNTS}
+        return dict.fromkeys(("ar1", "ar2"), Counts(0.0, 0.0, 0.0, 0.0))
     return {f"ar{n}": Counts(scores[f"rouge_{n}"]["precision"], 1, scores[f"rouge_{n}"]["recall"], 1) for n in (1, 2)}
 
 

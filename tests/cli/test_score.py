@@ -91,6 +91,7 @@ def test_a_spoiled_log_is_scored_and_said(made_runs, tmp_path, capsys):
         (["."], "no file of the harness there"),
         (["rows.jsonl", "--metric", "rouge_x"], "--metric: got 'rouge_x', expected one of 'alignment_rouge'"),
         (["rows.jsonl", "--metric", "rouge_l", "--option", "tokens=3"], "unexpected keyword argument 'tokens'"),
+        (["rows.jsonl", "--metric", "rouge_l", "--option", "use_stemmer=no"], "use_stemmer: got 'no', expected"),
         (["rows.jsonl", "--metric", "rouge_l", "--option", "tokens"], "got 'tokens', expected NAME=VALUE"),
         (["rows.jsonl", "--metric", "rouge_l", "--csv", "x.csv"], "--csv: got --metric, expected it with samples"),
         (["empty.jsonl", "--metric", "rouge_l"], "got no row, expected rows with prediction and reference"),
@@ -109,6 +110,18 @@ def test_mistakes_are_one_line(tmp_path, monkeypatch, capsys, arguments, words):
         assert stop.code == 2 and words in capsys.readouterr().err
         return
     assert code == 2 and words in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("written", "value"), [("False", False), ("false", False), ("True", True), ("true", True)])
+def test_a_switch_as_python_or_json_writes_it(tmp_path, capsys, written, value):
+    import tls_tasks
+
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"prediction": "protests ended", "reference": "the protest ends"}\n')
+    options = ["--option", f"use_stemmer={written}", "--json", "-"]
+    code, out, _ = run(capsys, "score", path, "--metric", "rouge_l", *options)
+    expected = tls_tasks.rouge_l(["protests ended"], ["the protest ends"], use_stemmer=value).as_dict()
+    assert code == 0 and json.loads(out) == expected
 
 
 def test_rows_by_other_tools(tmp_path, capsys):

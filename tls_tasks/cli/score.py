@@ -238,7 +238,7 @@ def _option(text: str) -> tuple[str, Any]:
     if not equals or not name:
         raise InputError("--option", None, repr(text), "NAME=VALUE")
     try:
-        return name, json.loads(value)
+        return name, json.loads({"True": "true", "False": "false"}.get(value, value))
     except ValueError:
         return name, value
 

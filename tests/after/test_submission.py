@@ -68,6 +68,14 @@ def change_sample(folder, change, task="tls_crisis"):
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
 
 
+def sign_again(folder):
+    """Make the manifest's hashes fit what was changed, as a forger would."""
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    for name in manifest["files"]:
+        manifest["files"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
 def test_the_archive_holds_the_run_and_its_records(archive, chat_runs):
     folder = archive / "good"
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -242,13 +250,22 @@ def test_a_folder_with_something_in_it_is_not_overwritten(chat_runs, tmp_path, c
         (lambda sent: (sent / "model-index.yml").unlink(), "file: model-index.yml is missing"),
         (lambda sent: (sent / "extra.txt").write_text("x"), "file: extra.txt is not in the manifest"),
         (lambda sent: change_results(sent, set_path("date", value=0)), "json differs"),
-        (lambda sent: change_sample(sent, set_path("filtered_resps", value=["no"])), "scores: tls_crisis: ar1_f1 is"),
+        (lambda sent: change_sample(sent, set_path("filtered_resps", value=["no"])), "jsonl differs"),
+        (lambda sent: next(sent.glob("run/results_*")).write_text("{"), "json differs"),
+        (lambda sent: next(sent.glob("run/results_*")).unlink(), "json is missing"),
     ],
 )
 def test_verify_sees_what_was_changed_on_the_way(sent, capsys, spoil, words):
     spoil(sent)
     code, _, err = call(capsys, "verify", sent)
-    assert code == 1 and words in err
+    assert code == 1 and words in err and err.count("\n") == 1
+
+
+def test_verify_sees_through_hashes_that_were_made_to_fit(sent, capsys):
+    change_sample(sent, set_path("filtered_resps", value=["no"]))
+    sign_again(sent)
+    code, _, err = call(capsys, "verify", sent)
+    assert code == 1 and "refused: scores: tls_crisis: ar1_f1 is" in err and "file: " not in err
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 
 import pytest
@@ -48,6 +49,17 @@ def test_summaries_as_a_table(made_runs, capsys):
     assert f"rouge_l_f1         {value:.4f}\n" in out and "rouge_l|types:rougeL|" in out
 
 
+def test_a_results_file_alone_brings_the_samples_of_its_run(made_runs, tmp_path, capsys):
+    path = next(path for path in made_runs.glob("base/**/results_*") if "summ_qmsum" in path.read_text())
+    code, out, err = run(capsys, "score", path)
+    assert (code, err) == (0, "") and re.findall(r"^\w+(?= \()", out, re.MULTILINE) == ["summ_dialogsum", "summ_qmsum"]
+    shutil.copytree(path.parent, tmp_path / "results_all.json")
+    assert run(capsys, "score", tmp_path / "results_all.json")[0] == 0, "a folder may have such a name"
+    (tmp_path / path.name).write_bytes(path.read_bytes())
+    code, _, err = run(capsys, "score", tmp_path / path.name)
+    assert code == 2 and "no samples to score: none" in err
+
+
 def test_json_csv_and_parquet_say_the_same(made_runs, tmp_path, capsys):
     import pyarrow.parquet as pq
 
@@ -90,12 +102,16 @@ def test_a_spoiled_log_is_scored_and_said(made_runs, tmp_path, capsys):
         (["nowhere"], "nowhere: no such file or folder"),
         (["."], "no file of the harness there"),
         (["rows.jsonl", "--metric", "rouge_x"], "--metric: got 'rouge_x', expected one of 'alignment_rouge'"),
-        (["rows.jsonl", "--metric", "rouge_l", "--option", "tokens=3"], "unexpected keyword argument 'tokens'"),
+        (
+            ["rows.jsonl", "--metric", "rouge_l", "--option", "tokeniser=unicode"],
+            "--option: got 'tokeniser', expected an option of rouge_l: tokenizer, use_stemmer, rouge_types, ",
+        ),
         (["rows.jsonl", "--metric", "rouge_l", "--option", "use_stemmer=no"], "use_stemmer: got 'no', expected"),
         (["rows.jsonl", "--metric", "rouge_l", "--option", "tokens"], "got 'tokens', expected NAME=VALUE"),
         (["rows.jsonl", "--metric", "rouge_l", "--csv", "x.csv"], "--csv: got --metric, expected it with samples"),
         (["empty.jsonl", "--metric", "rouge_l"], "got no row, expected rows with prediction and reference"),
         (["bad.jsonl", "--metric", "rouge_l"], "bad.jsonl, line 2: not JSON"),
+        ([".", "--metric", "rouge_l"], "tls-tasks score: .: is a folder, expected a file"),
         (["rows.jsonl", "--metric", "rouge_l", "--verdicts", "x"], "not allowed with argument"),
     ],
 )
@@ -214,7 +230,8 @@ def test_compare_refuses_other_documents(made_runs, tmp_path, capsys):
         (["base", "nowhere"], "nowhere: no such file or folder"),
         (["base", "noisy", "--metric", "rouge_l_f1", "--task", "tls_crisis"], "--metric: got 'rouge_l_f1'"),
         (["base", "noisy", "--task", "tls_open"], "no samples of tls_open"),
-        (["base", "noisy", "--confidence", "2", "--task", "tls_crisis"], "a confidence in (0, 1)"),
+        (["base", "noisy", "--confidence", "95", "--task", "tls_crisis"], "confidence: got 95, expected a number"),
+        (["base", "noisy", "--permutations", "0", "--task", "tls_crisis"], "permutations: got 0, expected a whole"),
     ],
 )
 def test_mistakes_of_compare_are_one_line(made_runs, monkeypatch, capsys, arguments, words):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -221,8 +222,13 @@ def _score_rows(metric: str, rows: Sequence[tuple[str, Any]], options: Mapping[s
     for name in ("topic", "source"):
         if any(name in row for _, row in rows):
             columns[f"{name}s"] = [row.get(name) for _, row in rows]
+    function = METRICS[metric].load()
+    known = [name for name in inspect.signature(function).parameters if name not in columns]
+    for name in options:
+        if name not in known:
+            raise OptionError("--option", None, repr(name), f"an option of {metric}: {', '.join(known)}")
     try:
-        result: dict[str, Any] = METRICS[metric].load()(**columns, **options).as_dict()
+        result: dict[str, Any] = function(**columns, **options).as_dict()
     except TypeError as error:
         raise InputError("--option", None, f"{error}", f"columns and options that {metric} takes") from error
     except InputError as error:

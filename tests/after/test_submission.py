@@ -121,7 +121,7 @@ def test_verify_on_a_machine_with_only_the_archive(archive, capsys, monkeypatch)
     monkeypatch.delenv("TLS_TASKS_DATA", raising=False)
     for place in (archive / "good", archive / "good.zip"):
         code, out, err = call(capsys, "verify", place)
-        assert (code, err) == (0, "") and "all holds: acme/good, summ_qmsum, tls_crisis" in out
+        assert (code, err) == (0, "") and "all checks passed: acme/good, summ_qmsum, tls_crisis" in out
 
 
 def test_the_zip_is_the_same_each_time(archive, tmp_path, chat_runs):
@@ -292,7 +292,15 @@ def test_a_zip_cannot_write_outside(tmp_path, capsys):
     code, _, err = call(capsys, "verify", tmp_path / "bad.zip")
     assert code == 2 and "leads out of the archive" in err
     (tmp_path / "text.zip").write_text("no zip")
-    assert call(capsys, "verify", tmp_path / "text.zip")[0] == 2
+    code, _, err = call(capsys, "verify", tmp_path / "text.zip")
+    assert code == 2 and f"{tmp_path / 'text.zip'}: not a zip that tls-tasks submit wrote" in err
+
+
+def test_what_is_not_there(tmp_path, capsys):
+    said = f"{tmp_path / 'x'}: no such file or folder\n"
+    assert call(capsys, "verify", tmp_path / "x") == (2, "", f"tls-tasks verify: {said}")
+    code, _, err = call(capsys, "leaderboard", tmp_path / "x", "-o", tmp_path / "site")
+    assert code == 2 and err.startswith(f"tls-tasks leaderboard: {tmp_path / 'x'} left out: no such file or folder\n")
 
 
 class TestLeaderboard:
@@ -312,7 +320,7 @@ class TestLeaderboard:
         change_sample(sent, set_path("filtered_resps", value=["no"]))
         places = [archive / "worse", sent, archive / "worse.zip", tmp_path]
         code, out, err = call(capsys, "leaderboard", *places, "-o", tmp_path / "site")
-        assert code == 1 and "1 submissions, 3 left out" in out
+        assert code == 1 and "1 submission, 3 left out" in out
         assert f"{sent} left out: file: " in err and "a second submission of acme/worse" in err and "no manifest" in err
         code, _, err = call(capsys, "leaderboard", sent, "-o", tmp_path / "none")
         assert code == 2 and "nothing to rank" in err

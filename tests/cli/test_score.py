@@ -202,15 +202,34 @@ def test_compare_two_systems(made_runs, tmp_path, capsys):
     assert "n_dates" not in {one["metric"] for one in crisis["metrics"]}
     assert "warning: 4 topics cannot reach significance: no p-value below 0.125 is possible" in out
     assert "seed 12345" in out and "p (Holm)" not in out
+    heads = re.findall(r"^(?:tls_crisis|summ_qmsum): .*\), (.*)", out, re.MULTILINE)
+    assert sorted(heads) == ["3 documents", "8 documents, 4 topics"], "units are named where they are not the documents"
 
 
 def test_compare_three_systems_by_document(made_runs, capsys):
     systems = [made_runs / "base", made_runs / "noisy", made_runs / "base"]
     code, out, _ = run(capsys, "compare", *systems, "--task", "tls_crisis", "--metric", "date_f1", "--by-document")
-    assert code == 0 and out.count("8 documents, 8 documents") == 2 and "p (Holm)" in out
+    assert code == 0 and out.count("), 8 documents\n") == 2 and "p (Holm)" in out
     rows = [line.split() for line in out.splitlines() if line.startswith("date_f1")]
     adjusted, itself = float(rows[0][-1]), float(rows[1][-1])
     assert adjusted == pytest.approx(min(1.0, 2 * float(rows[0][-2])), abs=2e-4) and itself == 1.0
+
+
+def test_compare_says_which_of_several_runs_it_took(made_runs, tmp_path, capsys):
+    old, new = (next(made_runs.glob(f"{name}/**/samples_summ_qmsum_*")) for name in ("base", "noisy"))
+    for path in (old, new):
+        (tmp_path / "mix").mkdir(exist_ok=True)
+        (tmp_path / "mix" / path.name).write_bytes(path.read_bytes())
+    places = [made_runs / "base", tmp_path / "mix"]
+    code, _, err = run(capsys, "compare", *places, "--task", "summ_qmsum")
+    newest = max(path.name for path in (old, new))
+    words = f"{tmp_path / 'mix'} has several runs of summ_qmsum; the newest is compared: {tmp_path / 'mix' / newest}"
+    assert (code, err) == (0, f"tls-tasks compare: {words}\n")
+
+
+def test_compare_says_that_a_run_is_given_twice(made_runs, capsys):
+    code, _, err = run(capsys, "compare", made_runs / "base", made_runs / "base", "--task", "summ_qmsum")
+    assert (code, err) == (0, "tls-tasks compare: the same run is given more than once\n")
 
 
 def test_compare_refuses_other_documents(made_runs, tmp_path, capsys):
@@ -226,7 +245,7 @@ def test_compare_refuses_other_documents(made_runs, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["base"], "systems: got 1, expected two or more runs"),
+        (["base"], "systems: got 1 run, expected two or more"),
         (["base", "nowhere"], "nowhere: no such file or folder"),
         (["base", "noisy", "--metric", "rouge_l_f1", "--task", "tls_crisis"], "--metric: got 'rouge_l_f1'"),
         (["base", "noisy", "--task", "tls_open"], "no samples of tls_open"),

@@ -131,9 +131,7 @@ def find_runs(places: Iterable[str | Path], *, task: str | None = None) -> list[
         if named:
             continue
         if task is None or place.is_dir():
-            expected = (
-                "results_<date>.json or samples_<task>_<date>.jsonl, as lm_eval --output_path --log_samples writes"
-            )
+            expected = "results_<date>.json or samples_<task>_<date>.jsonl, as lm_eval --log_samples writes"
             raise DataError(f"{place}: no file of the harness there; expected {expected}")
         renamed[place] = RunFiles(place.parent, "", None, {task: place})
     runs = [RunFiles(*key, files.pop("", None), files) for key, files in files_of.items()]

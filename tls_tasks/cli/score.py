@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import Subparsers, add_command, note, number, progress, table, write_json
+from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, table, write_json
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.registry import METRICS
 
@@ -106,7 +106,7 @@ def _run_logs(args: argparse.Namespace) -> int:
 def _text(scored: ScoredTask, intervals: Intervals) -> str:
     head = (
         f"{scored.name} (version {scored.version:g}, {scored.edition} edition), "
-        f"{len(scored.ids)} documents, {scored.model}: {scored.log.path.name}"
+        f"{count(len(scored.ids), 'document')}, {scored.model}: {scored.log.path.name}"
     )
     values = scored.metrics
     lines = [head, *(_timelines(scored) if scored.task.family == "timelines" else ())]
@@ -200,7 +200,7 @@ def _run_rows(args: argparse.Namespace) -> int:
         raise InputError("files", None, "no row", "rows with prediction and reference")
     result = _score_rows(args.metric, rows, dict(map(_option, args.option)))
     if str(args.json) != "-":
-        print(f"{args.metric}: {len(rows)} rows")
+        print(f"{args.metric}: {count(len(rows), 'row')}")
         print(_value_table({key: value for key, value in result.items() if isinstance(value, float)}, {}))
         print(result["signature"])
     if args.json is not None:

@@ -136,7 +136,7 @@ def _rows_by_id(file: Path) -> Mapping[str, tuple[str, Any]]:
     for where, row in json_lines(file):
         name = str(field_of(row, ID_FIELDS, where))
         if name in rows:
-            raise DataError(f"{where}: the id {name!r} stands already at {rows[name][0]}")
+            raise DataError(f"{where}: duplicate id {name!r}, first on {rows[name][0].rpartition(', ')[2]}")
         rows[name] = (where, row)
     return rows
 

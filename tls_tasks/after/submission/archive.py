@@ -133,8 +133,11 @@ def opened(place: Path) -> Iterator[Path]:
     """The folder of an archive, which may be a zip that somebody sent.
 
     Raises:
-        DataError: If it is not a zip, a name in it leads out of the folder, or it is too large to be a submission.
+        DataError: If it is not there or not a zip, a name in it leads out of the folder, or it is too large to be a
+            submission.
     """
+    if not place.exists():
+        raise DataError(f"{place}: no such file or folder")
     if not place.is_file():
         yield place
         return
@@ -154,7 +157,7 @@ def _unpack(path: Path, folder: Path) -> None:
                     raise DataError(f"{path}: the name {entry.filename!r} leads out of the archive")
             packed.extractall(folder)
     except zipfile.BadZipFile as error:
-        raise DataError(f"{path}: not a zip: {error}") from error
+        raise DataError(f"{path}: not a zip that tls-tasks submit wrote") from error
 
 
 def _json(value: Any) -> str:

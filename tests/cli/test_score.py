@@ -287,7 +287,7 @@ class TestVerdicts:
         lines = (folder / "verdicts.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
         (tmp_path / "v.jsonl").write_text("".join(line for line in lines if '"citation_support"' not in line))
         code, out, err = run(capsys, "score", *arguments, "--verdicts", tmp_path / "v.jsonl")
-        assert code == 1 and "sentences have no score, since verdicts are missing" in err and "12 reports" in out
+        assert code == 1 and "sentences have no score because verdicts are missing" in err and "12 reports" in out
 
     def test_mistakes(self, files, tmp_path, capsys):
         folder, arguments = files

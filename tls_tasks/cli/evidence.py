@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from tls_tasks.core.score import Result, Score, Unit
 
 _DESCRIPTION = """\
-Score extracted objects: which are found, whether their attributes are right, whether their quotes stand in the text.
+Score extracted objects: which are found, whether their attributes are right, whether their quotes occur in the text.
 
 JOURNALS     JSON Lines: {"journal_id": "J1", "text": "…"}
-GOLD         JSON Lines: {"journal_id": "J1", "items": [{"domain": …, "evidence_span": …, …}, …]}, one a journal
+GOLD         JSON Lines: {"journal_id": "J1", "items": [{"domain": …, "evidence_span": …, …}, …]}, one line per journal
 PREDICTIONS  the same; "items" may also be the text that a model wrote. A journal without a line has no predictions:
              all its gold objects are missed.
 
-Prints a line a journal and the total over all objects. Exit code 2 if a file can't be read or the three don't fit.
+Prints one line per journal and the total over all objects. Exit code 2 if a file can't be read or the three don't fit.
 Example:
   tls-tasks evidence journals.jsonl gold.jsonl predictions.jsonl --detailed
 """
@@ -38,7 +38,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--threshold", default="0.5", help="overlap of words that a match needs (default 0.5)")
     parser.add_argument("--matching", default="greedy", help="greedy (default) or optimal")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--detailed", action="store_true", help="tell of every match, miss and spurious object")
+    parser.add_argument("--detailed", action="store_true", help="list every match, miss and spurious object")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -272,7 +272,7 @@ def _run_reports(args: argparse.Namespace) -> int:
     note("score", *found.bad)
     n_unscored = score.as_dict()["n_unscored"]
     if n_unscored:
-        note("score", f"{n_unscored} sentences have no score, since verdicts are missing")
+        note("score", f"{n_unscored} sentences have no score because verdicts are missing")
     if str(args.json) != "-":
         print(scores_text(score))
     if args.json is not None:

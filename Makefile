@@ -1,5 +1,6 @@
 # Every target sets up what it needs. PYTHON chooses the interpreter that makes the virtual environment.
-# TORCH is what the tests install as torch: a CPU build by default, e.g. make test TORCH='torch==2.13.0'.
+# TORCH is what pip installs as torch for the tests, e.g. make test TORCH='torch==2.13.0'. On Linux plain `torch` is the
+# CUDA build, which is large; the tests need no GPU, so that the URL of a CPU wheel does as well.
 PYTHON ?= python3
 VENV ?= .venv
 TORCH ?= torch

@@ -4,12 +4,14 @@ An invariant declared False is proved too, by a case in which it fails: a claim 
 """
 
 import datetime
+import inspect
 import random
 import warnings
 
 import pytest
 
 from tests.conftest import ROOT
+from tls_tasks.core.errors import InputError
 from tls_tasks.registry import INVARIANTS, METRICS
 from tls_tasks.timelines.types import Timeline
 
@@ -350,6 +352,23 @@ def test_the_checks_tell_a_broken_metric():
             return function
 
     assert not any(check(Broken(), cases) for cases in CASES.values() for check in CHECKS.values())
+
+
+def switches():
+    """(metric, option) of every option that is on or off."""
+    for name, metric in METRICS.items():
+        for option in inspect.signature(metric.load()).parameters.values():
+            if isinstance(option.default, bool):
+                yield name, option.name
+
+
+@pytest.mark.parametrize(("name", "option"), list(switches()))
+def test_a_switch_is_true_or_false(name, option):
+    """Text is refused: "False" is true in Python."""
+    cases = cases_of(METRICS[name])
+    cases = {**cases, "options": {**cases.get("options", {}), option: "False"}}
+    with pytest.raises(InputError, match=f"^{option}: got 'False', expected True or False$"):
+        score(METRICS[name], cases, *([side] for side in cases["pairs"][0]))
 
 
 def test_results_are_plain_floats_in_range_with_the_declared_keys(spec):

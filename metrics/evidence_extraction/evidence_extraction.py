@@ -7,7 +7,7 @@ class EvidenceExtraction(evaluate_module.Module):
     """Evidence-grounded extraction: objects without canonical labels, with a domain, a quoted span and attributes.
 
     Objects are matched one to one by domain and by the words that their spans share; attributes are judged on matches,
-    and evidence coverage says how many predicted quotes stand in the text at all.
+    and evidence coverage says how many predicted quotes occur in the text at all.
 
     Examples:
         >>> evidence_extraction = evaluate.load("evidence_extraction")

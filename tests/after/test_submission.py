@@ -68,6 +68,14 @@ def change_sample(folder, change, task="tls_crisis"):
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
 
 
+def sign_again(folder):
+    """Make the manifest's hashes fit what was changed, as a forger would."""
+    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    for name in manifest["files"]:
+        manifest["files"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
+    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+
+
 def test_the_archive_holds_the_run_and_its_records(archive, chat_runs):
     folder = archive / "good"
     manifest = json.loads((folder / "manifest.json").read_text())
@@ -113,7 +121,7 @@ def test_verify_on_a_machine_with_only_the_archive(archive, capsys, monkeypatch)
     monkeypatch.delenv("TLS_TASKS_DATA", raising=False)
     for place in (archive / "good", archive / "good.zip"):
         code, out, err = call(capsys, "verify", place)
-        assert (code, err) == (0, "") and "all holds: acme/good, summ_qmsum, tls_crisis" in out
+        assert (code, err) == (0, "") and "all checks passed: acme/good, summ_qmsum, tls_crisis" in out
 
 
 def test_the_zip_is_the_same_each_time(archive, tmp_path, chat_runs):
@@ -242,13 +250,22 @@ def test_a_folder_with_something_in_it_is_not_overwritten(chat_runs, tmp_path, c
         (lambda sent: (sent / "model-index.yml").unlink(), "file: model-index.yml is missing"),
         (lambda sent: (sent / "extra.txt").write_text("x"), "file: extra.txt is not in the manifest"),
         (lambda sent: change_results(sent, set_path("date", value=0)), "json differs"),
-        (lambda sent: change_sample(sent, set_path("filtered_resps", value=["no"])), "scores: tls_crisis: ar1_f1 is"),
+        (lambda sent: change_sample(sent, set_path("filtered_resps", value=["no"])), "jsonl differs"),
+        (lambda sent: next(sent.glob("run/results_*")).write_text("{"), "json differs"),
+        (lambda sent: next(sent.glob("run/results_*")).unlink(), "json is missing"),
     ],
 )
 def test_verify_sees_what_was_changed_on_the_way(sent, capsys, spoil, words):
     spoil(sent)
     code, _, err = call(capsys, "verify", sent)
-    assert code == 1 and words in err
+    assert code == 1 and words in err and err.count("\n") == 1
+
+
+def test_verify_sees_through_hashes_that_were_made_to_fit(sent, capsys):
+    change_sample(sent, set_path("filtered_resps", value=["no"]))
+    sign_again(sent)
+    code, _, err = call(capsys, "verify", sent)
+    assert code == 1 and "refused: scores: tls_crisis: ar1_f1 is" in err and "file: " not in err
 
 
 @pytest.mark.parametrize(
@@ -275,7 +292,15 @@ def test_a_zip_cannot_write_outside(tmp_path, capsys):
     code, _, err = call(capsys, "verify", tmp_path / "bad.zip")
     assert code == 2 and "leads out of the archive" in err
     (tmp_path / "text.zip").write_text("no zip")
-    assert call(capsys, "verify", tmp_path / "text.zip")[0] == 2
+    code, _, err = call(capsys, "verify", tmp_path / "text.zip")
+    assert code == 2 and f"{tmp_path / 'text.zip'}: not a zip that tls-tasks submit wrote" in err
+
+
+def test_what_is_not_there(tmp_path, capsys):
+    said = f"{tmp_path / 'x'}: no such file or folder\n"
+    assert call(capsys, "verify", tmp_path / "x") == (2, "", f"tls-tasks verify: {said}")
+    code, _, err = call(capsys, "leaderboard", tmp_path / "x", "-o", tmp_path / "site")
+    assert code == 2 and err.startswith(f"tls-tasks leaderboard: {tmp_path / 'x'} left out: no such file or folder\n")
 
 
 class TestLeaderboard:
@@ -295,7 +320,7 @@ class TestLeaderboard:
         change_sample(sent, set_path("filtered_resps", value=["no"]))
         places = [archive / "worse", sent, archive / "worse.zip", tmp_path]
         code, out, err = call(capsys, "leaderboard", *places, "-o", tmp_path / "site")
-        assert code == 1 and "1 submissions, 3 left out" in out
+        assert code == 1 and "1 submission, 3 left out" in out
         assert f"{sent} left out: file: " in err and "a second submission of acme/worse" in err and "no manifest" in err
         code, _, err = call(capsys, "leaderboard", sent, "-o", tmp_path / "none")
         assert code == 2 and "nothing to rank" in err

@@ -80,6 +80,16 @@ def test_missing_predictions_are_misses_and_said(files, capsys):
     assert "2 of 2 journals have no predictions; all their gold objects are missed" in err
 
 
+def test_gold_that_misquotes_is_scored_and_said(files, capsys, tmp_path):
+    arguments = files()
+    gold = [{"journal_id": "J1", "items": [TEA, {**FEVER, "evidence_span": "a fever", "polarity": "perhaps"}]}]
+    write(tmp_path / "other.jsonl", [*gold, {"journal_id": "J2", "items": []}])
+    assert main(["evidence", arguments[0], str(tmp_path / "other.jsonl"), arguments[2]]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines()[3].split()[:4] == ["total", "2", "1", "0"]
+    assert "1 gold objects don't quote their journal verbatim, first of J1" in err
+
+
 def test_bad_answers_are_the_models_fault(files, capsys):
     told = [{"journal_id": "J1", "items": "I can't help with that."}, {"journal_id": "J2", "items": [3, "tea", None]}]
     assert main(["evidence", *files(told)]) == 0

@@ -22,5 +22,11 @@ def test_the_help_is_enough_to_work_from(name):
         assert action.help or is_named_in_the_text, f"{name}: nothing is said of {action.dest}"
 
 
+@pytest.mark.parametrize("name", ["verify", "leaderboard", "compare", "page", "score", "submit"])
+def test_what_the_user_names_is_in_capitals(name):
+    named = [action.metavar or action.dest for action in commands()[name]._actions if not action.option_strings]
+    assert named and all(map(str.isupper, named))
+
+
 def test_every_command_is_in_the_list():
     assert {"score", "compare", "page", "report", "submit", "verify", "leaderboard", "list"} <= set(commands())

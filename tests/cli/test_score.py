@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 import shutil
 
 import pytest
@@ -48,6 +49,17 @@ def test_summaries_as_a_table(made_runs, capsys):
     assert f"rouge_l_f1         {value:.4f}\n" in out and "rouge_l|types:rougeL|" in out
 
 
+def test_a_results_file_alone_brings_the_samples_of_its_run(made_runs, tmp_path, capsys):
+    path = next(path for path in made_runs.glob("base/**/results_*") if "summ_qmsum" in path.read_text())
+    code, out, err = run(capsys, "score", path)
+    assert (code, err) == (0, "") and re.findall(r"^\w+(?= \()", out, re.MULTILINE) == ["summ_dialogsum", "summ_qmsum"]
+    shutil.copytree(path.parent, tmp_path / "results_all.json")
+    assert run(capsys, "score", tmp_path / "results_all.json")[0] == 0, "a folder may have such a name"
+    (tmp_path / path.name).write_bytes(path.read_bytes())
+    code, _, err = run(capsys, "score", tmp_path / path.name)
+    assert code == 2 and "no samples to score: none" in err
+
+
 def test_json_csv_and_parquet_say_the_same(made_runs, tmp_path, capsys):
     import pyarrow.parquet as pq
 
@@ -90,11 +102,16 @@ def test_a_spoiled_log_is_scored_and_said(made_runs, tmp_path, capsys):
         (["nowhere"], "nowhere: no such file or folder"),
         (["."], "no file of the harness there"),
         (["rows.jsonl", "--metric", "rouge_x"], "--metric: got 'rouge_x', expected one of 'alignment_rouge'"),
-        (["rows.jsonl", "--metric", "rouge_l", "--option", "tokens=3"], "unexpected keyword argument 'tokens'"),
+        (
+            ["rows.jsonl", "--metric", "rouge_l", "--option", "tokeniser=unicode"],
+            "--option: got 'tokeniser', expected an option of rouge_l: tokenizer, use_stemmer, rouge_types, ",
+        ),
+        (["rows.jsonl", "--metric", "rouge_l", "--option", "use_stemmer=no"], "use_stemmer: got 'no', expected"),
         (["rows.jsonl", "--metric", "rouge_l", "--option", "tokens"], "got 'tokens', expected NAME=VALUE"),
         (["rows.jsonl", "--metric", "rouge_l", "--csv", "x.csv"], "--csv: got --metric, expected it with samples"),
         (["empty.jsonl", "--metric", "rouge_l"], "got no row, expected rows with prediction and reference"),
         (["bad.jsonl", "--metric", "rouge_l"], "bad.jsonl, line 2: not JSON"),
+        ([".", "--metric", "rouge_l"], "tls-tasks score: .: is a folder, expected a file"),
         (["rows.jsonl", "--metric", "rouge_l", "--verdicts", "x"], "not allowed with argument"),
     ],
 )
@@ -109,6 +126,18 @@ def test_mistakes_are_one_line(tmp_path, monkeypatch, capsys, arguments, words):
         assert stop.code == 2 and words in capsys.readouterr().err
         return
     assert code == 2 and words in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(("written", "value"), [("False", False), ("false", False), ("True", True), ("true", True)])
+def test_a_switch_as_python_or_json_writes_it(tmp_path, capsys, written, value):
+    import tls_tasks
+
+    path = tmp_path / "rows.jsonl"
+    path.write_text('{"prediction": "protests ended", "reference": "the protest ends"}\n')
+    options = ["--option", f"use_stemmer={written}", "--json", "-"]
+    code, out, _ = run(capsys, "score", path, "--metric", "rouge_l", *options)
+    expected = tls_tasks.rouge_l(["protests ended"], ["the protest ends"], use_stemmer=value).as_dict()
+    assert code == 0 and json.loads(out) == expected
 
 
 def test_rows_by_other_tools(tmp_path, capsys):
@@ -173,15 +202,34 @@ def test_compare_two_systems(made_runs, tmp_path, capsys):
     assert "n_dates" not in {one["metric"] for one in crisis["metrics"]}
     assert "warning: 4 topics cannot reach significance: no p-value below 0.125 is possible" in out
     assert "seed 12345" in out and "p (Holm)" not in out
+    heads = re.findall(r"^(?:tls_crisis|summ_qmsum): .*\), (.*)", out, re.MULTILINE)
+    assert sorted(heads) == ["3 documents", "8 documents, 4 topics"], "units are named where they are not the documents"
 
 
 def test_compare_three_systems_by_document(made_runs, capsys):
     systems = [made_runs / "base", made_runs / "noisy", made_runs / "base"]
     code, out, _ = run(capsys, "compare", *systems, "--task", "tls_crisis", "--metric", "date_f1", "--by-document")
-    assert code == 0 and out.count("8 documents, 8 documents") == 2 and "p (Holm)" in out
+    assert code == 0 and out.count("), 8 documents\n") == 2 and "p (Holm)" in out
     rows = [line.split() for line in out.splitlines() if line.startswith("date_f1")]
     adjusted, itself = float(rows[0][-1]), float(rows[1][-1])
     assert adjusted == pytest.approx(min(1.0, 2 * float(rows[0][-2])), abs=2e-4) and itself == 1.0
+
+
+def test_compare_says_which_of_several_runs_it_took(made_runs, tmp_path, capsys):
+    old, new = (next(made_runs.glob(f"{name}/**/samples_summ_qmsum_*")) for name in ("base", "noisy"))
+    for path in (old, new):
+        (tmp_path / "mix").mkdir(exist_ok=True)
+        (tmp_path / "mix" / path.name).write_bytes(path.read_bytes())
+    places = [made_runs / "base", tmp_path / "mix"]
+    code, _, err = run(capsys, "compare", *places, "--task", "summ_qmsum")
+    newest = max(path.name for path in (old, new))
+    words = f"{tmp_path / 'mix'} has several runs of summ_qmsum; the newest is compared: {tmp_path / 'mix' / newest}"
+    assert (code, err) == (0, f"tls-tasks compare: {words}\n")
+
+
+def test_compare_says_that_a_run_is_given_twice(made_runs, capsys):
+    code, _, err = run(capsys, "compare", made_runs / "base", made_runs / "base", "--task", "summ_qmsum")
+    assert (code, err) == (0, "tls-tasks compare: the same run is given more than once\n")
 
 
 def test_compare_refuses_other_documents(made_runs, tmp_path, capsys):
@@ -197,11 +245,12 @@ def test_compare_refuses_other_documents(made_runs, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["base"], "systems: got 1, expected two or more runs"),
+        (["base"], "systems: got 1 run, expected two or more"),
         (["base", "nowhere"], "nowhere: no such file or folder"),
         (["base", "noisy", "--metric", "rouge_l_f1", "--task", "tls_crisis"], "--metric: got 'rouge_l_f1'"),
         (["base", "noisy", "--task", "tls_open"], "no samples of tls_open"),
-        (["base", "noisy", "--confidence", "2", "--task", "tls_crisis"], "a confidence in (0, 1)"),
+        (["base", "noisy", "--confidence", "95", "--task", "tls_crisis"], "confidence: got 95, expected a number"),
+        (["base", "noisy", "--permutations", "0", "--task", "tls_crisis"], "permutations: got 0, expected a whole"),
     ],
 )
 def test_mistakes_of_compare_are_one_line(made_runs, monkeypatch, capsys, arguments, words):
@@ -238,7 +287,7 @@ class TestVerdicts:
         lines = (folder / "verdicts.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
         (tmp_path / "v.jsonl").write_text("".join(line for line in lines if '"citation_support"' not in line))
         code, out, err = run(capsys, "score", *arguments, "--verdicts", tmp_path / "v.jsonl")
-        assert code == 1 and "sentences have no score, since verdicts are missing" in err and "12 reports" in out
+        assert code == 1 and "sentences have no score because verdicts are missing" in err and "12 reports" in out
 
     def test_mistakes(self, files, tmp_path, capsys):
         folder, arguments = files

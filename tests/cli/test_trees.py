@@ -89,8 +89,8 @@ def test_metrics_and_compat(files, capsys):
 
 def test_an_answer_that_cannot_be_read(files, capsys):
     assert main(["trees", *files(answer="I don't know.")]) == 1
-    out = capsys.readouterr().out
-    assert "no tree could be read in the prediction" in out
+    out, err = capsys.readouterr()
+    assert err.startswith("tls-tasks trees: ") and err.endswith("answer.txt: no tree could be read in it\n")
     assert "reading: no_json: I don't know." in out
     assert "treeval score 0.000" in out
     assert main(["trees", *files(answer="{'name': 'bar'}"), "--strict"]) == 1

@@ -127,14 +127,23 @@ def test_whole_topics_are_drawn():
     assert same.standard_errors()["mean"] == 0.0
 
 
-@pytest.mark.parametrize("options", [{"confidence": 1.0}, {"confidence": 0.0}, {"n_resamples": 0}])
-def test_impossible_intervals(options):
-    with pytest.raises(InputError, match="confidence_interval: got 10 items"):
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"confidence": 95}, "confidence: got 95, expected a number between 0 and 1, such as 0.95"),
+        ({"confidence": 1.0}, "confidence: got 1, expected a number between 0 and 1"),
+        ({"confidence": 0.0}, "confidence: got 0, expected"),
+        ({"confidence": math.nan}, "confidence: got nan, expected"),
+        ({"n_resamples": 0}, "n_resamples: got 0, expected a whole number above 0"),
+    ],
+)
+def test_impossible_intervals(options, message):
+    with pytest.raises(InputError, match=f"^{message}"):
         Score("m", "", RIGHT, ACCURACY).intervals(**options)
 
 
 def test_nothing_has_no_interval():
-    with pytest.raises(InputError, match="0 items"):
+    with pytest.raises(InputError, match="confidence_interval: got no rows, expected at least one"):
         Score("m", "", [], ACCURACY).intervals()
 
 

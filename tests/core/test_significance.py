@@ -134,6 +134,18 @@ def test_units_must_be_the_same():
         compare(Mean([1, 2]), Mean([1]), ["mean"])
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (Settings(n_permutations=0), "n_permutations: got 0, expected a whole number above 0"),
+        (Settings(confidence=95.0), "confidence: got 95, expected a number between 0 and 1"),
+    ],
+)
+def test_impossible_settings(settings, message):
+    with pytest.raises(InputError, match=message):
+        compare(Mean([1, 2]), Mean([1, 3]), ["mean"], settings=settings)
+
+
 def test_against_sacrebleus_paired_tests():
     """BLEU's statistics add up over sentences too, so that sacrebleu's own tests can be run beside ours."""
     from sacrebleu.metrics import BLEU

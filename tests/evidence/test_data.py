@@ -190,8 +190,8 @@ def test_user_data_in_every_form_as_file_or_folder(tmp_path, form, parent):
     [
         (ROWS, ROWS[:1], r"journals\.jsonl, line 2: .*gold\.jsonl has no line for 'b'; \"items\": \[\] says"),
         (ROWS[:1], ROWS, r"gold\.jsonl, line 2: no journal has the id 'b'"),
-        (ROWS + ROWS, ROWS, r"journals\.jsonl, line 3: the id 'a' stands already at .*journals\.jsonl, line 1"),
-        (ROWS, ROWS + ROWS[:1], r"gold\.jsonl, line 3: the id 'a' stands already"),
+        (ROWS + ROWS, ROWS, r"journals\.jsonl, line 3: duplicate id 'a', first on line 1"),
+        (ROWS, ROWS + ROWS[:1], r"gold\.jsonl, line 3: duplicate id 'a', first on line 1"),
         (ROWS, [changed(polarity="no"), ROWS[1]], r"gold\.jsonl, line 1, object 1: unknown_polarity"),
     ],
 )
@@ -247,7 +247,7 @@ def test_three_files_in_the_order_of_the_journals(tmp_path):
         ([{"items": []}], {}, r"p\.jsonl, line 1: no field journal_id"),
         ([{"journal_id": "a"}], {}, r"p\.jsonl, line 1: no field items"),
         ([{"journal_id": "a", "items": None}], {}, r"p\.jsonl, line 1: no field items"),
-        ([ROW, ROW], {}, r"p\.jsonl, line 2: the id 'a' stands already at .*line 1"),
+        ([ROW, ROW], {}, r"p\.jsonl, line 2: duplicate id 'a', first on line 1"),
         ("{}\n{", {}, r"p\.jsonl, line 2: not JSON|p\.jsonl, line 1: no field journal_id"),
         ([], {"gold": [{**ROW, "items": "x"}, ROWS[1]]}, r"gold\.jsonl, line 1: the objects are not JSON"),
         ([], {"gold": [{**ROW, "items": [3]}, ROWS[1]]}, r"gold\.jsonl, line 1, object 1: expected an object"),

@@ -335,7 +335,7 @@ def test_a_refused_row_leaves_the_module_usable(module, name, example):
     module.add(prediction=prediction, reference=reference)
     with pytest.raises(InputError, match=r"predictions\[0\]: got None"):
         module.add(prediction=None, reference=reference)
-    with pytest.raises(InputError, match=r"references: got 2 rows, expected 1"):
+    with pytest.raises(InputError, match=r"references: got length 2, expected 1"):
         module.add_batch(predictions=[prediction], references=[reference, reference])
     assert module.compute(**example.required) == direct(name, [prediction], [reference])
 

@@ -439,7 +439,7 @@ REFERENCE_ERRORS = [
     ([REPORT], [None], r"references\[0\]: got None, no object"),
     ([REPORT], ["{"], r"references\[0\]: got text that is not JSON"),
     ([REPORT], [{"query_id": "7"}], r"references\[0\]: got no items"),
-    ([REPORT], [], r"references: got 0 rows, expected 1"),
+    ([REPORT], [], r"references: got length 0, expected 1"),
     ([{"sentences": []}], [[REQUEST, REQUEST]], r"references\[0\]: got 2 requests, and a report without request_id"),
     ([3], [REQUEST], r"predictions\[0\]: got int 3"),
     ([{"sentences": 3}], [REQUEST], r"predictions\[0\]: got sentences: int 3, no list"),

@@ -266,7 +266,7 @@ def test_a_refusal_is_a_summary():
         (["a"], [3.5], r"references\[0\]: got float 3.5"),
         (["a"], [["a", None]], r"references\[0\]\[1\]: got None, expected a str"),
         (["a"], [[]], r"references\[0\]: got no reference"),
-        (["a"], ["a", "b"], r"references: got 2 rows, expected 1, as many as predictions"),
+        (["a"], ["a", "b"], r"references: got length 2, expected 1, as many as predictions"),
         ("a", ["a"], r"predictions: got str 'a', expected a list with one row a document"),
         (["a"], None, r"references: got None, expected a list"),
     ],

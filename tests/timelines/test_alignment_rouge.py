@@ -431,9 +431,9 @@ def test_an_impossible_beta(beta):
 
 
 def test_columns_of_unequal_length():
-    with pytest.raises(InputError, match=r"references: got 1 rows, expected 2, as many as predictions"):
+    with pytest.raises(InputError, match=r"references: got length 1, expected 2, as many as predictions"):
         alignment_rouge([GOLD, GOLD], [GOLD])
-    with pytest.raises(InputError, match=r"topics: got 1 rows, expected 2"):
+    with pytest.raises(InputError, match=r"topics: got length 1, expected 2"):
         alignment_rouge([GOLD, GOLD], [GOLD, GOLD], topics=["egypt"])
     with pytest.raises(
         InputError, match=r"predictions: got str '2011-01-25: Protests.', expected a list with one row a document"

@@ -324,7 +324,7 @@ def test_references():
         (({}, [{}]), "predictions: got dict"),
         ((None, [{}]), "predictions: got None"),
         (([{}], iter([{}])), "references: got"),
-        (([{}], []), "references: got 0 rows, expected 1"),
+        (([{}], []), "references: got length 0, expected 1"),
     ],
 )
 def test_columns(columns, message):

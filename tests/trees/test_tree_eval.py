@@ -431,7 +431,7 @@ def test_hierarchical_averages():
 @pytest.mark.parametrize(
     ("arguments", "options", "message"),
     [
-        (([{}], []), {}, r"references: got 0 rows, expected 1"),
+        (([{}], []), {}, r"references: got length 0, expected 1"),
         (([None], [{}]), {}, r"predictions\[0\]: got None"),
         (([{}], [None]), {}, r"references\[0\]: got None"),
         (([{}], ["no tree"]), {}, r"references\[0\]: got text that is no JSON"),

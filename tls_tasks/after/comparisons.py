@@ -87,12 +87,11 @@ def compare_systems(
         OptionError: If a metric doesn't exist.
     """
     if len(systems) < 2:
-        raise InputError("systems", None, f"{len(systems)}", "two or more runs to compare")
+        raise InputError("systems", None, "1 run" if systems else "none", "two or more")
     common = [name for name in systems[0].tasks if all(name in system.tasks for system in systems)]
     if not common:
         named = "; ".join(f"{system.name}: {', '.join(system.tasks)}" for system in systems)
         raise DataError(f"the runs have no task in common: {named}")
-    settings = settings or Settings()
     return [row for name in common for row in compare_task(name, systems, keys, by_document, settings)]
 
 

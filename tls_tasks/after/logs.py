@@ -110,7 +110,8 @@ def find_runs(places: Iterable[str | Path], *, task: str | None = None) -> list[
     """The runs in files and folders, the oldest first.
 
     Args:
-        places: Files of the harness, or folders that are searched to any depth.
+        places: Files of the harness, or folders that are searched to any depth. A results file brings the samples of
+            its run that lie beside it.
         task: A file that is named otherwise holds samples of this task.
 
     Raises:
@@ -122,15 +123,15 @@ def find_runs(places: Iterable[str | Path], *, task: str | None = None) -> list[
         if not place.exists():
             raise DataError(f"{place}: no such file or folder")
         files = sorted(place.rglob("*")) if place.is_dir() else [place]
+        if place.is_file() and place.name.startswith("results_"):
+            files = sorted(place.parent.glob(f"*{place.stem.removeprefix('results')}.json*"))
         named = [(path, match) for path in files if (match := _FILE.fullmatch(path.name))]
         for path, match in named:
             files_of.setdefault((path.parent, match["date"]), {})[match["task"] or ""] = path
         if named:
             continue
         if task is None or place.is_dir():
-            expected = (
-                "results_<date>.json or samples_<task>_<date>.jsonl, as lm_eval --output_path --log_samples writes"
-            )
+            expected = "results_<date>.json or samples_<task>_<date>.jsonl, as lm_eval --log_samples writes"
             raise DataError(f"{place}: no file of the harness there; expected {expected}")
         renamed[place] = RunFiles(place.parent, "", None, {task: place})
     runs = [RunFiles(*key, files.pop("", None), files) for key, files in files_of.items()]

@@ -73,6 +73,16 @@ def table(rows: Iterable[Sequence[str]], *, numbers: bool = False) -> str:
     return "\n".join(line.format(*row).rstrip() for row in rows)
 
 
+def count(n: int, what: str) -> str:
+    """A number of things.
+
+    Example:
+        >>> count(1, "task"), count(2, "task")
+        ('1 task', '2 tasks')
+    """
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
+
+
 def number(value: float) -> str:
     """Four decimals; ``NaN`` for what could not be computed.
 

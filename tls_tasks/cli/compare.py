@@ -8,10 +8,10 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import Subparsers, add_command, note, number, progress, table, write_json
+from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, table, write_json
 
 if TYPE_CHECKING:
-    from tls_tasks.after.comparisons import TaskComparison
+    from tls_tasks.after.comparisons import System, TaskComparison
     from tls_tasks.core.significance import Settings
 
 
@@ -51,6 +51,7 @@ def _run(args: argparse.Namespace) -> int:
     systems = [read_system(path, tasks=args.task, progress=progress) for path in args.systems]
     comparisons = compare_systems(systems, keys=args.metric, by_document=args.by_document, settings=settings)
     problems = [problem for system in systems for task in system.tasks.values() for problem in task.problems]
+    _note_of_runs(args.systems, systems)
     note("compare", *problems)
     if str(args.json) != "-":
         print("\n".join(_text(comparison, holm=len(systems) > 2) for comparison in comparisons))
@@ -64,11 +65,22 @@ def _run(args: argparse.Namespace) -> int:
     return int(bool(problems))
 
 
+def _note_of_runs(places: list[Path], systems: list[System]) -> None:
+    """Say which file was taken where there were several, and that a run is compared with itself."""
+    for place, system in zip(places, systems, strict=True):
+        for name, task in system.tasks.items():
+            if len([*place.rglob(f"samples_{name}_[0-9]*.jsonl")]) > 1:
+                note("compare", f"{place} has several runs of {name}; the newest is compared: {task.log.path}")
+    used = [task.log.path.resolve() for system in systems for task in system.tasks.values()]
+    if len(set(used)) < len(used):
+        note("compare", "the same run is given more than once")
+
+
 def _text(comparison: TaskComparison, holm: bool) -> str:
-    head = (
-        f"{comparison.task}: {comparison.second} against {comparison.first}, {comparison.n_documents} documents, "
-        f"{comparison.n_units} {comparison.unit}s"
-    )
+    sizes = count(comparison.n_documents, "document")
+    if comparison.n_units < comparison.n_documents:
+        sizes += f", {count(comparison.n_units, comparison.unit)}"
+    head = f"{comparison.task}: {comparison.second} against {comparison.first}, {sizes}"
     rows = [["metric", "first", "second", "difference", "interval", "p", "p (Holm)"]]
     for result, adjusted in zip(comparison.differences, comparison.adjusted, strict=True):
         interval = f"[{result.interval.low:+.4f}, {result.interval.high:+.4f}]" if result.interval else "-"

@@ -23,7 +23,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--threshold", default="0.5", help="overlap of words that a match needs (default 0.5)")
     parser.add_argument("--matching", default="greedy", help="greedy (default) or optimal")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--detailed", action="store_true", help="tell of every match, miss and spurious object")
+    parser.add_argument("--detailed", action="store_true", help="list every match, miss and spurious object")
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -57,6 +57,8 @@ def _run(args: argparse.Namespace) -> int:
     )
     if unpredicted := predictions.count(None):
         note("evidence", f"{unpredicted} of {len(ids)} journals have no predictions; all their gold objects are missed")
+    if misquoted := [own.id for own in journals for gold in own.objects if gold[schema.span_field] not in own.text]:
+        note("evidence", f"{len(misquoted)} gold objects don't quote their journal verbatim, first of {misquoted[0]}")
     if args.json:
         write_json(Path("-"), _as_json(score, ids, args.detailed))
     else:

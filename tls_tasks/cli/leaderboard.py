@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tls_tasks.cli.base import Subparsers, add_command, note
+from tls_tasks.cli.base import Subparsers, add_command, count, note
 
 if TYPE_CHECKING:
     from tls_tasks.after.comparisons import System
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
     parser = add_command(subparsers, "leaderboard", _run)
-    parser.add_argument("submissions", nargs="+", type=Path, help="folders or zips that tls-tasks submit wrote")
+    parser.add_argument("submissions", nargs="+", type=Path, metavar="SUBMISSION", help="what tls-tasks submit wrote")
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="where to write index.html")
 
 
@@ -42,13 +42,14 @@ def _run(args: argparse.Namespace) -> int:
                 raise DataError(f"a second submission of {system.name}; the first counts")
             kept[system.name] = system
         except (TlsTasksError, OSError) as error:  # noqa: PERF203 - one bad submission must not cost the page
-            note("leaderboard", *(f"{place} left out: {reason}" for reason in str(error).splitlines()))
+            reasons = str(error).removeprefix(f"{place}: ").splitlines()
+            note("leaderboard", *(f"{place} left out: {reason}" for reason in reasons))
             n_left_out += 1
     if not kept:
         raise DataError("no submission passed verification, so there is nothing to rank")
     args.out.mkdir(parents=True, exist_ok=True)
     (args.out / "index.html").write_text(site(rankings(list(kept.values()))), encoding="utf-8")
-    print(f"{args.out / 'index.html'}: {len(kept)} submissions, {n_left_out} left out")
+    print(f"{args.out / 'index.html'}: {count(len(kept), 'submission')}, {n_left_out} left out")
     return int(n_left_out > 0)
 
 

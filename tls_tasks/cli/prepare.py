@@ -22,7 +22,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
     parser = add_command(subparsers, "prepare", _run)
     parser.add_argument("name", choices=[EVIDENCE, *sorted(DATA_SETS)], help="the data set, or evidence")
-    parser.add_argument("--source", type=Path, required=True, help="its folder, or one with its folder in it")
+    parser.add_argument("--source", type=Path, required=True, help="the data set's folder, or its parent")
     parser.add_argument("--out", type=Path, required=True, help="folder to write")
     parser.add_argument("--schema", type=Path, help="evidence: JSON file with the schema; default: that of journals")
     parser.add_argument("--licence", "--license", help="licence for the card: an identifier of the hub, or any text")

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import Subparsers, add_command, note, number, progress, table, write_json
+from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, table, write_json
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.registry import METRICS
 
@@ -105,7 +106,7 @@ def _run_logs(args: argparse.Namespace) -> int:
 def _text(scored: ScoredTask, intervals: Intervals) -> str:
     head = (
         f"{scored.name} (version {scored.version:g}, {scored.edition} edition), "
-        f"{len(scored.ids)} documents, {scored.model}: {scored.log.path.name}"
+        f"{count(len(scored.ids), 'document')}, {scored.model}: {scored.log.path.name}"
     )
     values = scored.metrics
     lines = [head, *(_timelines(scored) if scored.task.family == "timelines" else ())]
@@ -199,7 +200,7 @@ def _run_rows(args: argparse.Namespace) -> int:
         raise InputError("files", None, "no row", "rows with prediction and reference")
     result = _score_rows(args.metric, rows, dict(map(_option, args.option)))
     if str(args.json) != "-":
-        print(f"{args.metric}: {len(rows)} rows")
+        print(f"{args.metric}: {count(len(rows), 'row')}")
         print(_value_table({key: value for key, value in result.items() if isinstance(value, float)}, {}))
         print(result["signature"])
     if args.json is not None:
@@ -221,8 +222,13 @@ def _score_rows(metric: str, rows: Sequence[tuple[str, Any]], options: Mapping[s
     for name in ("topic", "source"):
         if any(name in row for _, row in rows):
             columns[f"{name}s"] = [row.get(name) for _, row in rows]
+    function = METRICS[metric].load()
+    known = [name for name in inspect.signature(function).parameters if name not in columns]
+    for name in options:
+        if name not in known:
+            raise OptionError("--option", None, repr(name), f"an option of {metric}: {', '.join(known)}")
     try:
-        result: dict[str, Any] = METRICS[metric].load()(**columns, **options).as_dict()
+        result: dict[str, Any] = function(**columns, **options).as_dict()
     except TypeError as error:
         raise InputError("--option", None, f"{error}", f"columns and options that {metric} takes") from error
     except InputError as error:
@@ -238,7 +244,7 @@ def _option(text: str) -> tuple[str, Any]:
     if not equals or not name:
         raise InputError("--option", None, repr(text), "NAME=VALUE")
     try:
-        return name, json.loads(value)
+        return name, json.loads({"True": "true", "False": "false"}.get(value, value))
     except ValueError:
         return name, value
 
@@ -266,7 +272,7 @@ def _run_reports(args: argparse.Namespace) -> int:
     note("score", *found.bad)
     n_unscored = score.as_dict()["n_unscored"]
     if n_unscored:
-        note("score", f"{n_unscored} sentences have no score, since verdicts are missing")
+        note("score", f"{n_unscored} sentences have no score because verdicts are missing")
     if str(args.json) != "-":
         print(scores_text(score))
     if args.json is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tls_tasks.cli.base import Subparsers, add_command, note, progress
+from tls_tasks.cli.base import Subparsers, add_command, count, note, progress
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -26,7 +26,7 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     submit.add_argument("--zip", type=Path, metavar="FILE", help="also write the archive as a single file")
     verify = add_command(subparsers, "verify", _run_verify)
-    verify.add_argument("archive", type=Path, help="the folder or zip that tls-tasks submit wrote")
+    verify.add_argument("archive", type=Path, metavar="SUBMISSION", help="folder or zip that tls-tasks submit wrote")
 
 
 def _run_submit(args: argparse.Namespace) -> int:
@@ -62,8 +62,8 @@ def _run_submit(args: argparse.Namespace) -> int:
     )
     if args.zip is not None:
         pack(args.out, args.zip)
-    n_documents = sum(len(task.ids) for task in scored)
-    print(f"{args.out}: {model}, {len(scored)} tasks, {n_documents} documents; check it: tls-tasks verify {args.out}")
+    size = f"{count(len(scored), 'task')}, {count(sum(len(task.ids) for task in scored), 'document')}"
+    print(f"{args.out}: {model}, {size}; check it: tls-tasks verify {args.out}")
     return 0
 
 
@@ -86,5 +86,5 @@ def _run_verify(args: argparse.Namespace) -> int:
     if found:
         note("verify", *(f"refused: {refusal}" for refusal in found))
         return 1
-    print(f"{args.archive}: all holds: {manifest['model']}, {', '.join(manifest['tasks'])}")
+    print(f"{args.archive}: all checks passed: {manifest['model']}, {', '.join(manifest['tasks'])}")
     return 0

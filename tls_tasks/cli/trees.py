@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command
+from tls_tasks.cli.base import add_command, note
 from tls_tasks.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -78,6 +78,8 @@ def _run(args: argparse.Namespace) -> int:
             parse_mode=mode,
         )
     parsed = read_prediction(text, 0, node, mode)
+    if parsed.failed:
+        note("trees", f"{args.prediction}: no tree could be read in it")
     print(_comparison(score, parsed, reference, _columns(args.columns), args.color and _wants_color(os.environ)))
     return int(parsed.failed)
 
@@ -116,8 +118,6 @@ def _comparison(score: Score, parsed: ParsedTree, reference: Any, columns: int, 
     tree = {} if parsed.failed and isinstance(reference, dict) else parsed.value
     rows = compare(reference, tree, sample.plan, sample.alignments)
     lines = [render(rows, columns, color), "", legend(rows)]
-    if parsed.failed:
-        lines.append("no tree could be read in the prediction")
     lines += [f"reading: {visible(one.kind)}: {visible(one.detail)}" for one in parsed.problems]
     issues = [] if parsed.failed else complies(parsed.value, sample.plan.root)
     lines += [f"schema: {visible(str(issue))}" for issue in issues]

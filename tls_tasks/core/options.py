@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.rows import describe
+from tls_tasks.core.rows import describe, shorten
 
 
 def check_choice(option: str, value: Any, choices: Collection[Any]) -> None:
@@ -24,10 +24,17 @@ def check_choice(option: str, value: Any, choices: Collection[Any]) -> None:
 
 
 def check_switches(**switches: Any) -> None:
-    """Refuse what is neither True nor False."""
+    """Refuse what is neither True nor False.
+
+    Example:
+        >>> check_switches(use_stemmer="False")
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.InputError: use_stemmer: got 'False', expected True or False
+    """
     for name, value in switches.items():
         if not isinstance(value, bool):
-            raise InputError(name, None, describe(value), "True or False")
+            raise InputError(name, None, shorten(value), "True or False")
 
 
 def check_whole_number(option: str, value: Any, least: int = 1) -> int:

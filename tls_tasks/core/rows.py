@@ -51,7 +51,7 @@ def check_columns(predictions: Any, **columns: Any) -> int:
         >>> check_columns(["a", "b"], references=["a"])
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.InputError: references: got 1 rows, expected 2, as many as predictions
+        tls_tasks.core.errors.InputError: references: got length 1, expected 2, as many as predictions
     """
     for name, column in {"predictions": predictions, **columns}.items():
         if column is None and name != "predictions" and name != "references":
@@ -60,7 +60,7 @@ def check_columns(predictions: Any, **columns: Any) -> int:
         if isinstance(column, str | bytes | Mapping) or not is_column:
             raise InputError(name, None, describe(column), "a list with one row a document")
         if len(column) != len(predictions):
-            raise InputError(name, None, f"{len(column)} rows", f"{len(predictions)}, as many as predictions")
+            raise InputError(name, None, f"length {len(column)}", f"{len(predictions)}, as many as predictions")
     return len(predictions)
 
 

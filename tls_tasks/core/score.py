@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tls_tasks.core.errors import InputError
+from tls_tasks.core.options import check_whole_number
 
 Unit = Mapping[str, float]
 """Part -> sum."""
@@ -356,10 +357,11 @@ def without_nan(numbers: Mapping[str, float]) -> dict[str, float | None]:
 
 def check_interval(n: int, confidence: float, n_resamples: int) -> None:
     """Refuse what no interval can be made of."""
-    if n < 1 or not 0 < confidence < 1 or n_resamples < 1:
-        got = f"{n} items, confidence {confidence}, {n_resamples} resamples"
-        expected = "at least 1 item, a confidence in (0, 1) and at least 1 resample"
-        raise InputError("confidence_interval", None, got, expected)
+    if n < 1:
+        raise InputError("confidence_interval", None, "no rows", "at least one")
+    if not 0 < confidence < 1:
+        raise InputError("confidence", None, f"{confidence:g}", "a number between 0 and 1, such as 0.95")
+    check_whole_number("n_resamples", n_resamples)
 
 
 def percentiles(drawn: Sequence[float], confidence: float) -> Interval:

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tls_tasks.core.errors import InputError
+from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.score import Interval, Sums, check_interval, percentiles
 
 MOST_EXACT = 14
@@ -106,6 +107,7 @@ def compare(first: Sums, second: Sums, keys: Sequence[str], *, settings: Setting
     if len(left) != len(right) or not len(left):
         sizes = f"{len(left)} and {len(right)} units"
         raise InputError("compare", None, sizes, "the same units, at least one, in both")
+    check_whole_number("n_permutations", settings.n_permutations)
     check_interval(len(left), settings.confidence, settings.n_resamples)
 
     def both(a: Table, b: Table) -> tuple[Mapping[str, float], Mapping[str, float]]:

@@ -140,6 +140,8 @@ def text_lines(path: Path) -> Iterator[str]:
                 yield line
     except FileNotFoundError as error:
         raise DataError(f"{path}: no such file") from error
+    except IsADirectoryError as error:
+        raise DataError(f"{path}: is a folder, expected a file") from error
     except (OSError, EOFError, UnicodeDecodeError, zlib.error) as error:
         raise DataError(f"{path}, after line {n_read}: can't be read: {error}") from error
 

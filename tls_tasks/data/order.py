@@ -190,7 +190,7 @@ def _from_embedded(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
 
 def _passed_over(wanted: DataSet, reason: str) -> str:
     """The reason why a source that might have had the data is passed over, which is logged too."""
-    _log.warning("%s: going on to the next source: %s", wanted.name, reason)
+    _log.warning("%s: trying the next source: %s", wanted.name, reason)
     return reason
 
 

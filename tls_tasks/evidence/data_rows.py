@@ -42,13 +42,16 @@ class EvidenceDocument:
     objects: tuple[Mapping[str, Any], ...]
 
 
-def read_rows(schema: EvidenceSchema, rows: Iterable[tuple[str, Any]]) -> tuple[EvidenceDocument, ...]:
+def read_rows(
+    schema: EvidenceSchema, rows: Iterable[tuple[str, Any]], *, strict: bool = True
+) -> tuple[EvidenceDocument, ...]:
     """Turn rows into documents, in the same order.
 
     Args:
         schema: What the objects must look like.
         rows: Pairs of a place, for error messages, and an object with one of :data:`TEXT_FIELDS` and one of
             :data:`OBJECT_FIELDS` or :data:`ENTITY_FIELDS`. One of :data:`ID_FIELDS` is optional.
+        strict: Whether a gold object must fit the schema and quote the text verbatim, or only have a domain and a span.
 
     Raises:
         DataError: There are no rows, a row lacks a field, two documents share an id, or a gold object violates the
@@ -62,7 +65,7 @@ def read_rows(schema: EvidenceSchema, rows: Iterable[tuple[str, Any]]) -> tuple[
     """
     documents: dict[str, EvidenceDocument] = {}
     for index, (where, row) in enumerate(rows):
-        document = _document(schema, where, row, index)
+        document = _document(schema, where, row, index, strict)
         if document.id in documents:
             raise DataError(f"{where}: a second document with the id {document.id!r}")
         documents[document.id] = document
@@ -85,7 +88,7 @@ def field_of(row: Any, names: Iterable[str], where: str) -> Any:
     raise DataError(f"{where}: no field {' or '.join(names)}; there are {', '.join(map(str, row)) or 'none'}")
 
 
-def _document(schema: EvidenceSchema, where: str, row: Any, index: int) -> EvidenceDocument:
+def _document(schema: EvidenceSchema, where: str, row: Any, index: int, strict: bool) -> EvidenceDocument:
     text = field_of(row, TEXT_FIELDS, where)
     if not isinstance(text, str):
         raise DataError(f"{where}: {'/'.join(TEXT_FIELDS)} must be text, got {type(text).__name__}")
@@ -95,7 +98,7 @@ def _document(schema: EvidenceSchema, where: str, row: Any, index: int) -> Evide
         values = _from_offsets(schema, values, text, where)
     values = [_without_nulls(value) for value in values]
     for number, value in enumerate(values, start=1):
-        _check(ObjectReader(schema), value, text, f"{where}, object {number}")
+        _check(ObjectReader(schema), value, text if strict else None, f"{where}, object {number}")
     name = next((row[field] for field in ID_FIELDS if row.get(field) not in (None, "")), index)
     return EvidenceDocument(str(name), text, tuple(values))
 
@@ -146,13 +149,17 @@ def _slice(text: str, entity: Mapping[str, Any], where: str) -> str:
     return text[start:end]
 
 
-def _check(reader: ObjectReader, value: Any, text: str, where: str) -> None:
+_UNUSABLE = frozenset({"missing_domain", "invalid_domain", "missing_span", "invalid_span"})
+
+
+def _check(reader: ObjectReader, value: Any, text: str | None, where: str) -> None:
+    """Refuse a gold object that can't be scored or, with the text that it quotes, that doesn't fit."""
     if not isinstance(value, Mapping):
         raise DataError(f"{where}: expected an object, got {type(value).__name__}")
     entry = reader.read(value)
     with_default = {f"missing_{attribute.name}" for attribute in reader.schema.attributes if attribute.default}
-    issues = [issue for issue in entry.issues if issue not in with_default]
+    issues = [issue for issue in entry.issues if (issue in _UNUSABLE if text is None else issue not in with_default)]
     if issues:
         raise DataError(f"{where}: {', '.join(issues)} in {json.dumps(value, ensure_ascii=False)}")
-    if str(entry.span) not in text:
+    if text is not None and str(entry.span) not in text:
         raise DataError(f"{where}: {reader.schema.span_field} {entry.span!r} is not verbatim in the text")

@@ -2,7 +2,7 @@
 
 Original: the scorer described in the user's document on evidence-grounded extraction (section 3) and the code that
 belongs to it. A match needs the same domain and a Jaccard overlap of the words of 1/2; attributes are judged on matches
-only; evidence coverage says how many quotes stand in the text at all.
+only; evidence coverage says how many quotes occur in the text at all.
 """
 
 from __future__ import annotations

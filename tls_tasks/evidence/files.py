@@ -76,10 +76,10 @@ def read_three(
 
     Raises:
         DataError: If a file can't be read, a line lacks a field, an id stands twice or is of no journal, or the gold
-            doesn't fit, see :func:`~tls_tasks.evidence.data_rows.read_rows`; names file and line.
+            has an object without domain or span; names file and line.
     """
     told = _rows_by_id(predictions)
-    documents = read_rows(schema, _paired_rows(journals, gold))
+    documents = read_rows(schema, _paired_rows(journals, gold), strict=False)
     _refuse_unknown(told, [document.id for document in documents], journals)
     return documents, [_prediction(*told[document.id]) if document.id in told else None for document in documents]
 
@@ -106,7 +106,7 @@ def _rows_by_id(file: Path) -> Mapping[str, tuple[str, Any]]:
     for where, row in json_lines(file):
         name = str(field_of(row, ID_FIELDS, where))
         if name in rows:
-            raise DataError(f"{where}: the id {name!r} stands already at {rows[name][0]}")
+            raise DataError(f"{where}: duplicate id {name!r}, first on {rows[name][0].rpartition(', ')[2]}")
         rows[name] = (where, row)
     return rows
 

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.options import check_choice, interval_options, interval_sign, signature
+from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign, signature
 from tls_tasks.core.prf import Counts, Item, prf_of_means, prf_unit
 from tls_tasks.core.score import Result, Score
 from tls_tasks.summaries.rows import read_rows
@@ -109,6 +109,7 @@ def rouge_l(
     """
     types = _check_types(rouge_types)
     check_choice("empty_reference", empty_reference, _EMPTY_REFERENCE)
+    check_switches(use_stemmer=use_stemmer, use_aggregator=use_aggregator)
     interval = interval_options(confidence_interval, n_resamples, seed, has_mean=use_aggregator)
     words = summary_tokenizer(tokenizer, use_stemmer)
     readers_of = {

@@ -18,7 +18,7 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import OptionError, warn_caller
-from tls_tasks.core.options import check_choice
+from tls_tasks.core.options import check_choice, check_switches
 from tls_tasks.core.prf import Counts, Item, check_aggregate, prf_unit
 from tls_tasks.core.score import Score
 from tls_tasks.text.rouge155 import NonAsciiWarning, Tokenizer, is_mostly_unseen, rouge_counts, tokenize
@@ -133,6 +133,7 @@ def alignment_rouge(
         >>> score.signature
         'alignment_rouge|variant:align+m:1|engine:rouge155|refs:separate|agg:f_of_means|v:1'
     """
+    check_switches(remove_stopwords=remove_stopwords, use_stemmer=use_stemmer, exact_date_mean=exact_date_mean)
     config = _AlignmentRougeConfig(
         variant, engine, reference_mode, aggregate, topics is not None, beta, tokenizer, remove_stopwords, use_stemmer
     )

@@ -74,19 +74,18 @@ def verify(folder: Path) -> tuple[list[Refusal], dict[str, Any], list[ScoredTask
     """Check an archive with nothing but itself and this package: files, hashes, scores.
 
     Returns:
-        What stands against it, its manifest, and its tasks, scored again.
+        What stands against it, its manifest, and its tasks, scored again; no tasks where a file is not as it was
+        written, since nothing in such an archive is read.
 
     Raises:
         DataError: If it is not an archive of ours.
     """
     manifest = _read_manifest(folder)
+    if differences := list(_differences(manifest["files"], _file_hashes(folder))):
+        return differences, manifest, []
     scored = list(score_places([folder / _RUN], newest=True))
     without = not manifest.get("chat_template", True)
-    found = [
-        *_differences(manifest["files"], _file_hashes(folder)),
-        *refusals(scored, str(manifest.get("model", "")), without_chat_template=without),
-    ]
-    return found, manifest, scored
+    return refusals(scored, str(manifest.get("model", "")), without_chat_template=without), manifest, scored
 
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
@@ -134,8 +133,11 @@ def opened(place: Path) -> Iterator[Path]:
     """The folder of an archive, which may be a zip that somebody sent.
 
     Raises:
-        DataError: If it is not a zip, a name in it leads out of the folder, or it is too large to be a submission.
+        DataError: If it is not there or not a zip, a name in it leads out of the folder, or it is too large to be a
+            submission.
     """
+    if not place.exists():
+        raise DataError(f"{place}: no such file or folder")
     if not place.is_file():
         yield place
         return
@@ -155,7 +157,7 @@ def _unpack(path: Path, folder: Path) -> None:
                     raise DataError(f"{path}: the name {entry.filename!r} leads out of the archive")
             packed.extractall(folder)
     except zipfile.BadZipFile as error:
-        raise DataError(f"{path}: not a zip: {error}") from error
+        raise DataError(f"{path}: not a zip that tls-tasks submit wrote") from error
 
 
 def _json(value: Any) -> str:

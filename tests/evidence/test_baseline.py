@@ -99,7 +99,7 @@ def test_a_prompt_that_asks_for_no_objects_is_answered_with_none(text):
 
 
 def test_it_reads_the_schema_from_the_prompt():
-    request = _read_request(read_prompt(prompt(doc("x"))).instruction)
+    request = _read_request(read_prompt(prompt(doc("x")))[1])
     assert request.domains == ("symptom", "food", "emotion", "mind")
     assert (request.domain_key, request.span_key) == ("domain", "evidence_span")
     assert request.attributes[1] == (
@@ -108,7 +108,7 @@ def test_it_reads_the_schema_from_the_prompt():
         ("low", "medium", "high", "unknown"),
     )
     assert request.attributes[3][0] == "time_bucket" and request.attributes[3][1] == request.domains
-    plain = _read_request(read_prompt(prompt(doc("x", name="evidence_maccrobat"))).instruction)
+    plain = _read_request(read_prompt(prompt(doc("x", name="evidence_maccrobat")))[1])
     assert plain.domains == SCHEMAS["evidence_maccrobat"].domains and plain.attributes == ()
 
 

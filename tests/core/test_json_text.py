@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from hypothesis import given
@@ -16,7 +16,7 @@ from tls_tasks.core import json_text
 from tls_tasks.core.json_scan import MAX_DEPTH, scan
 from tls_tasks.core.json_text import (
     JSON_PROBLEM_KINDS,
-    STAGES,
+    Stage,
     find_json,
     is_whole_json,
     strip_thinking,
@@ -112,7 +112,7 @@ def test_stages(text: str, values: tuple[Any, ...], stage: str, counts: dict[str
     kinds = [noted.kind for noted in found.problems]
     assert (found.values, found.stage) == (values, stage)
     assert {kind: kinds.count(kind) for kind in kinds} == counts
-    assert found.stage in STAGES
+    assert found.stage in get_args(Stage)
     assert set(kinds) <= set(JSON_PROBLEM_KINDS)
 
 
@@ -193,7 +193,7 @@ def test_large_integers_and_surrogates_stay_as_they_are(around: str) -> None:
 @pytest.mark.parametrize("text", ["[" * 5_000, "[" * 5_000 + "]" * 5_000, '{"a":' * 5_000, "[{" * 5_000, "['" * 5_000])
 def test_deep_nesting_never_raises(text: str) -> None:
     assert find_json(text, n_objects).values == ()
-    assert find_json(text + '\n[{"n": 1}]', n_objects).stage in STAGES
+    assert find_json(text + '\n[{"n": 1}]', n_objects).stage in get_args(Stage)
 
 
 def test_depth_in_prose_is_limited() -> None:

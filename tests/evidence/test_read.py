@@ -11,7 +11,7 @@ from tests.conftest import ORACLES, SHARED, read_jsonl
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.rows import pack_columns, unpack_column
 from tls_tasks.evidence.objects import ObjectReader
-from tls_tasks.evidence.read import PROBLEM_KINDS, STATUSES, parse_evidence
+from tls_tasks.evidence.read import PROBLEM_KINDS, parse_evidence
 from tls_tasks.evidence.rows import as_plain, check_row, read_rows
 from tls_tasks.evidence.schema import read_schema
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema
@@ -49,12 +49,6 @@ def test_every_oracle_row(row):
 
 def test_the_copy_of_the_oracle_is_whole(shared):
     assert read_jsonl(ORACLES / "evidence_parsing.jsonl") == ROWS or any(row["id"] == "P24" for row in ROWS)  # NaN
-
-
-def test_every_stage_has_a_status():
-    from tls_tasks.core.json_text import STAGES
-
-    assert set(STATUSES) == set(STAGES)
 
 
 # --- forms ---

@@ -18,8 +18,6 @@ from tls_tasks.core.json_values import Notes, number_of, object_of, problem
 from tls_tasks.core.parsed import Problem
 
 Stage = Literal["none", "whole", "fence", "jsonl", "scan", "truncated", "repaired"]
-
-STAGES: tuple[Stage, ...] = ("none", "whole", "fence", "jsonl", "scan", "truncated", "repaired")
 """The stages in the order in which they are tried: the later, the further the text is from what was asked for."""
 
 JSON_PROBLEM_KINDS = (

@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.options import check_choice
 from tls_tasks.core.score import Result, mean
 
 AGGREGATES = ("f_of_means", "mean_f")
@@ -141,7 +142,6 @@ def prf_of_means(prefix: str, how: str = "f_of_means", beta: float = 1.0, by_top
 
 def check_aggregate(aggregate: str, beta: float) -> None:
     """Refuse an aggregate that does not exist and a beta that is not a positive number."""
-    if aggregate not in AGGREGATES:
-        raise OptionError.unknown("aggregate", aggregate, AGGREGATES)
+    check_choice("aggregate", aggregate, AGGREGATES)
     if not isinstance(beta, int | float) or not 0 < beta < float("inf"):
         raise InputError("beta", None, repr(beta), "a positive number")

@@ -55,15 +55,36 @@ class ObjectReader:
                     issues.append(f"unknown_{attribute.name}")
         return EvidenceObject(domain, span, fields, tuple(issues))
 
-    def raw(self, value: Any) -> Iterator[Mapping[str, Any] | Problem]:
+    def raw(
+        self, value: Any, domain: str | None = None, depth: int = 0, listed: bool = False
+    ) -> Iterator[Mapping[str, Any] | Problem]:
         """The fields of each object in a JSON value, and a ``bad_entry`` for anything else.
 
         An object has the schema's key for the domain or for the span. Nested lists and wrappers around them
         (``{"items": [...]}``, rows of journals) are searched. Under a key that is a domain (``{"food": [...]}``),
         objects without a domain get that domain, and strings are spans. A flat object in a list that has neither key
         counts as an object that violates the schema.
+
+        Args:
+            value: A JSON value.
+            domain: The domain of objects without one.
+            depth: How many wrappers and lists are around it.
+            listed: Whether it is an entry of a list.
         """
-        return self._raw(value, None, 0, False)
+        if depth > _MAX_DEPTH:
+            yield problem("bad_entry", "nested too deeply")
+        elif isinstance(value, list | tuple):
+            for entry in value:
+                if domain is None and type(entry) is dict and self.schema.span_field in entry:
+                    yield dict(entry)
+                else:
+                    yield from self.raw(entry, domain, depth + 1, True)
+        elif isinstance(value, Mapping):
+            yield from self._raw_mapping(value, domain, depth, listed)
+        elif isinstance(value, str) and domain is not None:
+            yield {self.schema.domain_field: domain, self.schema.span_field: value}
+        elif value is not None or listed:
+            yield problem("bad_entry", repr(value)[:100])
 
     def count(self, value: Any) -> int:
         """How many objects with a domain or a span a value holds."""
@@ -95,22 +116,6 @@ class ObjectReader:
     def _is_object(self, value: Mapping[str, Any]) -> bool:
         return self.schema.domain_field in value or self.schema.span_field in value
 
-    def _raw(self, value: Any, domain: str | None, depth: int, listed: bool) -> Iterator[Mapping[str, Any] | Problem]:
-        if depth > _MAX_DEPTH:
-            yield problem("bad_entry", "nested too deeply")
-        elif isinstance(value, list | tuple):
-            for entry in value:
-                if domain is None and type(entry) is dict and self.schema.span_field in entry:
-                    yield dict(entry)
-                else:
-                    yield from self._raw(entry, domain, depth + 1, True)
-        elif isinstance(value, Mapping):
-            yield from self._raw_mapping(value, domain, depth, listed)
-        elif isinstance(value, str) and domain is not None:
-            yield {self.schema.domain_field: domain, self.schema.span_field: value}
-        elif value is not None or listed:
-            yield problem("bad_entry", repr(value)[:100])
-
     def _raw_mapping(
         self, value: Mapping[str, Any], domain: str | None, depth: int, listed: bool
     ) -> Iterator[Mapping[str, Any] | Problem]:
@@ -122,7 +127,7 @@ class ObjectReader:
             own = value.get(self.schema.domain_field)
             for key, inner in inners.items():
                 under = key if key in self.schema.domains else own if isinstance(own, str) else domain
-                yield from self._raw(inner, under, depth + 1, False)
+                yield from self.raw(inner, under, depth + 1, False)
         elif listed:
             yield dict(value)
         elif value:

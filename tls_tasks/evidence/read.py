@@ -20,16 +20,8 @@ Status = Literal["json", "fence", "scan", "repaired", "failed"]
 """How far a text is from the JSON that was asked for: it is JSON (or JSON Lines); JSON in code fences; JSON in prose or
 cut off; JSON that had to be guessed; nothing that can be read."""
 
-STATUSES: dict[Stage, Status] = {
-    "none": "failed",
-    "whole": "json",
-    "jsonl": "json",
-    "fence": "fence",
-    "scan": "scan",
-    "truncated": "scan",
-    "repaired": "repaired",
-}
-"""The status of each stage of :func:`~tls_tasks.core.json_text.find_json`."""
+_STATUSES: dict[Stage, Status] = {"fence": "fence", "scan": "scan", "truncated": "scan", "repaired": "repaired"}
+"""The status of the stages of :func:`~tls_tasks.core.json_text.find_json` that are not ``json``."""
 
 # Repairs between objects that are JSON themselves; any other repair concerns what an object says.
 _BETWEEN_OBJECTS = ("comment", "trailing comma", "missing comma")
@@ -112,7 +104,7 @@ def _without_keys(text: str, reader: ObjectReader) -> FoundJson | None:
 
 def _status(found: FoundJson) -> Status:
     guessed = any(noted.kind == "repaired_json" and noted.detail not in _BETWEEN_OBJECTS for noted in found.problems)
-    return "repaired" if guessed else STATUSES[found.stage]
+    return "repaired" if guessed else _STATUSES.get(found.stage, "json")
 
 
 def _abstention(text: str, reader: ObjectReader, found: FoundJson) -> Status:

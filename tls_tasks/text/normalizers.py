@@ -8,22 +8,13 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
+from tls_tasks.text.tokenizers import ByCharacter
 
 _Normalizer = Callable[[str], str]
 """One text -> the same text, normalised."""
 
 
-class _WithoutPunctuation(dict[int, "str | None"]):
-    """Code point -> None for punctuation and symbols, itself for the rest; filled as characters occur."""
-
-    def __missing__(self, code: int) -> str | None:
-        character = chr(code)
-        kept = None if unicodedata.category(character)[0] in "PS" else character
-        self[code] = kept
-        return kept
-
-
-_PUNCTUATION = _WithoutPunctuation()
+_PUNCTUATION = ByCharacter(lambda character: "" if unicodedata.category(character)[0] in "PS" else character)
 
 NORMALIZERS: Mapping[str, _Normalizer] = {
     "lower": str.lower,

@@ -21,22 +21,27 @@ _BY_CHARACTER = (
 )
 
 
-class _Separators(dict[int, str]):
-    """Code point -> itself, itself between blanks, or a blank; filled as characters occur."""
+class ByCharacter(dict[int, str]):
+    """Code point -> what stands for its character, as :meth:`str.translate` takes it; filled as characters occur."""
+
+    def __init__(self, of: Callable[[str], str]) -> None:
+        super().__init__()
+        self._of = of
 
     def __missing__(self, code: int) -> str:
-        character = chr(code)
-        if any(first <= code <= last for first, last in _BY_CHARACTER):
-            spaced = f" {character} "
-        elif unicodedata.category(character)[0] in "LNM":  # marks, too: vowel signs are part of their word
-            spaced = character
-        else:
-            spaced = " "
-        self[code] = spaced
-        return spaced
+        self[code] = replacement = self._of(chr(code))
+        return replacement
 
 
-_SEPARATORS = _Separators()
+def _separated(character: str) -> str:
+    """A character that is a word of its own between blanks, a part of a word as it is, a blank for any other."""
+    if any(first <= ord(character) <= last for first, last in _BY_CHARACTER):
+        return f" {character} "
+    # Marks, too: vowel signs are part of their word.
+    return character if unicodedata.category(character)[0] in "LNM" else " "
+
+
+_SEPARATORS = ByCharacter(_separated)
 
 
 def unicode_words(text: str) -> list[str]:

@@ -4,7 +4,9 @@ Original: tilse 0.2.1 (Martschat & Markert, EACL 2017) with ROUGE-1.5.5, whose n
 references one at a time or jointly. The defaults are what news-tls and LLM-TLS report as AR-1 and AR-2: ``align+m:1``,
 references one at a time, F from the mean precision and the mean recall over all (row, reference) pairs.
 
-Where tilse stops with an error, the value is 0.0 and the item carries one of :data:`FLAGS`.
+Where tilse stops with an error, the value is 0.0 and the item carries a flag that says why: a side has no dates
+(``empty_prediction``, ``empty_reference``), or nothing of it is counted (``no_predicted_words``,
+``no_reference_bigrams`` …).
 """
 
 from __future__ import annotations
@@ -37,16 +39,6 @@ _ENGINES = ("rouge155", "tilse")
 thousands of times slower."""
 
 _PREFIXES = ("ar1", "ar2")
-
-FLAGS: Mapping[str, str] = {
-    "empty_prediction": "the prediction has no dates",
-    "empty_reference": "the reference has no dates",
-    "no_predicted_words": "none of the prediction's words is counted: ROUGE-1 precision is 0/0",
-    "no_reference_words": "none of the reference's words is counted: ROUGE-1 recall is 0/0",
-    "no_predicted_bigrams": "the prediction has no two counted words in a row: ROUGE-2 precision is 0/0",
-    "no_reference_bigrams": "the reference has no two counted words in a row: ROUGE-2 recall is 0/0",
-}
-"""Why a value is 0.0 by definition."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,20 +142,19 @@ def _structured(row: Any, place: _Place) -> Timeline:
 def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, ...]]]:
     if isinstance(row, Mapping):
         for day, text in row.items():
-            yield _day(day, place), _sentences(text, place, f"the text of {day}")
+            yield _day(day, place), _sentences(text, place)
         return
     for position, entry in enumerate(row):
         here = _within(place, position)
         if isinstance(entry, Mapping):
-            key = next((key for key in _TEXT_KEYS if key in entry), None)
-            if "date" not in entry or key is None:
+            texts = [entry[key] for key in _TEXT_KEYS if key in entry]
+            if "date" not in entry or not texts:
                 missing = "'date'" if "date" not in entry else "'text'"
                 raise InputError(*here, f"an entry without {missing}", "{'date': …, 'text': …}")
-            yield _day(entry["date"], here), _sentences(entry[key], here, f"'{key}'")
-        elif _is_list(entry) and len(entry) == 2:
-            yield _day(entry[0], here), _sentences(entry[1], here, "the text")
-        else:
+            entry = entry["date"], texts[0]
+        if not _is_list(entry) or len(entry) != 2:
             raise InputError(*here, describe(entry), "an entry: {'date': …, 'text': …} or a pair (date, text)")
+        yield _day(entry[0], here), _sentences(entry[1], here)
 
 
 def _day(value: Any, place: _Place) -> datetime.date:
@@ -182,10 +181,10 @@ def _read_day(text: str) -> datetime.date | None:
     return expression.date
 
 
-def _sentences(value: Any, place: _Place, what: str) -> tuple[str, ...]:
+def _sentences(value: Any, place: _Place) -> tuple[str, ...]:
     if isinstance(value, str):
         return (value,)
     if _is_list(value) and all(isinstance(sentence, str) for sentence in value):
         return tuple(value)
     wrong = next((sentence for sentence in value if not isinstance(sentence, str)), None) if _is_list(value) else value
-    raise InputError(*place, f"{describe(wrong)} as {what}", "a str or a list of str")
+    raise InputError(*place, f"{describe(wrong)} as the text", "a str or a list of str")

@@ -13,13 +13,13 @@ import pytest
 
 import tls_tasks
 from tls_tasks.cli import main
-from tls_tasks.cli.doctor import HOSTS, HookState, hook_state, report, upstream_groups
+from tls_tasks.cli.doctor import HOSTS, _hook_state, _HookState, _report, _upstream_groups
 from tls_tasks.core.errors import DataError
 from tls_tasks.hosts import discovery as plugin
 
 ROOT = Path(__file__).parents[2]
 
-HEALTHY = HookState(
+HEALTHY = _HookState(
     pth_files=(Path("site/tls_tasks_hook.pth"),),
     module=Path("site/_tls_tasks_hook.py"),
     is_current=True,
@@ -174,7 +174,7 @@ def test_the_hook_is_not_needed_where_the_host_reads_entry_points() -> None:
     state = dataclasses.replace(HEALTHY, upstream=upstream, is_active=False, pth_files=(), module=None)
     assert [state.route(group) for group in HOSTS] == ["upstream", "upstream", "none"]
     assert state.problems == ["there is no start-up hook in this environment: tls-tasks enable"]  # evaluate needs it
-    assert "lm_eval --tasks NAME found: lm_eval reads entry points (tls_tasks)" in report(state)
+    assert "lm_eval --tasks NAME found: lm_eval reads entry points (tls_tasks)" in _report(state)
 
 
 @pytest.mark.parametrize(
@@ -206,13 +206,13 @@ def test_the_hook_is_not_needed_where_the_host_reads_entry_points() -> None:
 def test_each_problem_is_named_with_its_remedy(changes: dict[str, object], problem: str) -> None:
     state = dataclasses.replace(HEALTHY, **changes)
     assert state.problems == [problem]
-    assert report(state)[-1] == f"problem: {problem}"
+    assert _report(state)[-1] == f"problem: {problem}"
 
 
 def test_what_is_not_found_is_said_for_each_host() -> None:
     state = dataclasses.replace(HEALTHY, versions={**HEALTHY.versions, "lm_eval": None}, is_active=False)
     assert [state.route(group) for group in HOSTS] == ["none"] * 3
-    assert sum("NOT found by name" in line for line in report(state)) == 3
+    assert sum("NOT found by name" in line for line in _report(state)) == 3
 
 
 def test_upstream_is_recognised_by_its_source(tmp_path: Path) -> None:
@@ -220,18 +220,18 @@ def test_upstream_is_recognised_by_its_source(tmp_path: Path) -> None:
     (tmp_path / "api").mkdir()
     (tmp_path / "tasks" / "manager.py").write_text("def discover_plugin_task_paths(): ...\n", encoding="utf-8")
     (tmp_path / "api" / "registry.py").write_text("def get_model(): ...\n", encoding="utf-8")
-    assert upstream_groups(tmp_path) == {"lm_eval.tasks": True, "lm_eval.models": False, "evaluate.modules": False}
+    assert _upstream_groups(tmp_path) == {"lm_eval.tasks": True, "lm_eval.models": False, "evaluate.modules": False}
 
 
 def test_hook_state_of_this_environment_agrees_with_doctor(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    state = hook_state()
+    state = _hook_state()
     assert main(["doctor"]) == (1 if state.problems else 0)
-    assert capsys.readouterr().out.splitlines() == report(state)
+    assert capsys.readouterr().out.splitlines() == _report(state)
     for value in ("1", "0"):
         monkeypatch.setenv("TLS_TASKS_NO_HOOK", value)
-        assert hook_state().is_switched_off == (value == "1")
+        assert _hook_state().is_switched_off == (value == "1")
 
 
 def test_enable_needs_an_installation(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,6 @@
 """``tls-tasks doctor | path | enable | disable``: whether lm_eval and evaluate find us here, and how to make them.
 
-:func:`hook_state` gathers the facts; everything else follows from them.
+:func:`_hook_state` gathers the facts; everything else follows from them.
 """
 
 from __future__ import annotations
@@ -58,8 +58,8 @@ def _run_doctor(args: argparse.Namespace) -> int:
     Example:
       tls-tasks doctor && lm_eval ls tasks
     """
-    state = hook_state()
-    print("\n".join(report(state)))
+    state = _hook_state()
+    print("\n".join(_report(state)))
     return int(bool(state.problems))
 
 
@@ -108,14 +108,14 @@ def _run_disable(args: argparse.Namespace) -> int:
     """
     removed = discovery.disable()
     print("\n".join(f"removed {path}" for path in removed) or f"no hook in {discovery.hook_folder()}")
-    left = hook_state().pth_files
+    left = _hook_state().pth_files
     for path in left:
         print(f"{path} stays: it belongs to another environment; {discovery.KILL_SWITCH}=1 turns it off")
     return int(bool(left))
 
 
 @dataclass(frozen=True, slots=True)
-class HookState:
+class _HookState:
     """What decides whether lm_eval and evaluate find us in this environment.
 
     Attributes:
@@ -181,26 +181,26 @@ class HookState:
             yield "the start-up hook is not active in this process: was Python started with -S?"
 
 
-def hook_state() -> HookState:
+def _hook_state() -> _HookState:
     """Gather the facts about this process and its environment, without importing a host."""
     spec = importlib.util.find_spec(discovery.HOOK)
     module = Path(spec.origin) if spec and spec.origin else None
     installed = discovery.distribution()
     entry_points = tuple(entry for entry in (installed.entry_points if installed else ()) if entry.group in HOSTS)
-    return HookState(
+    return _HookState(
         pth_files=tuple(path for folder in discovery.site_folders() if (path := folder / discovery.PTH).is_file()),
         module=module,
         is_current=module is not None and module.read_bytes() == discovery.hook_source().read_bytes(),
         is_active=discovery.is_active(),
         is_switched_off=discovery.is_switched_off(),
         versions={name: _version(name) for name in ("lm_eval", "evaluate", "datasets")},
-        upstream=upstream_groups(_package_folder("lm_eval")),
+        upstream=_upstream_groups(_package_folder("lm_eval")),
         entry_points=entry_points,
         broken=tuple(entry for entry in entry_points if not _is_importable(entry.module)),
     )
 
 
-def upstream_groups(lm_eval_folder: Path | None) -> dict[str, bool]:
+def _upstream_groups(lm_eval_folder: Path | None) -> dict[str, bool]:
     """Which entry point groups lm_eval reads by itself, told by its source: importing it would take seconds.
 
     Args:
@@ -210,7 +210,7 @@ def upstream_groups(lm_eval_folder: Path | None) -> dict[str, bool]:
         Each group of :data:`HOSTS` -> whether its host reads it. evaluate reads none.
 
     Example:
-        >>> upstream_groups(None)
+        >>> _upstream_groups(None)
         {'lm_eval.tasks': False, 'lm_eval.models': False, 'evaluate.modules': False}
     """
     reads = dict.fromkeys(HOSTS, False)
@@ -220,7 +220,7 @@ def upstream_groups(lm_eval_folder: Path | None) -> dict[str, bool]:
     return reads
 
 
-def report(state: HookState) -> list[str]:
+def _report(state: _HookState) -> list[str]:
     """The lines of ``tls-tasks doctor``: the facts, what follows from them, and the problems."""
     hosts = ", ".join(f"{name} {version or 'not installed'}" for name, version in state.versions.items())
     pth_files = ", ".join(map(str, state.pth_files)) or "no .pth file"

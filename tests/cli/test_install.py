@@ -159,10 +159,10 @@ def test_reader_that_is_gone() -> None:
 def test_all_is_well() -> None:
     assert HEALTHY.problems == []
     assert {group: HEALTHY.route(group) for group in HOSTS} == dict.fromkeys(HOSTS, "hook")
-    assert report(HEALTHY)[0].startswith(
+    assert _report(HEALTHY)[0].startswith(
         f"tls-tasks {tls_tasks.__version__}, lm_eval 0.4.13, evaluate 0.4.6, datasets 5.2.0"
     )
-    assert report(HEALTHY)[-3:] == [
+    assert _report(HEALTHY)[-3:] == [
         "lm_eval --tasks NAME found by the hook (tls_tasks)",
         "lm_eval --model NAME found by the hook (tls_datewise)",
         "evaluate.load(NAME)  found by the hook (tls_tasks)",

@@ -22,9 +22,8 @@ from tls_tasks.core.json_text import strip_thinking
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.judges.prompts import SECOND_TRY, Message, neutral, prompts_hash, render
-from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, distinct
+from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, distinct, shorten, verdict_in
 from tls_tasks.reports.judges.store import VerdictCache
-from tls_tasks.reports.judges.verdicts import shorten, verdict_in
 from tls_tasks.reports.types import Query, Verdict
 
 if TYPE_CHECKING:

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tls_tasks.core.errors import InputError, MissingExtraError
-from tls_tasks.reports.judges.callable import from_probability
-from tls_tasks.reports.judges.questions import distinct
+from tls_tasks.reports.judges.questions import distinct, from_probability
 from tls_tasks.reports.types import Query, Verdict
 
 

@@ -53,7 +53,6 @@ class Endpoint:
             name, and of what makes two requests the same.
         cache: Where verdicts are kept, a file or a cache; by default in memory, as long as the judge lives.
         max_in_flight: How many requests are under way at a time.
-        progress: Whether to show a bar on stderr; by default if that is a terminal.
         window: How many characters of a document are shown at a time, see
             :func:`~tls_tasks.reports.judges.questions.ask_in_windows`.
         timeout: Seconds until a try is given up.
@@ -69,7 +68,6 @@ class Endpoint:
     parameters: Mapping[str, Any] | None = None
     cache: VerdictCache | str | Path | None = None
     max_in_flight: int = 16
-    progress: bool | None = None
     window: int = WINDOW
     timeout: float = 60.0
     max_tries: int = 7
@@ -216,10 +214,9 @@ class ChatJudge:
         # A server that was down has one failure left before it counts as down again.
         self._n_failures = min(self._n_failures, self.endpoint.give_up_after - 1)
         client = ChatClient(self.endpoint)
-        progress = self.endpoint.progress
         try:
             async with client.openai:
-                with tqdm(total=len(waiting), desc="judge", disable=None if progress is None else not progress) as bar:
+                with tqdm(total=len(waiting), desc="judge", disable=None) as bar:
 
                     async def work() -> None:
                         while waiting:

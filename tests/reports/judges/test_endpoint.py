@@ -341,7 +341,7 @@ def test_nothing_is_sent_for_questions_that_no_prompt_fits(serve):
         ({"model": ""}, "model: got ''"),
         ({"parameters": {"temperature": float("nan")}}, "parameters: .*JSON"),
         ({"parameters": {"stop": {"a"}}}, "parameters: .*JSON"),
-        ({"parameters": "temperature=1"}, "parameters: got str"),
+        ({"parameters": "temperature=1"}, "parameters: got 'temperature=1', expected JSON"),
         ({"max_in_flight": 0}, "max_in_flight: got 0"),
         ({"timeout": 0}, "timeout: got 0"),
         ({"timeout": float("inf")}, "timeout: got inf"),

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import strip_thinking
 from tls_tasks.core.options import check_whole_number
-from tls_tasks.core.rows import describe
 from tls_tasks.reports.judges.prompts import SECOND_TRY, Message, neutral, prompts_hash, render
 from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, distinct, shorten, verdict_in
 from tls_tasks.reports.judges.store import VerdictCache
@@ -94,8 +93,6 @@ class Endpoint:
         check_whole_number("window", self.window, 100)
         if not isinstance(self.timeout, int | float) or not 0 < self.timeout < math.inf:
             raise InputError("timeout", None, repr(self.timeout), "a number of seconds above 0")
-        if not isinstance(self.parameters, Mapping | None):
-            raise InputError("parameters", None, describe(self.parameters), "a mapping of names to JSON values")
         try:
             json.dumps(self.sent, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -213,20 +210,17 @@ class ChatJudge:
 
         # A server that was down has one failure left before it counts as down again.
         self._n_failures = min(self._n_failures, self.endpoint.give_up_after - 1)
-        client = ChatClient(self.endpoint)
-        try:
-            async with client.openai:
-                with tqdm(total=len(waiting), desc="judge", disable=None) as bar:
+        client = ChatClient(self.endpoint, self.stats)
+        async with client.openai:
+            with tqdm(total=len(waiting), desc="judge", disable=None) as bar:
 
-                    async def work() -> None:
-                        while waiting:
-                            question = waiting.popleft()
-                            verdicts[question.key] = await self._answer(client, question)
-                            bar.update()
+                async def work() -> None:
+                    while waiting:
+                        question = waiting.popleft()
+                        verdicts[question.key] = await self._answer(client, question)
+                        bar.update()
 
-                    await _all_or_none([work() for _ in range(min(self.endpoint.max_in_flight, len(waiting)))])
-        finally:
-            self.stats.tries += client.transport.n_sent
+                await _all_or_none([work() for _ in range(min(self.endpoint.max_in_flight, len(waiting)))])
 
     async def _answer(self, client: ChatClient, question: _Question) -> Verdict:
         down = self._n_failures >= self.endpoint.give_up_after
@@ -243,21 +237,15 @@ class ChatJudge:
         from tls_tasks.reports.judges.client import Unanswered
 
         try:
-            text = await self._text(client, messages)
+            text = await client.ask(messages)
             verdict = verdict_in(text)
             if verdict.value is None:
-                verdict = verdict_in(await self._text(client, _second_try(messages, text)))
+                verdict = verdict_in(await client.ask(_second_try(messages, text)))
         except Unanswered as error:
             self._n_failures += error.reason != "refused"
             return Verdict(None, error.reason, shorten(str(error)))
         self._n_failures = 0
         return verdict
-
-    async def _text(self, client: ChatClient, messages: list[Message]) -> str:
-        reply = await client.ask(messages)
-        self.stats.prompt_tokens += reply.prompt_tokens
-        self.stats.completion_tokens += reply.completion_tokens
-        return reply.text
 
     def _warn(self, verdicts: Sequence[Verdict]) -> None:
         reasons = Counter(verdict.reason for verdict in verdicts if verdict.value is None)

@@ -271,7 +271,7 @@ def test_rows_that_can_not_be_read_lose_nothing_but_themselves(tiny, serve, tmp_
     [
         (lambda a: ["nowhere.jsonl", *a[1:]], "nowhere.jsonl: no such file"),
         (lambda a: [a[0], "nowhere.jsonl", *a[2:]], "nowhere.jsonl: no such file"),
-        (lambda a: [a[0], *a[2:]], "for a file of reports, name the nuggets file too"),
+        (lambda a: [a[0], *a[2:]], "a file of reports needs the nuggets file"),
         (lambda a: [*a[:2], *a[4:]], "--documents: got nothing, expected the cited documents"),
         (lambda a: [*a[:3], "nowhere.sqlite", *a[4:]], "nowhere.sqlite: no such file"),
         (lambda a: a[:4], "output: got nothing, expected one folder"),
@@ -335,7 +335,7 @@ def test_a_samples_log_has_nuggets_and_documents_of_its_own(serve, tmp_path):
         ("{", "line 2: not JSON"),
         (
             {"doc": {"text": "x"}, "resps": [], "filtered_resps": []},
-            "line 2: doc has no doc_id: is it a samples log of",
+            "line 2: no sample of report_generation",
         ),
     ],
 )

@@ -15,13 +15,13 @@ from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import strip_thinking
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.reports.judges.prompts import SECOND_TRY, Message, neutral, prompts_hash, render
-from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, distinct, shorten, verdict_in
+from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, shorten, verdict_in
 from tls_tasks.reports.judges.store import VerdictCache
 from tls_tasks.reports.types import Query, Verdict
 
@@ -139,10 +139,8 @@ class JudgeStats:
     seconds: float = 0.0
 
 
-class _Question(NamedTuple):
-    query: Query
-    messages: list[Message]
-    key: str
+_Question = tuple[str, list[Message]]
+"""What is sent, after its key in the cache."""
 
 
 class ChatJudge:
@@ -181,10 +179,10 @@ class ChatJudge:
 
     def _ask(self, queries: Sequence[Query]) -> list[Verdict]:
         start = time.perf_counter()
-        kept, positions = distinct(queries)
-        questions = [self._question(query) for query in kept]
-        verdicts = self.cache.get([question.key for question in questions])
-        missing = [question for question in questions if question.key not in verdicts]
+        asked = [self._question(query) for query in queries]
+        questions = dict(asked)
+        verdicts = self.cache.get(list(questions))
+        missing = [question for question in questions.items() if question[0] not in verdicts]
         self.stats.distinct += len(questions)
         self.stats.cached += len(verdicts)
         if missing:
@@ -194,13 +192,13 @@ class ChatJudge:
             finally:
                 waiting.clear()  # after an interrupt, nothing more is sent
                 self.stats.seconds += time.perf_counter() - start
-            self._warn([verdicts[question.key] for question in missing])
-        return [verdicts[questions[position].key] for position in positions]
+            self._warn([verdicts[key] for key, _ in missing])
+        return [verdicts[key] for key, _ in asked]
 
     def _question(self, query: Query) -> _Question:
         messages = render(query)
         request = json.dumps([self.endpoint.model, messages, self.endpoint.sent], sort_keys=True)
-        return _Question(query, messages, hashlib.sha256(request.encode()).hexdigest())
+        return hashlib.sha256(request.encode()).hexdigest(), messages
 
     async def _ask_all(self, waiting: deque[_Question], verdicts: dict[str, Verdict]) -> None:
         """Put the verdicts on all waiting questions into ``verdicts``."""
@@ -216,20 +214,20 @@ class ChatJudge:
 
                 async def work() -> None:
                     while waiting:
-                        question = waiting.popleft()
-                        verdicts[question.key] = await self._answer(client, question)
+                        key, messages = waiting.popleft()
+                        verdicts[key] = await self._answer(client, key, messages)
                         bar.update()
 
                 await _all_or_none([work() for _ in range(min(self.endpoint.max_in_flight, len(waiting)))])
 
-    async def _answer(self, client: ChatClient, question: _Question) -> Verdict:
+    async def _answer(self, client: ChatClient, key: str, messages: list[Message]) -> Verdict:
         down = self._n_failures >= self.endpoint.give_up_after
-        verdict = Verdict(None, "down") if down else await self._verdict(client, question.messages)
+        verdict = Verdict(None, "down") if down else await self._verdict(client, messages)
         if verdict.value is None:
             self.stats.failed += 1
         else:
             self.stats.answered += 1
-            self.cache.store(question.key, verdict)
+            self.cache.store(key, verdict)
         return verdict
 
     async def _verdict(self, client: ChatClient, messages: list[Message]) -> Verdict:

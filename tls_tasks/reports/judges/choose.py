@@ -161,7 +161,7 @@ def _parse(spec: Any) -> tuple[str, str, dict[str, Any], Any]:
     value, support = options.pop(kind), options.pop("citation_support", None)
     for name in options:
         if name not in _KINDS[kind][1]:
-            raise OptionError.unknown("judge", name, sorted((kind, *_KINDS[kind][1])))
+            raise OptionError.unknown("judge", name, sorted({kind, *_KINDS[kind][1]}))
     if not isinstance(value, str) or not value:
         raise InputError(f"judge.{kind}", None, describe(value), "a str")
     return kind, value, options, support

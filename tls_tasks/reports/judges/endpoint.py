@@ -190,7 +190,7 @@ class ChatJudge:
             try:
                 _run(self._ask_all(waiting, verdicts))
             finally:
-                waiting.clear()  # after an interrupt, nothing more is sent
+                waiting.clear()  # after an interrupt, which a thread doesn't notice, nothing more is sent
                 self.stats.seconds += time.perf_counter() - start
             self._warn([verdicts[key] for key, _ in missing])
         return [verdicts[key] for key, _ in asked]
@@ -218,7 +218,10 @@ class ChatJudge:
                         verdicts[key] = await self._answer(client, key, messages)
                         bar.update()
 
-                await _all_or_none([work() for _ in range(min(self.endpoint.max_in_flight, len(waiting)))])
+                try:
+                    await asyncio.gather(*(work() for _ in range(min(self.endpoint.max_in_flight, len(waiting)))))
+                finally:
+                    waiting.clear()  # nor after a refusal
 
     async def _answer(self, client: ChatClient, key: str, messages: list[Message]) -> Verdict:
         down = self._n_failures >= self.endpoint.give_up_after
@@ -298,14 +301,3 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
         thread.submit(asyncio.run, work).result()
     finally:
         thread.shutdown(wait=False)  # an interrupt is raised at once
-
-
-async def _all_or_none(works: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Run all; the first exception stops the others and is raised."""
-    tasks = [asyncio.ensure_future(work) for work in works]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

@@ -336,6 +336,7 @@ def test_the_cache_is_one_file_of_the_users(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert _default_cache() == tmp_path / "tls-tasks" / "verdicts.sqlite"
     check_judge({"base_url": "http://h", "model": "m"})
+    check_judge({"base_url": "http://h", "model": "m", "cache": str(tmp_path / "tls-tasks" / "verdicts.sqlite")})
     assert not _default_cache().exists()  # a check keeps nothing
     make_judge({"base_url": "http://h", "model": "m", "cache": str(tmp_path / "a" / "b.sqlite")})
     assert (tmp_path / "a").is_dir()

@@ -63,7 +63,8 @@ def check_judge(spec: Any) -> str:
     elif kind == "nli":
         name = f"nli:{value}"
     else:
-        name = _KINDS[kind][0](value, **options, **({} if kind == "recorded" else {"cache": False})).name
+        make, accepted = _KINDS[kind]
+        name = make(value, **(options | {"cache": False} if "cache" in accepted else options)).name
     return name if support in _NOBODY else f"{name},citation_support={check_judge(support)}"
 
 

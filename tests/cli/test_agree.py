@@ -71,7 +71,7 @@ def test_questions_that_do_not_match_are_refused_unless_the_common_ones_are_aske
         ("{", "line 4: not JSON"),
         ("[]", "line 4: got list, expected an object"),
         ({"kind": "relevance", "sentence": "s", "verdict": "YES"}, "line 4: kind: got 'relevance', expected one of"),
-        ({"kind": "negative", "sentence": "s", "verdict": 3}, "line 4: verdict: got 3, expected YES, NO or null"),
+        ({"kind": "negative", "sentence": "s", "verdict": 3}, "line 4: verdict: got int 3, expected YES, NO, null"),
     ],
 )
 def test_lines_that_are_no_verdicts_are_refused(write, capsys, row, message):

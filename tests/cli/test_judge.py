@@ -16,7 +16,7 @@ from tests.reports.judges.server import Server, truth
 from tls_tasks.cli import main
 from tls_tasks.cli.judge import add_parser, judge_spec
 from tls_tasks.cli.judge import main as report_eval_main
-from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.core.errors import DataError
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import Recorded
 from tls_tasks.reports.runs import read_run, score_run
@@ -271,25 +271,26 @@ def test_rows_that_can_not_be_read_lose_nothing_but_themselves(tiny, serve, tmp_
     [
         (lambda a: ["nowhere.jsonl", *a[1:]], "nowhere.jsonl: no such file"),
         (lambda a: [a[0], "nowhere.jsonl", *a[2:]], "nowhere.jsonl: no such file"),
-        (lambda a: [a[0], *a[2:]], "for a file of reports, name the nuggets file too"),
+        (lambda a: [a[0], *a[2:]], "a file of reports needs the nuggets file"),
         (lambda a: [*a[:2], *a[4:]], "--documents: got nothing, expected the cited documents"),
         (lambda a: [*a[:3], "nowhere.sqlite", *a[4:]], "nowhere.sqlite: no such file"),
-        (lambda a: a[:4], "output: got nothing, expected a folder"),
-        (lambda a: [a[0], a[1], "results", *a[2:]], "output: got both results and -o"),
+        (lambda a: a[:4], "output: got nothing, expected one folder"),
+        (lambda a: [a[0], a[1], "results", *a[2:]], "output: got results and "),
         (
             lambda a: [*a, "--recorded", "x", "--harness", "hf"],
-            "judge: got --recorded and --harness, expected one judge",
+            "judge: got 'harness', expected one of 'defaults', 'name', 'recorded'",
         ),
-        (lambda a: [*a, "--recorded", "x", "-m", "m"], "judge: got --recorded and --model, expected one judge"),
-        (lambda a: [*a, "--recorded", "nowhere.jsonl"], "there is no file nowhere.jsonl"),
-        (lambda a: [*a, "-p", "openai"], "--model: got nothing, expected the name of a model of openai"),
-        (lambda a: [*a, "--base-url", "http://h"], "judge.model: got None"),
+        (lambda a: [*a, "--recorded", "x", "-m", "m"], "judge: got 'model', expected one of"),
+        (lambda a: [*a, "--recorded", "nowhere.jsonl"], "nowhere.jsonl: no such file"),
+        (lambda a: [*a, "-p", "openai"], "OPENAI_API_KEY: got nothing"),
+        (lambda a: [*a, "--base-url", "http://h"], "model: got None"),
         (lambda a: a, "TOGETHER_API_KEY: got nothing, expected a key in the environment or in .env"),
     ],
 )
 def test_what_can_not_work_is_one_line_and_no_call(tiny, capsys, monkeypatch, tmp_path, change, message):
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("TOGETHER_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert main(["judge", *change(tiny)]) == 2
     out, err = capsys.readouterr()
     assert message in err and err.count("\n") == 1 and out == ""
@@ -334,7 +335,7 @@ def test_a_samples_log_has_nuggets_and_documents_of_its_own(serve, tmp_path):
         ("{", "line 2: not JSON"),
         (
             {"doc": {"text": "x"}, "resps": [], "filtered_resps": []},
-            "line 2: doc has no doc_id: is it a samples log of",
+            "line 2: no sample of report_generation",
         ),
     ],
 )
@@ -377,8 +378,6 @@ def test_other_judges():
     assert judge_spec(arguments("r", "--harness", "hf", "--model-args", "pretrained=x"), Path("o")) == {
         "harness": "hf", "model_args": "pretrained=x"
     }  # fmt: skip
-    with pytest.raises(InputError, match="expected one judge"):
-        judge_spec(arguments("r", "--harness", "hf", "-p", "openai"), Path("out"))
 
 
 def test_report_eval_is_the_same_command(tmp_path, capsys):

@@ -8,11 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.reports.agreement import ALL, _agreement_of, _Judgment, agreement
+from tls_tasks.reports.agreement import ALL, _agreement_of, agreement
+from tls_tasks.reports.judges.recordings import read_judgment
 
 
 def judgment(sentence, value, kind="negative", key="", **parts):
-    return _Judgment(kind, {"sentence": sentence, **parts}, key, value)
+    return read_judgment({"kind": kind, "sentence": sentence, "key": key, **parts, "verdict": value}, "a line")
 
 
 def said(*values, kind="negative"):
@@ -96,7 +97,10 @@ def test_recordings_of_other_reports_are_refused(common):
 
 
 def test_a_judge_that_contradicts_itself_is_refused():
-    with pytest.raises(InputError, match="judge B: got YES and NO to negative: 's0', expected one verdict"):
+    with pytest.raises(
+        InputError,
+        match="a line: got NO to a negative question to which a line says YES",
+    ):
         agreement(said(True), said(True) + said(False))
 
 
@@ -104,7 +108,7 @@ def test_keys_tell_questions_apart_only_where_both_have_them():
     """A recording by hand has no keys; the previous sentences of first_instance are told apart by the key alone."""
     by_model = [judgment("s", True, key="k1"), judgment("s", False, key="k2")]
     assert agreement(by_model, by_model)[ALL].n == 2
-    with pytest.raises(InputError, match="judge A: got YES and NO"):
+    with pytest.raises(InputError, match="a line: got NO to a negative question"):
         agreement(by_model, [judgment("s", True)])
     assert agreement([judgment("s", True, key="k1")], [judgment("s", True)])[ALL].both_yes == 1
 
@@ -113,4 +117,4 @@ def test_what_only_one_side_knows_does_not_tell_apart():
     left = [judgment("s", True, "citation_support", doc_id="d", request_id="7", run_id="a")]
     assert agreement(left, [judgment("s", True, "citation_support", doc_id="d")])[ALL].both_yes == 1
     with pytest.raises(InputError, match="without sentence or key"):
-        agreement(left, [_Judgment("citation_support", {"doc_id": "d"}, "", True)])
+        agreement(left, [judgment(None, True, "citation_support", doc_id="d")])

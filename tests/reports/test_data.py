@@ -8,7 +8,7 @@ import pytest
 from tests.data_parts import write_lines
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data.order import DATA_VARIABLE, EMBEDDED, EmbeddedEditionWarning
-from tls_tasks.reports.data import _read_requests, _read_shown, load_documents, prompt
+from tls_tasks.reports.data import load_documents, prompt
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
@@ -120,13 +120,6 @@ def test_a_document_longer_than_the_budget_is_cut_when_it_is_the_first(folder):
 def test_what_is_left_out_is_counted(folder):
     (doc,) = load_documents(NAME, data=folder, context_budget=10)
     assert doc["documents_left_out"] >= 1
-
-
-def test_of_a_large_collection_only_what_a_prompt_can_show_is_kept(tmp_path):
-    documents = [{"id": str(number), "text": "x" * 100} for number in range(5000)]
-    write_folder(tmp_path, [REQUEST, {**REQUEST, "request_id": "r2", "doc_ids": ["4999"]}], documents)
-    kept = _read_shown(tmp_path, _read_requests(tmp_path), 1000)
-    assert len(kept["r1"]) == 11 and list(kept["r2"]) == ["4999"]
 
 
 # ---- sources

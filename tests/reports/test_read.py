@@ -9,13 +9,12 @@ from hypothesis import strategies as st
 from tests import hostile
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.rows import pack_columns, unpack_column
-from tls_tasks.reports.nuggets import NUGGET_PROBLEMS, parse_request, read_requests, request_row
+from tls_tasks.reports.nuggets import NUGGET_PROBLEMS, parse_request, read_requests
 from tls_tasks.reports.read import (
-    REPORT_PROBLEMS,
+    PROBLEM_KINDS,
     find_report_json,
     parse_report_row,
     read_reports,
-    report_row,
     within_limit,
 )
 from tls_tasks.reports.rows import as_plain, check_row, read_rows
@@ -62,7 +61,7 @@ def test_the_seeds_row():
     parsed = parse_report_row(SEED_ROW)
     sentence = ReportSentence("Japan experienced an increase.", ("56b44b0f",))
     assert parsed.value == Report("300", "example-run", ("collection1",), (sentence,))
-    assert not parsed.problems and report_row(parsed.value) == SEED_ROW
+    assert not parsed.problems and parsed.value.as_row() == SEED_ROW
 
 
 @pytest.mark.parametrize("place", ["metadata", "top"])
@@ -201,7 +200,7 @@ def test_hostile_rows():
         '{"sentences": [{"text": "\\ud800", "citations": ["\\ud800", NaN, 1e999, ' + "7" * 5000 + "]}]}",
     ):
         parsed = parse_report_json(text)
-        assert parsed.failed or report_row(parsed.value)
+        assert parsed.failed or parsed.value.as_row()
 
 
 @pytest.mark.parametrize("name", ['{"a":', '["a",', "```\n", "<think>"])
@@ -223,9 +222,9 @@ JSON_VALUES = st.recursive(
 @given(JSON_VALUES)
 def test_no_row_raises(row):
     report, request = parse_report_row(row), parse_request(row)
-    assert {*report.counts()} <= {*REPORT_PROBLEMS} and {*request.counts()} <= {*NUGGET_PROBLEMS}
-    assert report.failed or parse_report_row(report_row(report.value)).value.sentences == report.value.sentences
-    assert request.failed or parse_request(request_row(request.value)).value == request.value
+    assert {*report.counts()} <= {*PROBLEM_KINDS} and {*request.counts()} <= {*NUGGET_PROBLEMS}
+    assert report.failed or parse_report_row(report.value.as_row()).value.sentences == report.value.sentences
+    assert request.failed or parse_request(request.value.as_row()).value == request.value
 
 
 # --- nuggets ---

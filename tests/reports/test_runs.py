@@ -160,7 +160,7 @@ def numbered(sentence, n_before, messages):
 
 def test_an_endpoint_judges_once_and_the_second_run_asks_nothing(judge_server):
     server = judge_server(numbered)
-    spec = {"base_url": server.url, "model": "acme/judge", "progress": False}
+    spec = {"base_url": server.url, "model": "acme/judge"}
     first, n_asked = run(lead(k=2), {"limit": 3}, judge=spec), len(server.requests)
     assert n_asked > 20 and results(first)["n_unscored"] == 0
     second = run(lead(k=2), {"limit": 3}, judge=spec)
@@ -178,7 +178,7 @@ def test_an_endpoint_judges_once_and_the_second_run_asks_nothing(judge_server):
 )
 def test_a_judge_that_refuses_costs_no_report_and_yields_no_number(judge_server, caplog, answer, words):
     server = judge_server(lambda *_: answer)
-    outcome = run(lead(k=3), judge={"base_url": server.url, "model": "m", "progress": False})
+    outcome = run(lead(k=3), judge={"base_url": server.url, "model": "m"})
     found = results(outcome)
     assert all(math.isnan(found[key]) for key in KEYS) and found["n_unscored"] == 18
     assert words in caplog.text and len(server.requests) < 40
@@ -187,7 +187,7 @@ def test_a_judge_that_refuses_costs_no_report_and_yields_no_number(judge_server,
 
 def test_a_judge_that_answers_half_leaves_the_rest_unscored(judge_server):
     server = judge_server(lambda sentence, n, messages: "YES" if "1" in sentence or "2" in sentence else "Maybe.")
-    judge = {"base_url": server.url, "model": "m", "progress": False}
+    judge = {"base_url": server.url, "model": "m"}
     found = results(run(lead(k=8), {"limit": 1}, judge=judge))
     assert 0 < found["n_unscored"] < 8 and not math.isnan(found["citation_support"])
 

@@ -52,7 +52,7 @@ def test_the_metric_list_names_exactly_what_scoring_returns():
 def test_the_readme_tells_of_every_judge_and_key():
     readme = (FOLDER / "README.md").read_text(encoding="utf-8")
     place = "task_configs/reports/README.md has no row for the"
-    for source in judges._SOURCES:
+    for source in judges._KINDS:
         assert f'"{source}"' in readme, f"{place} judge {source}, under Who judges"
     for key in (*KEYS, *COUNTS):
         assert f"`{key}`" in readme, f"{place} key {key}, under Metrics"
@@ -176,7 +176,7 @@ def test_a_judge_that_can_not_be_made_never_costs_the_answers(caplog):
     filtered = judge_answers(answers("careful"), asked)
     assert all(json.loads(text)["judge"] == "failed" for text in filtered)
     assert all(math.isnan(process_report(asked[0], [filtered[0]])[key]) for key in KEYS)
-    assert "there is no file nowhere.jsonl" in caplog.text
+    assert "nowhere.jsonl: no such file" in caplog.text
 
 
 def test_each_question_is_put_once_for_all_reports(monkeypatch):
@@ -297,14 +297,14 @@ def test_names_of_judges():
         ({}, InputError, "judge: got {}"),
         ({"model": "m"}, InputError, "judge: got"),
         ({"recorded": "x", "harness": "hf"}, InputError, "judge: got"),
-        ({"recorded": "nowhere.jsonl"}, DataError, "there is no file nowhere.jsonl"),
+        ({"recorded": "nowhere.jsonl"}, DataError, "nowhere.jsonl: no such file"),
         ({"recorded": 3}, InputError, "judge.recorded: got int 3, expected a str"),
-        ({"base_url": "http://h/v1"}, InputError, "judge.model: got None, expected a str"),
+        ({"base_url": "http://h/v1"}, InputError, "model: got None, expected the name of a model"),
         ({"base_url": "h", "model": "m"}, InputError, "an address such as"),
         (
             {"base_url": "http://h", "model": "m", "api_key": "sk-1"},
             InputError,
-            "judge.api_key: .*expected api_key_env",
+            "judge: got 'api_key', expected one of 'api_key_env'",
         ),
         ({"base_url": "http://h", "model": "m", "tempo": 1}, OptionError, "judge: got 'tempo', expected one of"),
         ({"base_url": "http://h", "model": "m", "api_key_env": "NO_SUCH_KEY"}, InputError, "NO_SUCH_KEY"),
@@ -336,6 +336,7 @@ def test_the_cache_is_one_file_of_the_users(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert _default_cache() == tmp_path / "tls-tasks" / "verdicts.sqlite"
     check_judge({"base_url": "http://h", "model": "m"})
+    check_judge({"base_url": "http://h", "model": "m", "cache": str(tmp_path / "tls-tasks" / "verdicts.sqlite")})
     assert not _default_cache().exists()  # a check keeps nothing
     make_judge({"base_url": "http://h", "model": "m", "cache": str(tmp_path / "a" / "b.sqlite")})
     assert (tmp_path / "a").is_dir()

@@ -53,11 +53,11 @@ def _run_bundle(args: argparse.Namespace) -> int:
         print(row, file=sys.stderr)
     if not reports:
         raise DataError(f"{args.reports}: no report in it")
-    written = write_bundle(args.output, reports, open_documents(args.documents))
-    print(f"{args.output}: {written.n_documents} documents of {len(reports)} reports")
-    for doc_id in written.missing:
+    n_documents, missing = write_bundle(args.output, reports, open_documents(args.documents))
+    print(f"{args.output}: {n_documents} documents of {len(reports)} reports")
+    for doc_id in missing:
         print(f"cited, but in no collection: {doc_id}", file=sys.stderr)
-    return int(bool(written.missing))
+    return int(bool(missing))
 
 
 def _run_store(args: argparse.Namespace) -> int:

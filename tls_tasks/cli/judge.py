@@ -23,18 +23,21 @@ DEFAULT_PROVIDER = "together"
 DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
 """Who judges where nothing is said, as in report_gen_eval."""
 
+_OF_ENDPOINTS = ("api_key_env", "max_in_flight", "timeout", "max_tries")
+
 _log = logging.getLogger(__name__)
 
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
     parser = add_command(subparsers, "judge", _run)
-    add = parser.add_argument
+    add = parser.add_argument_group("files").add_argument
     add("reports", metavar="REPORTS", type=Path, help="the reports")
     add("nuggets", metavar="NUGGETS", type=Path, nargs="?", help="the nuggets")
     add("outdir", metavar="OUT", type=Path, nargs="?", help="the same as -o OUT")
     add("-o", "--output", metavar="OUT", type=Path, help="folder to write")
     add("--documents", metavar="PLACE", action="append", help=PLACE_HELP)
+    add = parser.add_argument_group("scoring").add_argument
     add("-b", "--batch-size", metavar="N", type=int, default=0, help="reports judged together (all)")
     add("--limit", metavar="CHARS", type=int, help="characters of a report that count")
     add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
@@ -139,43 +142,25 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def judge_spec(args: argparse.Namespace, out: Path) -> dict[str, Any] | str:
-    """The specification of the judge (:mod:`tls_tasks.reports.judges.choose`) that the options name.
-
-    Raises:
-        InputError: Options that don't go together.
-    """
-    named = [name for name in ("recorded", "harness", "base_url") if getattr(args, name)]
-    if len(named) > 1 or (named and named != ["base_url"] and (args.provider or args.model)):
-        options = [f"--{name.replace('_', '-')}" for name in (*named, "provider", "model") if getattr(args, name)]
-        raise InputError("judge", None, " and ".join(options), "one judge")
-    if args.recorded:
-        return "recorded" if args.recorded == "embedded" else {"recorded": args.recorded}
-    support = {} if args.nli is None else {"citation_support": {"nli": args.nli}}
-    if args.harness:
-        return {"harness": args.harness, "model_args": args.model_args or "", **support}
-    if args.base_url and not args.provider:
-        spec: dict[str, Any] = {"base_url": args.base_url, "model": args.model}
-    else:
-        spec = {"provider": args.provider or DEFAULT_PROVIDER, "model": args.model or _default_model(args.provider)}
-        spec |= {"base_url": args.base_url} if args.base_url else {}
-    for name in ("api_key_env", "max_in_flight", "timeout", "max_tries"):
-        if getattr(args, name) is not None:
-            spec[name] = getattr(args, name)
-    return {**spec, "cache": str(args.cache or out / "verdicts.sqlite"), **support}
-
-
-def _default_model(provider: str | None) -> str:
-    if provider not in (None, DEFAULT_PROVIDER):
-        raise InputError("--model", None, "nothing", f"the name of a model of {provider}")
-    return DEFAULT_MODEL
+    """What the options say of the judge, as :mod:`tls_tasks.reports.judges.choose` takes it and checks it."""
+    names = ("recorded", "harness", "model_args", "base_url", "provider", "model")
+    spec = {name: value for name in (*names, *_OF_ENDPOINTS) if (value := getattr(args, name)) is not None}
+    if spec == {"recorded": "embedded"}:
+        return "recorded"
+    if args.nli is not None:
+        spec["citation_support"] = {"nli": args.nli}
+    if not {"recorded", "harness"} & spec.keys():
+        spec["cache"] = str(args.cache or out / "verdicts.sqlite")
+        if "base_url" not in spec and spec.setdefault("provider", DEFAULT_PROVIDER) == DEFAULT_PROVIDER:
+            spec.setdefault("model", DEFAULT_MODEL)
+    return spec
 
 
 def _out_folder(args: argparse.Namespace) -> Path:
-    if args.output is not None and args.outdir is not None:
-        raise InputError("output", None, f"both {args.outdir} and -o {args.output}", "one folder")
-    if args.output is None and args.outdir is None:
-        raise InputError("output", None, "nothing", "a folder: -o OUT")
-    return Path(args.output or args.outdir)
+    folders = [folder for folder in (args.outdir, args.output) if folder is not None]
+    if len(folders) != 1:
+        raise InputError("output", None, " and ".join(map(str, folders)) or "nothing", "one folder: -o OUT")
+    return Path(folders[0])
 
 
 def scores_text(score: Score) -> str:

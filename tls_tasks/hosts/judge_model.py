@@ -10,9 +10,8 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.registry import get_model
 
 from tls_tasks.core.options import check_whole_number
-from tls_tasks.reports.judges.callable import from_probability
 from tls_tasks.reports.judges.prompts import prompts_hash, render
-from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, distinct
+from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, distinct, from_probability
 from tls_tasks.reports.types import Query, Verdict
 
 WORDS = (" YES", " NO")

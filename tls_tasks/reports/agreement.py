@@ -13,32 +13,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.core.errors import InputError
 from tls_tasks.reports.files import read_objects
-from tls_tasks.reports.judges.recordings import KIND_NAMES
-from tls_tasks.reports.judges.verdicts import read_verdict
-
-PARTS = ("sentence", "doc_id", "question", "answer", "request_id", "run_id")
-"""What tells two questions of a kind apart."""
+from tls_tasks.reports.judges.recordings import PARTS, Judgment, keep, read_judgment
 
 ALL = "all"
 """The row over all kinds."""
-
-
-class _Judgment(NamedTuple):
-    """What a judge said to one question.
-
-    Attributes:
-        kind: One of :data:`tls_tasks.reports.types.QUERY_KINDS`.
-        parts: Those of :data:`PARTS` that are known.
-        key: A hash of the question, where the recording has one.
-        value: Yes or no; None if there is no verdict.
-    """
-
-    kind: str
-    parts: Mapping[str, str]
-    key: str
-    value: bool | None
 
 
 class _Agreement(NamedTuple):
@@ -67,7 +47,7 @@ class _Agreement(NamedTuple):
     positive: float
 
 
-def agreement(a: Sequence[_Judgment], b: Sequence[_Judgment], *, common: bool = False) -> dict[str, _Agreement]:
+def agreement(a: Sequence[Judgment], b: Sequence[Judgment], *, common: bool = False) -> dict[str, _Agreement]:
     """Compare two judges.
 
     Args:
@@ -83,7 +63,8 @@ def agreement(a: Sequence[_Judgment], b: Sequence[_Judgment], *, common: bool = 
         InputError: If the questions differ (without ``common``), none was put to both, or a judge contradicts itself.
 
     Example:
-        >>> said = [_Judgment("negative", {"sentence": text}, "", text == "No.") for text in ("No.", "It rained.")]
+        >>> rows = [{"kind": "negative", "sentence": text, "verdict": text == "No."} for text in ("No.", "It rained.")]
+        >>> said = [read_judgment(row, "") for row in rows]
         >>> agreement(said, said)["negative"].kappa
         1.0
         >>> agreement(said, said[:1])  # doctest: +ELLIPSIS
@@ -92,7 +73,7 @@ def agreement(a: Sequence[_Judgment], b: Sequence[_Judgment], *, common: bool = 
         tls_tasks.core.errors.InputError: questions: got 1 that only A was asked and 0 that only B was asked, such as ...
     """  # noqa: E501
     names = _shared_parts([*a, *b])
-    left, right = _by_question("A", a, names), _by_question("B", b, names)
+    left, right = _by_question(a, names), _by_question(b, names)
     if not common and left.keys() != right.keys():
         raise _other_questions(left, right)
     pairs: dict[str, list[tuple[bool | None, bool | None]]] = {}
@@ -130,31 +111,20 @@ def _agreement_of(pairs: Sequence[tuple[bool | None, bool | None]]) -> _Agreemen
     )  # fmt: skip
 
 
-def read_judgments(path: Path) -> list[_Judgment]:
+def read_judgments(path: Path) -> list[Judgment]:
     """The lines of a recording, as ``tls-tasks judge`` writes them or shorter ones written by hand.
 
     Raises:
-        DataError: A file that can't be read, or a line without a known kind or with an invalid verdict.
+        DataError: A file that can't be read.
+        InputError: A line without a known kind or with an invalid verdict.
     """
-    judgments = []
-    for place, row in read_objects(path):
-        kind, word, key = row.get("kind"), row.get("verdict"), row.get("key")
-        if not isinstance(kind, str) or kind not in KIND_NAMES:
-            raise DataError(f"{place}: {OptionError.unknown('kind', kind, KIND_NAMES)}")
-        if word is not None and not isinstance(word, str | bool):
-            raise DataError(f"{place}: verdict: got {word!r:.60}, expected YES, NO or null")
-        about, fields = (row[name] if isinstance(row.get(name), dict) else {} for name in ("about", "fields"))
-        known = {**about, "sentence": None, **row, **fields}  # about.sentence is a number, not the text
-        parts = {name: str(known[name]) for name in PARTS if known.get(name) is not None}
-        value = read_verdict(word) if isinstance(word, str) else word
-        judgments.append(_Judgment(KIND_NAMES[kind], parts, key if isinstance(key, str) else "", value))
-    return judgments
+    return [read_judgment(row, place) for place, row in read_objects(path)]
 
 
 _Question = tuple[Any, ...]
 
 
-def _shared_parts(judgments: Iterable[_Judgment]) -> dict[str, tuple[str, ...]]:
+def _shared_parts(judgments: Iterable[Judgment]) -> dict[str, tuple[str, ...]]:
     """Kind -> what its questions are told apart by: the key if every line has one, else the parts that all have."""
     known: dict[str, set[str]] = {}
     for judgment in judgments:
@@ -166,18 +136,12 @@ def _shared_parts(judgments: Iterable[_Judgment]) -> dict[str, tuple[str, ...]]:
     return {kind: ("key",) if "key" in has else tuple(filter(has.__contains__, PARTS)) for kind, has in known.items()}
 
 
-def _by_question(
-    judge: str, judgments: Iterable[_Judgment], names: Mapping[str, tuple[str, ...]]
-) -> dict[_Question, bool | None]:
-    verdicts: dict[_Question, bool | None] = {}
+def _by_question(judgments: Iterable[Judgment], names: Mapping[str, tuple[str, ...]]) -> dict[_Question, bool | None]:
+    found: dict[_Question, Judgment] = {}
     for judgment in judgments:
         parts = {"key": judgment.key, **judgment.parts}
-        question = (judgment.kind, *(parts[name] for name in names[judgment.kind]))
-        known = verdicts.get(question)
-        if known is not None and judgment.value is not None and known is not judgment.value:
-            raise InputError(f"judge {judge}", None, f"YES and NO to {_show(question)}", "one verdict a question")
-        verdicts[question] = judgment.value if known is None else known
-    return verdicts
+        keep(found, (judgment.kind, *(parts[name] for name in names[judgment.kind])), judgment)
+    return {question: judgment.verdict.value for question, judgment in found.items()}
 
 
 def _other_questions(left: Mapping[_Question, object], right: Mapping[_Question, object]) -> InputError:

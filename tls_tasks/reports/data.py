@@ -142,13 +142,37 @@ def prompt(doc: Mapping[str, Any]) -> str:
 def _read_at(folder: Path, budget: int) -> tuple[dict[str, Any], ...]:
     if not folder.is_dir():
         raise DataError(f"data: {folder} is {_NO_FOLDER}")
-    requests = _read_requests(folder)
-    documents = _read_shown(folder, requests, budget)
-    return tuple(_document(request, documents[request["doc_id"]], budget) for request in requests)
+    nuggets: dict[str, str] = {}
+    for where, row in _rows(folder, "nuggets", needed=False):
+        # Of two rows of a request the first counts, as in report_gen_eval.
+        nuggets.setdefault(_text(row, _NUGGET_IDS, where, needed=True), json.dumps(row, ensure_ascii=False))
+    requests = [_request(where, row, nuggets) for where, row in _rows(folder, "requests")]
+    if not requests:
+        raise DataError(f"{folder}: no request in requests.jsonl")
+    doc_id, n_rows = Counter(request["doc_id"] for request in requests).most_common(1)[0]
+    if n_rows > 1:
+        raise DataError(f"{folder}: {n_rows} requests have the id {doc_id!r}, expected one")
+    documents = [_collected(where, row) for where, row in _rows(folder, "documents")]
+    return tuple(_document(request, documents, budget) for request in requests)
 
 
-def _document(request: dict[str, Any], rows: Mapping[str, dict[str, str]], budget: int) -> dict[str, Any]:
+def _collected(where: str, row: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
+    """A row's place and collection, and the document in it."""
+    doc_id, text = _text(row, _DOCUMENT_IDS, where, needed=True), _text(row, ("text",), where, needed=True)
+    return where, _collection(row, where), {"id": doc_id, "title": _text(row, ("title",), where), "text": text}
+
+
+def _document(
+    request: dict[str, Any], documents: Sequence[tuple[str, str, dict[str, str]]], budget: int
+) -> dict[str, Any]:
     """The task's document of a request: its prompt shows whole documents, in order, as many as the budget holds."""
+    rows: dict[str, dict[str, str]] = {}
+    for where, collection, row in documents:
+        if collection and request["collection_id"] not in ("", collection):
+            continue
+        if row["id"] in rows:
+            raise DataError(f"{where}: a second document with the id {row['id']!r}")
+        rows[row["id"]] = row
     named = request.pop("shown")
     missing = [doc_id for doc_id in named or () if doc_id not in rows]
     if missing or not rows:
@@ -161,51 +185,8 @@ def _document(request: dict[str, Any], rows: Mapping[str, dict[str, str]], budge
     if not shown:  # the first document is cut
         title = ordered[0]["title"][:budget]
         shown = [{**ordered[0], "title": title, "text": ordered[0]["text"][: budget - len(title)]}]
-    documents = json.dumps(shown, ensure_ascii=False)
-    return {**request, "documents": documents, "documents_left_out": len(ordered) - len(shown)}
-
-
-def _read_requests(folder: Path) -> list[dict[str, Any]]:
-    """The requests of a folder with their nuggets, in the order of the file."""
-    nuggets: dict[str, str] = {}
-    for where, row in _rows(folder, "nuggets", needed=False):
-        # Of two rows of a request the first counts, as in report_gen_eval.
-        nuggets.setdefault(_text(row, _NUGGET_IDS, where, needed=True), json.dumps(row, ensure_ascii=False))
-    requests = [_request(where, row, nuggets) for where, row in _rows(folder, "requests")]
-    if not requests:
-        raise DataError(f"{folder}: no request in requests.jsonl")
-    doc_id, n_rows = Counter(request["doc_id"] for request in requests).most_common(1)[0]
-    if n_rows > 1:
-        raise DataError(f"{folder}: {n_rows} requests have the id {doc_id!r}, expected one")
-    return requests
-
-
-def _read_shown(
-    folder: Path, requests: Sequence[Mapping[str, Any]], budget: int
-) -> dict[str, dict[str, dict[str, str]]]:
-    """The documents that prompts can show, read in one pass that keeps no others.
-
-    Returns:
-        Id of a request -> document id -> document: those that it names, or of its collection the first that fill the
-        budget.
-    """
-    kept: dict[str, dict[str, dict[str, str]]] = {request["doc_id"]: {} for request in requests}
-    spent = dict.fromkeys(kept, 0)
-    for where, row in _rows(folder, "documents"):
-        doc_id = _text(row, _DOCUMENT_IDS, where, needed=True)
-        text = _text(row, ("text",), where, needed=True)
-        document = {"id": doc_id, "title": _text(row, ("title",), where), "text": text}
-        collection = _collection(row, where)
-        for request in requests:
-            own = request["doc_id"]
-            if collection and request["collection_id"] not in ("", collection):
-                continue
-            if doc_id in kept[own]:
-                raise DataError(f"{where}: a second document with the id {doc_id!r}")
-            if spent[own] <= budget if request["shown"] is None else doc_id in request["shown"]:
-                kept[own][doc_id] = document
-                spent[own] += _length(document)
-    return kept
+    shown_text = json.dumps(shown, ensure_ascii=False)
+    return {**request, "documents": shown_text, "documents_left_out": len(ordered) - len(shown)}
 
 
 def _length(document: Mapping[str, str]) -> int:

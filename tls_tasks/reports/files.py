@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -47,8 +48,21 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yield place, value
 
 
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """Where to write a file. Others see the old one until the new one is complete."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    unfinished.unlink(missing_ok=True)
+    try:
+        yield unfinished
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
-    """Write JSON Lines. Others see the old file until the new one is complete.
+    """Write JSON Lines, completely or not at all.
 
     Returns:
         How many lines were written.
@@ -56,17 +70,11 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
     Raises:
         OSError: The file can't be written.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
     n_rows = 0
-    try:
-        # UTF-8 has no lone surrogates; written with a backslash they are JSON's own escapes.
-        with unfinished.open("w", encoding="utf-8", errors="backslashreplace") as lines:
-            for n_rows, row in enumerate(rows, start=1):  # noqa: B007 - the last number is wanted
-                lines.write(json.dumps(row, ensure_ascii=False) + "\n")
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+    # UTF-8 has no lone surrogates; written with a backslash they are JSON's own escapes.
+    with replaced(path) as file, file.open("w", encoding="utf-8", errors="backslashreplace") as lines:
+        for n_rows, row in enumerate(rows, start=1):  # noqa: B007 - the last number is wanted
+            lines.write(json.dumps(row, ensure_ascii=False) + "\n")
     return n_rows
 
 

@@ -95,33 +95,6 @@ def parse_request(row: Any, *, needs_id: bool = False) -> Parsed[ReportRequest]:
     )  # fmt: skip
 
 
-def request_row(request: ReportRequest) -> dict[str, Any]:
-    """A request as a row, from which :func:`parse_request` makes the same request.
-
-    Example:
-        >>> nugget = Nugget("q", "q", (NuggetAnswer("a"),))
-        >>> parse_request(request_row(ReportRequest("7", nuggets=(nugget,)))).value.nuggets == (nugget,)
-        True
-    """
-    return {
-        "query_id": request.request_id,
-        "test_collection": request.collection_id,
-        "query_text": request.text,
-        "items": [
-            {
-                "question_id": nugget.question_id,
-                "question_text": nugget.question,
-                "info": {"importance": nugget.importance, "aggregator_type": nugget.aggregator},
-                "gold_answers": [
-                    {"answer": answer.text, "references": list(answer.references)} if answer.references else answer.text
-                    for answer in nugget.answers
-                ],
-            }
-            for nugget in request.nuggets
-        ],
-    }
-
-
 def _first_text(row: Mapping[str, Any], fields: Iterable[str]) -> str:
     return next((row[field] for field in fields if isinstance(row.get(field), str)), "")
 

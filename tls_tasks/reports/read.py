@@ -24,22 +24,17 @@ from tls_tasks.reports.files import BadRow, read_rows
 from tls_tasks.reports.read_prose import Citations, prose_sentences
 from tls_tasks.reports.types import Report, ReportSentence
 
-REPORT_PROBLEMS = (
+PROBLEM_KINDS = (
     "no_report",  # not a report; the detail says what is missing
     "no_text",  # a sentence without text; ignored
+    "unknown_citation",  # a model's citation of no document of the prompt; kept, since it is a wrong citation
     "bad_citation",  # a citation that is not an id; kept as an unknown document, or dropped if empty
     "bad_references",  # references that are not a list
     "over_limit",  # a sentence beyond the length limit; left out
     "other_request",  # a model's text names another request than its reference, which is used
-)
-"""What may be wrong with a row."""
-
-PROBLEM_KINDS = (
-    "unknown_citation",  # a citation of no document of the prompt; kept, since it is a wrong citation
-    "over_limit",  # a sentence beyond the length limit of the request; left out
     *JSON_PROBLEM_KINDS,
 )
-"""What may be wrong with a model's answer."""
+"""What may be wrong with a row or with a model's answer."""
 
 _SENTENCE_FIELDS = ("sentences", "responses", "answer")
 ID_FIELDS = ("request_id", "topic_id", "narrative_id", "query_id", "qid")
@@ -134,7 +129,7 @@ def parse_report_row(row: Any, *, limit: int | None = None, needs_id: bool = Fal
         needs_id: Whether a row must say which request it answers.
 
     Returns:
-        The report, None if the row is not a report, and the problems, whose kinds are :data:`REPORT_PROBLEMS`.
+        The report, None if the row is not a report, and the problems, whose kinds are :data:`PROBLEM_KINDS`.
 
     Example:
         >>> row = {"metadata": {"topic_id": "7", "run_id": "a"}, "references": ["d1"],
@@ -200,21 +195,6 @@ def within_limit(
     lengths = accumulate(1 + len(unicodedata.normalize("NFKC", sentence.text)) for sentence in sentences)
     n_kept = sum(length - 1 <= limit for length in lengths)
     return tuple(sentences[:n_kept]), tuple(problem("over_limit", own.text) for own in sentences[n_kept:])
-
-
-def report_row(report: Report) -> dict[str, Any]:
-    """A report as a row of the first form.
-
-    Example:
-        >>> report_row(Report("7", "a", ("c",), (ReportSentence("It rained.", ("d1",)),)))["sentences"]
-        [{'text': 'It rained.', 'citations': ['d1']}]
-    """
-    return {
-        "request_id": report.request_id,
-        "run_id": report.run_id,
-        "collection_ids": list(report.collection_ids),
-        "sentences": [{"text": sentence.text, "citations": list(sentence.citations)} for sentence in report.sentences],
-    }
 
 
 def id_text(value: Any) -> str:

@@ -236,20 +236,16 @@ def _warn_of_unscored(items: Sequence[ReportItem]) -> None:
         for part in ("questions_asked", "questions_unanswered", "unscored_sentences")
     )
     if n_unanswered:
-        reasons = ", ".join(f"{reason} ({n})" for reason, n in _reasons(items).most_common(3))
+        reasons = Counter(
+            " ".join(filter(None, (verdict["reason"], verdict["raw"])))
+            for item in items
+            for sentence in item.as_dict().get("sentences", ())
+            for verdict in sentence.get("verdicts", ())
+            if verdict["value"] is None
+        )
+        shown = ", ".join(f"{reason} ({n})" for reason, n in reasons.most_common(3))
         warn_caller(
-            f"report_eval: {n_unanswered} of {n_asked} questions have no verdict: {reasons}; {n_unscored} sentences "
+            f"report_eval: {n_unanswered} of {n_asked} questions have no verdict: {shown}; {n_unscored} sentences "
             "are unscored and left out, and coverage and recall can only be higher",
             UnscoredWarning,
         )
-
-
-def _reasons(items: Sequence[ReportItem]) -> Counter[str]:
-    """Why questions have no verdict."""
-    return Counter(
-        " ".join(filter(None, (verdict["reason"], verdict["raw"])))
-        for item in items
-        for sentence in item.as_dict().get("sentences", ())
-        for verdict in sentence.get("verdicts", ())
-        if verdict["value"] is None
-    )

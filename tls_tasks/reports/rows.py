@@ -15,8 +15,8 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.rows import check_columns, describe
-from tls_tasks.reports.nuggets import REQUEST_FORMS, parse_request, request_row
-from tls_tasks.reports.read import REPORT_FORMS, find_report_json, parse_report_row, report_row, within_limit
+from tls_tasks.reports.nuggets import REQUEST_FORMS, parse_request
+from tls_tasks.reports.read import REPORT_FORMS, find_report_json, parse_report_row, within_limit
 from tls_tasks.reports.types import Report, ReportRequest
 
 
@@ -77,10 +77,8 @@ def check_row(row: Any, field: str, index: int) -> None:
 
 def as_plain(value: Any) -> Any:
     """A report or a request as a row."""
-    if isinstance(value, Report):
-        return report_row(value)
-    if isinstance(value, ReportRequest):
-        return request_row(value)
+    if isinstance(value, Report | ReportRequest):
+        return value.as_row()
     raise TypeError(type(value).__name__)
 
 
@@ -101,7 +99,7 @@ def _row(index: int, prediction: Any, reference: Any, limit: int | None, strict:
 def _prediction(row: Any, index: int, limit: int | None, strict: bool) -> tuple[Any, Parsed[Report]]:
     """The row as it was given, and the report in it."""
     if isinstance(row, Report):
-        return report_row(row), Parsed(replace(row, sentences=within_limit(row.sentences, limit)[0]))
+        return row.as_row(), Parsed(replace(row, sentences=within_limit(row.sentences, limit)[0]))
     if isinstance(row, str):
         found, problems = find_report_json(row)
         parsed: Parsed[Report] = Parsed(None) if found is None else parse_report_row(found, limit=limit)
@@ -126,7 +124,7 @@ def _reference(row: Any, index: int, request_id: str) -> tuple[list[Any], Parsed
             raise InputError("references", index, parsed.problems[0].detail, REQUEST_FORMS)
         if not is_list or request_id in ("", parsed.value.request_id):
             fitting = parsed
-    return [request_row(member) if isinstance(member, ReportRequest) else member for member in rows], fitting
+    return [member.as_row() if isinstance(member, ReportRequest) else member for member in rows], fitting
 
 
 def _mismatch(request_id: str, request: ReportRequest, rows: Sequence[Any]) -> tuple[str, str] | None:

@@ -23,7 +23,7 @@ from tls_tasks.reports.score import from_items
 from tls_tasks.reports.task import read_sample
 from tls_tasks.reports.types import Judge, Report, ReportRequest
 
-_WANTED = ("doc_id", "documents", "nuggets", "limit", "collection_id")
+_WANTED = {"doc_id", "documents", "nuggets", "limit", "collection_id"}
 """What a document in a samples log must have."""
 
 
@@ -96,13 +96,8 @@ def _read_samples(path: Path) -> _ReportRun:
     documents: dict[str, Mapping[str, Any]] = {}
     for place, sample in read_objects(path):
         doc = sample.get("doc")
-        if not isinstance(doc, dict) or "resps" not in sample:
-            raise DataError(
-                f"{place}: no sample of the harness; for a file of reports, name the nuggets file too "
-                "(only a samples log has its own)"
-            )
-        if lacking := [name for name in _WANTED if name not in doc]:
-            raise DataError(f"{place}: doc has no {lacking[0]}: is it a samples log of report_generation?")
+        if "resps" not in sample or not isinstance(doc, dict) or not doc.keys() >= _WANTED:
+            raise DataError(f"{place}: no sample of report_generation; a file of reports needs the nuggets file")
         request_id = str(doc["doc_id"])
         if request_id in reports:
             continue  # the same answer under another filter, or a further repeat

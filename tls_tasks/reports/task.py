@@ -25,7 +25,7 @@ from tls_tasks.reports.judges.choose import check_judge, make_judge
 from tls_tasks.reports.judges.recordings import record
 from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.reports.plan import Outcome, ReportPlan, walk_together
-from tls_tasks.reports.read import parse_report, report_row
+from tls_tasks.reports.read import parse_report
 from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
 from tls_tasks.reports.score import KEYS, RATIOS, macro, micro
 from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, Verdict
@@ -198,7 +198,7 @@ def _judged(parsed: Parsed[Report], outcomes: Sequence[Outcome], asker: _Asker) 
     """What the samples log keeps of one report."""
     judgments = [record(query, verdict, asker.name) for outcome in outcomes for query, verdict in outcome.verdicts]
     return {
-        "report": report_row(parsed.value) if parsed.value is not None else None,
+        "report": parsed.value.as_row() if parsed.value is not None else None,
         "problems": parsed.counts(),
         "judge": asker.name if asker.judge is not None or not asker.error else "failed",
         **({"judge_error": asker.error} if asker.error else {}),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 QUERY_KINDS = ("citation_support", "nugget_agreement", "negative", "requires_citation", "first_instance")
 """What a judge is asked: whether the document supports the sentence, the sentence gives the answer, it is a negative
@@ -39,6 +39,20 @@ class Report:
     run_id: str
     collection_ids: tuple[str, ...] = ()
     sentences: tuple[ReportSentence, ...] = ()
+
+    def as_row(self) -> dict[str, Any]:
+        """The report as a row of the form of NeuCLIR 2024 and report_gen_eval.
+
+        Example:
+            >>> Report("7", "a", ("c",), (ReportSentence("It rained.", ("d1",)),)).as_row()["sentences"]
+            [{'text': 'It rained.', 'citations': ['d1']}]
+        """
+        return {
+            "request_id": self.request_id,
+            "run_id": self.run_id,
+            "collection_ids": list(self.collection_ids),
+            "sentences": [{"text": own.text, "citations": list(own.citations)} for own in self.sentences],
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +97,33 @@ class ReportRequest:
     text: str = ""
     collection_id: str = ""
     nuggets: tuple[Nugget, ...] = ()
+
+    def as_row(self) -> dict[str, Any]:
+        """The request as a row of the form of NeuCLIR 2024 and report_gen_eval.
+
+        Example:
+            >>> ReportRequest("7", nuggets=(Nugget("q1", "q", (NuggetAnswer("a"),)),)).as_row()["items"][0]["gold_answers"]
+            ['a']
+        """  # noqa: E501
+        return {
+            "query_id": self.request_id,
+            "test_collection": self.collection_id,
+            "query_text": self.text,
+            "items": [
+                {
+                    "question_id": nugget.question_id,
+                    "question_text": nugget.question,
+                    "info": {"importance": nugget.importance, "aggregator_type": nugget.aggregator},
+                    "gold_answers": [
+                        {"answer": answer.text, "references": list(answer.references)}
+                        if answer.references
+                        else answer.text
+                        for answer in nugget.answers
+                    ],
+                }
+                for nugget in self.nuggets
+            ],
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -142,12 +142,12 @@ def test_the_key_of_a_question_is_that_of_version_0_1_0(serve):
 
 def test_what_is_no_cache_is_named(tmp_path):
     (tmp_path / "text").write_text("not a database, and long enough to be seen as none " * 30)
-    with pytest.raises(DataError, match="text: can't be used as a cache of verdicts: file is not a database"):
+    with pytest.raises(DataError, match="text: cache of verdicts: file is not a database"):
         VerdictCache(tmp_path / "text")
     with sqlite3.connect(tmp_path / "other") as connection:
         connection.execute("CREATE TABLE verdicts (a)")
     connection.close()
     with pytest.raises(DataError, match="other: cache of verdicts: no such column"):
         VerdictCache(tmp_path / "other").get(["k"])
-    with pytest.raises(DataError, match="can't be used as a cache"):
+    with pytest.raises(DataError, match="below: cache of verdicts"):
         VerdictCache(tmp_path / "text" / "below")

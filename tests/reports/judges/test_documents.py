@@ -95,7 +95,7 @@ def test_a_store_that_cannot_be_built_leaves_the_old_one(tmp_path):
         build_store(path, broken())
     assert list(DocumentStore(path)) == ["old"] and [file.name for file in tmp_path.iterdir()] == ["s"]
     (tmp_path / "file").write_text("")
-    with pytest.raises(DataError, match="can't be written"):
+    with pytest.raises(DataError, match=r"file/s: .*exists"):
         build_store(tmp_path / "file" / "s", [])
 
 
@@ -103,19 +103,19 @@ def test_what_is_no_store_is_named(tmp_path):
     with pytest.raises(DataError, match="no such file; tls-tasks build-store makes one"):
         DocumentStore(tmp_path / "none")
     (tmp_path / "text").write_text("no database " * 100)
-    with pytest.raises(DataError, match="text: not a store of documents"):
+    with pytest.raises(DataError, match="text: store of documents: file is not a database"):
         DocumentStore(tmp_path / "text")
     connection = sqlite3.connect(tmp_path / "other")
-    connection.execute("CREATE TABLE documents (id, packed)")
+    connection.execute("CREATE TABLE verdicts (request)")
     connection.close()
-    with pytest.raises(DataError, match="other: a database, but not a store of documents"):
+    with pytest.raises(DataError, match="other: store of documents: no such table"):
         DocumentStore(tmp_path / "other")
     build_store(tmp_path / "s", [("d1", {"text": "t"})])
     connection = sqlite3.connect(tmp_path / "s")
     connection.execute("UPDATE documents SET packed = x'00'")
     connection.commit()
     connection.close()
-    with pytest.raises(DataError, match="document 'd1' is damaged"):
+    with pytest.raises(DataError, match=r"s: store of documents: .*decompress"):
         DocumentStore(tmp_path / "s")["d1"]
 
 
@@ -265,7 +265,7 @@ def test_a_pickle_that_asks_for_code_is_refused_and_nothing_runs(tmp_path, monke
     path = tmp_path / "l.pkl"
     with path.open("wb") as file:
         Persistent(file, protocol).dump({"d1": {"title": "t", "text": "t"}, "d2": value})
-    with pytest.raises(DataError, match=r"l\.pkl: .*(asks for|refers to).*nothing in it was run"):
+    with pytest.raises(DataError, match=r"l\.pkl: .*(asks for .*nothing in it was run|persistent)"):
         _read_lookup(path)
     assert not (tmp_path / "evil").exists()
 

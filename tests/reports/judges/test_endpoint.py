@@ -341,7 +341,7 @@ def test_nothing_is_sent_for_questions_that_no_prompt_fits(serve):
         ({"model": ""}, "model: got ''"),
         ({"parameters": {"temperature": float("nan")}}, "parameters: .*JSON"),
         ({"parameters": {"stop": {"a"}}}, "parameters: .*JSON"),
-        ({"parameters": "temperature=1"}, "parameters: got str"),
+        ({"parameters": "temperature=1"}, "parameters: got 'temperature=1', expected JSON"),
         ({"max_in_flight": 0}, "max_in_flight: got 0"),
         ({"timeout": 0}, "timeout: got 0"),
         ({"timeout": float("inf")}, "timeout: got inf"),
@@ -367,9 +367,6 @@ def test_parameters_are_sent_named_and_part_of_what_is_the_same_question(serve, 
     assert len(server.requests) == 4
 
 
-def test_no_bar_where_there_is_no_terminal_and_one_where_it_is_asked_for(serve, capfd):
-    server = serve()
-    judge(server).ask(queries(3))
+def test_no_bar_where_there_is_no_terminal(serve, capfd):
+    judge(serve()).ask(queries(3))
     assert capfd.readouterr().err == ""
-    judge(server, progress=True).ask(queries(3))
-    assert "3/3" in capfd.readouterr().err

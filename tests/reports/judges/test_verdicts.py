@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import hostile
-from tls_tasks.reports.judges.verdicts import RAW_LENGTH, read_verdict, shorten
+from tls_tasks.reports.judges.questions import RAW_LENGTH, read_verdict, shorten
 
 READ = {
     True: [

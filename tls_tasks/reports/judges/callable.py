@@ -9,8 +9,7 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.rows import describe
-from tls_tasks.reports.judges.questions import distinct
-from tls_tasks.reports.judges.verdicts import shorten, verdict_in
+from tls_tasks.reports.judges.questions import distinct, from_probability, shorten, verdict_in
 from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 
 _log = logging.getLogger(__name__)
@@ -91,18 +90,6 @@ class ByKind:
             judge = self._judges.get(kind, self._other)
             verdicts |= zip(members, judge.ask([queries[position] for position in members]), strict=True)
         return [verdicts[position] for position in range(len(queries))]
-
-
-def from_probability(probability: float) -> Verdict:
-    """The verdict of a judge that knows the probability of yes: yes from 0.5; NaN is no verdict.
-
-    Example:
-        >>> from_probability(0.5).value, from_probability(float("nan"))[:2]
-        (True, (None, 'unreadable'))
-    """
-    if math.isnan(probability):
-        return Verdict(None, "unreadable", "NaN")
-    return Verdict(probability >= 0.5, probability=probability)
 
 
 def _verdict_of(answer: Any, name: str) -> Verdict:

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.judges.callable import ByKind
 from tls_tasks.reports.judges.endpoint import from_endpoint
@@ -30,39 +31,7 @@ from tls_tasks.reports.judges.providers import from_provider, read_key
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.types import Judge
 
-_CHAT_OPTIONS = tuple(
-    "model api_key_env base_url cache give_up_after headers max_in_flight max_tries name parameters progress timeout "
-    "window".split()
-)
-_OPTIONS = {
-    "recorded": ("name", "defaults"),
-    "base_url": _CHAT_OPTIONS,
-    "provider": _CHAT_OPTIONS,
-    "harness": ("model_args", "chat", "window", "batch_size", "device"),
-    "nli": ("batch_size", "device", "max_length"),
-}
-_SOURCES = tuple(_OPTIONS)
-"""The keys that say which kind of judge an object specifies."""
-
-CACHE_VARIABLE = "TLS_TASKS_CACHE"
-
-_EXPECTED = (
-    f"'none', 'recorded', or an object with one of {', '.join(_SOURCES)}, such as "
-    '{"base_url": "http://localhost:8000/v1", "model": "NAME"}'
-)
-
-
-def _default_cache() -> Path:
-    """The file in which verdicts are kept by default; the variable ``TLS_TASKS_CACHE`` names another folder.
-
-    Example:
-        >>> _default_cache().name
-        'verdicts.sqlite'
-    """
-    folder = os.environ.get(CACHE_VARIABLE)
-    if not folder:
-        folder = str(Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tls-tasks")
-    return Path(folder).expanduser() / "verdicts.sqlite"
+_NOBODY = (None, "none")
 
 
 def check_judge(spec: Any) -> str:
@@ -83,19 +52,20 @@ def check_judge(spec: Any) -> str:
         >>> check_judge({"base_url": "http://localhost:8000/v1"})
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.InputError: judge.model: got None, expected a str
+        tls_tasks.core.errors.InputError: model: got None, expected the name of a model
     """
-    if spec in (None, "none"):
+    if spec in _NOBODY:
         return "none"
-    source, fields, support = _parse(spec)
-    if source == "harness":
-        how = "loglikelihood,chat" if fields.get("chat") else "loglikelihood"
-        name = f"{_harness_label(fields)},{how},prompts:{prompts_hash()}"
-    elif source == "nli":
-        name = f"nli:{fields['nli']}"
+    kind, value, options, support = _parse(spec)
+    if kind == "harness":
+        how = "loglikelihood,chat" if options.get("chat") else "loglikelihood"
+        name = f"{_harness_label(value, **options)},{how},prompts:{prompts_hash()}"
+    elif kind == "nli":
+        name = f"nli:{value}"
     else:
-        name = _make(source, fields if source == "recorded" else {**fields, "cache": False}).name
-    return name if support is None else f"{name},citation_support={check_judge(support)}"
+        make, accepted = _KINDS[kind]
+        name = make(value, **(options | {"cache": False} if "cache" in accepted else options)).name
+    return name if support in _NOBODY else f"{name},citation_support={check_judge(support)}"
 
 
 def make_judge(spec: Any) -> Judge | None:
@@ -108,72 +78,91 @@ def make_judge(spec: Any) -> Judge | None:
         >>> make_judge("none") is None
         True
     """
-    if spec in (None, "none"):
+    if spec in _NOBODY:
         return None
-    source, fields, support = _parse(spec)
-    judge = _make(source, fields)
-    if support is None:
-        return judge
-    other = make_judge(support)
-    if other is None:
-        raise InputError("judge.citation_support", None, repr(support), "a judge")
-    return ByKind({"citation_support": other}, judge)
+    kind, value, options, support = _parse(spec)
+    judge, other = _KINDS[kind][0](value, **options), make_judge(support)
+    return judge if other is None else ByKind({"citation_support": other}, judge)
 
 
-def _parse(spec: Any) -> tuple[str, dict[str, Any], Any]:
-    """The kind of judge, its options, and the specification of another judge for support by citations."""
+def _recorded(path: str, **options: Any) -> Judge:
+    return Recorded.read(Path(path).expanduser(), **options)
+
+
+def _chat(
+    make: Callable[..., Judge],
+    source: str,
+    *,
+    model: Any = None,
+    cache: Any = None,
+    api_key_env: str | None = None,
+    **options: Any,
+) -> Judge:
+    if cache is not False:
+        options["cache"] = _default_cache() if cache in (None, True) else Path(str(cache)).expanduser()
+    if api_key_env is not None:
+        options["api_key"] = read_key(str(api_key_env))
+    return make(source, model, **options)
+
+
+def _default_cache() -> Path:
+    """The file in which verdicts are kept by default; the variable ``TLS_TASKS_CACHE`` names another folder.
+
+    Example:
+        >>> _default_cache().name
+        'verdicts.sqlite'
+    """
+    of_all = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
+    return Path(os.environ.get("TLS_TASKS_CACHE") or of_all / "tls-tasks").expanduser() / "verdicts.sqlite"
+
+
+def _harness(model: str, **options: Any) -> Judge:
+    # By name: the harness is a host, and families don't import hosts.
+    module = importlib.import_module("tls_tasks.hosts.judge_model")
+    judge: Judge = module.from_options(model, name=_harness_label(model, **options), **options)
+    return judge
+
+
+def _harness_label(model: str, model_args: Any = None, **_: Any) -> str:
+    """A model of the harness and its arguments, as on a command line."""
+    if isinstance(model_args, Mapping):
+        model_args = ",".join(f"{name}={value}" for name, value in sorted(model_args.items()))
+    return f"{model}({model_args or ''})"
+
+
+_CHAT_OPTIONS = tuple(
+    "model api_key_env base_url cache give_up_after headers max_in_flight max_tries name parameters timeout "
+    "window".split()
+)
+_KINDS: Mapping[str, tuple[Callable[..., Judge], tuple[str, ...]]] = {
+    "recorded": (_recorded, ("name", "defaults")),
+    "provider": (partial(_chat, from_provider), _CHAT_OPTIONS),  # before base_url, which is an option of it
+    "base_url": (partial(_chat, from_endpoint), _CHAT_OPTIONS),
+    "harness": (_harness, ("model_args", "chat", "window", "batch_size", "device")),
+    "nli": (NliJudge, ("batch_size", "device", "max_length")),
+}
+"""The key that says which kind of judge is specified -> what makes one, and the other keys that it takes."""
+
+_EXPECTED = (
+    f"'none', 'recorded', or an object with one of {', '.join(_KINDS)}, such as "
+    '{"base_url": "http://localhost:8000/v1", "model": "NAME"}'
+)
+
+
+def _parse(spec: Any) -> tuple[str, str, dict[str, Any], Any]:
+    """The kind of judge, its value, its options, and the specification of another judge for support by citations."""
     if spec == "recorded":
         from tls_tasks.reports.data import EMBEDDED_RECORDING
 
         spec = {"recorded": str(EMBEDDED_RECORDING), "name": "embedded"}
-    if not isinstance(spec, Mapping):
+    kind = next((name for name in _KINDS if name in spec), None) if isinstance(spec, Mapping) else None
+    if kind is None:
         raise InputError("judge", None, repr(spec), _EXPECTED)
-    fields = dict(spec)
-    support = fields.pop("citation_support", None)
-    # With a provider, base_url is an option.
-    found = [name for name in _SOURCES if name in fields and not (name == "base_url" and "provider" in fields)]
-    if len(found) != 1:
-        raise InputError("judge", None, repr({name: fields[name] for name in found} or fields), _EXPECTED)
-    (source,) = found
-    for name in fields:
-        if name == "api_key":
-            raise InputError("judge.api_key", None, "a key, which would be written into the results", "api_key_env")
-        if name not in (source, *_OPTIONS[source]):
-            raise OptionError.unknown("judge", name, sorted((source, *_OPTIONS[source])))
-    for name in (source, "model") if source in ("base_url", "provider") else (source,):
-        if not isinstance(fields.get(name), str) or not fields[name]:
-            raise InputError(f"judge.{name}", None, describe(fields.get(name)), "a str")
-    return source, fields, support
-
-
-def _make(source: str, fields: Mapping[str, Any]) -> Judge:
-    options = dict(fields)
-    value = options.pop(source)
-    if source == "recorded":
-        path = Path(value).expanduser()
-        if not path.is_file():
-            raise DataError(f"judge.recorded: there is no file {path}")
-        return Recorded.read(path, **options)
-    if source == "nli":
-        return NliJudge(value, **options)
-    if source == "harness":
-        # By name: the harness is a host, and families don't import hosts.
-        harness_judge: Judge = importlib.import_module("tls_tasks.hosts.judge_model").from_options(
-            value, name=_harness_label(fields), **options
-        )
-        return harness_judge
-    cache, variable = options.pop("cache", None), options.pop("api_key_env", None)
-    if cache is not False:
-        options["cache"] = _default_cache() if cache in (None, True) else Path(str(cache)).expanduser()
-    if variable is not None:
-        options["api_key"] = read_key(str(variable))
-    make = from_endpoint if source == "base_url" else from_provider
-    return make(value, options.pop("model"), **options)
-
-
-def _harness_label(fields: Mapping[str, Any]) -> str:
-    """A model of the harness and its arguments, as on a command line."""
-    arguments = fields.get("model_args") or ""
-    if isinstance(arguments, Mapping):
-        arguments = ",".join(f"{name}={value}" for name, value in sorted(arguments.items()))
-    return f"{fields['harness']}({arguments})"
+    options = dict(spec)
+    value, support = options.pop(kind), options.pop("citation_support", None)
+    for name in options:
+        if name not in _KINDS[kind][1]:
+            raise OptionError.unknown("judge", name, sorted({kind, *_KINDS[kind][1]}))
+    if not isinstance(value, str) or not value:
+        raise InputError(f"judge.{kind}", None, describe(value), "a str")
+    return kind, value, options, support

@@ -3,19 +3,18 @@
 The client connects, waits and tries again. What it raises in the end is either a server that would refuse any question
 (:class:`~tls_tasks.core.errors.JudgeError`) or trouble with one question (:class:`Unanswered`).
 
-Below it is an HTTP transport with a deadline for each try as a whole and a limit on the size of an answer: the client's
-own timeout starts anew with every byte that arrives, and the client unpacks whatever it is sent. The transport asks for
-uncompressed answers and accepts no others, and reads each completely before the client sees it. Anything that isn't the
-answer of a chat model becomes an error after which the client tries again.
+Below it is an HTTP client of ours with a deadline for each try as a whole and a limit on the size of an answer: by
+itself ``openai`` waits anew with every byte that arrives, and unpacks whatever it is sent. Ours asks for uncompressed
+answers and accepts no others, and reads each completely before ``openai`` sees it. Anything that isn't the answer of a
+chat model becomes an error after which ``openai`` tries again.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Sequence
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import httpx
 from openai import APIError, APIStatusError, APITimeoutError, AsyncOpenAI
@@ -23,7 +22,7 @@ from openai import APIError, APIStatusError, APITimeoutError, AsyncOpenAI
 from tls_tasks.core.errors import JudgeError, TlsTasksError
 
 if TYPE_CHECKING:
-    from tls_tasks.reports.judges.endpoint import Endpoint
+    from tls_tasks.reports.judges.endpoint import Endpoint, JudgeStats
     from tls_tasks.reports.judges.prompts import Message
 
 LIMIT = 16_000_000
@@ -37,14 +36,6 @@ _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _OF_ONE_QUESTION = frozenset({"content_filter", "context_length_exceeded", "string_above_max_length"})
 
 
-class _Reply(NamedTuple):
-    """What a model wrote, and how many tokens it read and wrote."""
-
-    text: str
-    prompt_tokens: int
-    completion_tokens: int
-
-
 class Unanswered(TlsTasksError):
     """A question got no answer; ``reason`` becomes the verdict's."""
 
@@ -54,20 +45,11 @@ class Unanswered(TlsTasksError):
 
 
 class ChatClient:
-    """A connection to an endpoint, to be closed after use.
+    """A connection to an endpoint, to be closed after use; ``stats`` counts requests and tokens."""
 
-    Attributes:
-        transport: Counts the requests.
-    """
-
-    def __init__(self, endpoint: Endpoint) -> None:
-        self._endpoint = endpoint
-        # Reading the certificates takes longer than a question to a server at home: once is enough, if at all.
-        verify: Any = endpoint.url.startswith("https") and httpx.create_ssl_context()
-        trust_env = endpoint.host not in _LOOPBACK  # no proxy leads to this machine
-        senders = [httpx.AsyncClient(verify=verify, trust_env=trust_env) for _ in range(endpoint.max_in_flight)]
-        self.transport = _LimitedTransport(senders, endpoint.timeout, has_key=endpoint.api_key is not None)
-        http_client: Any = httpx.AsyncClient(transport=self.transport)  # openai 3 prefers httpx2, but takes this too
+    def __init__(self, endpoint: Endpoint, stats: JudgeStats) -> None:
+        self._endpoint, self._stats = endpoint, stats
+        http_client: Any = _LimitedClient(endpoint, stats)  # openai 3 prefers httpx2, but takes this too
         self.openai = AsyncOpenAI(
             base_url=endpoint.url,
             api_key=endpoint.api_key or "none",  # for None it would send OPENAI_API_KEY, whatever the server
@@ -77,7 +59,7 @@ class ChatClient:
             http_client=http_client,
         )
 
-    async def ask(self, messages: list[Message]) -> _Reply:
+    async def ask(self, messages: list[Message]) -> str:
         """The model's reply to messages.
 
         Raises:
@@ -91,12 +73,14 @@ class ChatClient:
         except APIError as error:
             raise self._sorted(error) from None
         content, usage = completion["choices"][0]["message"].get("content"), completion.get("usage")
+        for name in ("prompt_tokens", "completion_tokens"):
+            count = usage.get(name) if isinstance(usage, dict) else None
+            if isinstance(count, int) and count > 0:
+                setattr(self._stats, name, getattr(self._stats, name) + count)
         if isinstance(content, list):
             parts = [part.get("text") for part in content if isinstance(part, dict)]
             content = "".join(text for text in parts if isinstance(text, str))
-        counts = [usage.get(name) if isinstance(usage, dict) else 0 for name in ("prompt_tokens", "completion_tokens")]
-        text = content if isinstance(content, str) else ""
-        return _Reply(text, *(count if isinstance(count, int) and count > 0 else 0 for count in counts))
+        return content if isinstance(content, str) else ""
 
     def _sorted(self, error: APIError) -> Unanswered | JudgeError:
         if not isinstance(error, APIStatusError):
@@ -121,64 +105,51 @@ class ChatClient:
         return " ".join((words.replace(key, "***") if key else words).split())[:300]
 
 
-class _LimitedTransport(httpx.AsyncBaseTransport):
-    """Sends requests through HTTP clients and reads the answers completely, within limits.
+class _LimitedClient(httpx.AsyncClient):
+    """Reads answers completely, within limits; ``stats.tries`` counts the requests."""
 
-    Args:
-        clients: One for each request in flight: a connection pool costs more than the requests when many share it.
-        timeout: Seconds until a try is given up.
-        has_key: Whether to send the ``Authorization`` header, which the ``openai`` client always sets.
+    def __init__(self, endpoint: Endpoint, stats: JudgeStats) -> None:
+        super().__init__(
+            verify=endpoint.url.startswith("https"),  # reading the certificates takes longer than a question
+            trust_env=endpoint.host not in _LOOPBACK,  # no proxy leads to this machine
+            limits=httpx.Limits(),  # the judge keeps its own
+        )
+        self._endpoint, self._stats = endpoint, stats
 
-    Attributes:
-        n_sent: How many requests have been sent.
-    """
-
-    def __init__(self, clients: Sequence[httpx.AsyncClient], timeout: float, has_key: bool) -> None:
-        self._idle, self._timeout, self._has_key = list(clients), timeout, has_key
-        self.n_sent = 0
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+    async def send(self, request: httpx.Request, **options: Any) -> httpx.Response:
         """Send one request.
 
         Raises:
             httpx.ReadTimeout: The answer was not complete in time.
             httpx.DecodingError: The answer is too long, or not that of a chat model.
         """
-        self.n_sent += 1
+        self._stats.tries += 1
         request.headers["Accept-Encoding"] = "identity"
-        if not self._has_key:
-            request.headers.pop("Authorization", None)
+        if self._endpoint.api_key is None:
+            request.headers.pop("Authorization", None)  # the openai client always sets it
         try:
-            status, headers, content = await asyncio.wait_for(self._exchange(request), self._timeout)
+            response, content = await asyncio.wait_for(self._exchange(request), self._endpoint.timeout)
         except asyncio.TimeoutError:  # not the builtin TimeoutError before Python 3.11
-            raise httpx.ReadTimeout(f"no answer within {self._timeout:g} s") from None
-        kept = {name: headers[name] for name in _KEPT_HEADERS if name in headers}
-        status, code = _status_and_code(status, content)
+            raise httpx.ReadTimeout(f"no answer within {self._endpoint.timeout:g} s") from None
+        kept = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
+        status, code = _status_and_code(response.status_code, content)
         if str(code) in _OUT_OF_CREDIT:
             kept["x-should-retry"] = "false"
-        return httpx.Response(status, headers={**kept, "Content-Type": "application/json"}, content=content)
+        headers = {**kept, "Content-Type": "application/json"}
+        return httpx.Response(status, headers=headers, content=content, request=request)
 
-    async def aclose(self) -> None:
-        """Close all connections."""
-        for client in self._idle:
-            await client.aclose()
-
-    async def _exchange(self, request: httpx.Request) -> tuple[int, httpx.Headers, bytes]:
-        client = self._idle.pop()
-        try:
-            response = await client.send(request, stream=True)
-            async with aclosing(response):
-                content = bytearray()
-                async for chunk in response.aiter_raw():
-                    content += chunk
-                    if len(content) > LIMIT:
-                        raise httpx.DecodingError(f"the answer has more than {LIMIT:,} bytes")
-        finally:
-            self._idle.append(client)
+    async def _exchange(self, request: httpx.Request) -> tuple[httpx.Response, bytes]:
+        response = await super().send(request, stream=True)
+        async with aclosing(response):
+            content = bytearray()
+            async for chunk in response.aiter_raw():
+                content += chunk
+                if len(content) > LIMIT:
+                    raise httpx.DecodingError(f"the answer has more than {LIMIT:,} bytes")
         encoding = response.headers.get("content-encoding", "identity")
         if encoding != "identity":
             raise httpx.DecodingError(f"the answer is encoded as {encoding!r:.40}, which was not asked for")
-        return response.status_code, response.headers, bytes(content)
+        return response, bytes(content)
 
 
 def _status_and_code(status: int, content: bytes) -> tuple[int, object]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NoReturn
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.rows import describe
@@ -25,20 +25,16 @@ TEXT_NAMES = ("text", "contents", "body")
 """Where they keep its text."""
 
 
-class _Bundled(NamedTuple):
-    """What :func:`write_bundle` did: how many documents it wrote, and the cited ids that are in no collection."""
-
-    n_documents: int
-    missing: tuple[str, ...]
-
-
-def write_bundle(path: str | Path, reports: Iterable[Report], documents: Any) -> _Bundled:
+def write_bundle(path: str | Path, reports: Iterable[Report], documents: Any) -> tuple[int, tuple[str, ...]]:
     """Write the documents that reports cite, each once, in the order of citation.
 
     Args:
         path: The file to write, JSON Lines.
         reports: The reports.
         documents: Anything that :func:`~tls_tasks.reports.documents.look_up` takes.
+
+    Returns:
+        How many documents were written, and the cited ids that are in no collection.
     """
     source = look_up(documents)
     kept: dict[tuple[str, str], dict[str, str]] = {}
@@ -54,7 +50,7 @@ def write_bundle(path: str | Path, reports: Iterable[Report], documents: Any) ->
                     break
             else:
                 missing.add(doc_id)
-    return _Bundled(write_rows(Path(path), kept.values()), tuple(sorted(missing)))
+    return write_rows(Path(path), kept.values()), tuple(sorted(missing))
 
 
 def read_bundle(path: str | Path) -> dict[str, Any]:
@@ -128,9 +124,6 @@ class _DataOnly(pickle.Unpickler):
 
     def find_class(self, module: str, name: str) -> NoReturn:
         raise pickle.UnpicklingError(f"it asks for {module}.{name}, which plain data don't need; nothing in it was run")
-
-    def persistent_load(self, pid: Any) -> NoReturn:
-        raise pickle.UnpicklingError("it refers to an object outside; nothing in it was run")
 
 
 def _read_lookup(path: Path) -> dict[str, Any]:

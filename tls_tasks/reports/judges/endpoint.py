@@ -15,16 +15,14 @@ from collections.abc import Coroutine, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import strip_thinking
 from tls_tasks.core.options import check_whole_number
-from tls_tasks.core.rows import describe
-from tls_tasks.reports.judges.cache import VerdictCache
 from tls_tasks.reports.judges.prompts import SECOND_TRY, Message, neutral, prompts_hash, render
-from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, distinct
-from tls_tasks.reports.judges.verdicts import shorten, verdict_in
+from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, shorten, verdict_in
+from tls_tasks.reports.judges.store import VerdictCache
 from tls_tasks.reports.types import Query, Verdict
 
 if TYPE_CHECKING:
@@ -54,7 +52,6 @@ class Endpoint:
             name, and of what makes two requests the same.
         cache: Where verdicts are kept, a file or a cache; by default in memory, as long as the judge lives.
         max_in_flight: How many requests are under way at a time.
-        progress: Whether to show a bar on stderr; by default if that is a terminal.
         window: How many characters of a document are shown at a time, see
             :func:`~tls_tasks.reports.judges.questions.ask_in_windows`.
         timeout: Seconds until a try is given up.
@@ -70,7 +67,6 @@ class Endpoint:
     parameters: Mapping[str, Any] | None = None
     cache: VerdictCache | str | Path | None = None
     max_in_flight: int = 16
-    progress: bool | None = None
     window: int = WINDOW
     timeout: float = 60.0
     max_tries: int = 7
@@ -97,8 +93,6 @@ class Endpoint:
         check_whole_number("window", self.window, 100)
         if not isinstance(self.timeout, int | float) or not 0 < self.timeout < math.inf:
             raise InputError("timeout", None, repr(self.timeout), "a number of seconds above 0")
-        if not isinstance(self.parameters, Mapping | None):
-            raise InputError("parameters", None, describe(self.parameters), "a mapping of names to JSON values")
         try:
             json.dumps(self.sent, allow_nan=False)
         except (TypeError, ValueError) as error:
@@ -145,10 +139,8 @@ class JudgeStats:
     seconds: float = 0.0
 
 
-class _Question(NamedTuple):
-    query: Query
-    messages: list[Message]
-    key: str
+_Question = tuple[str, list[Message]]
+"""What is sent, after its key in the cache."""
 
 
 class ChatJudge:
@@ -187,10 +179,10 @@ class ChatJudge:
 
     def _ask(self, queries: Sequence[Query]) -> list[Verdict]:
         start = time.perf_counter()
-        kept, positions = distinct(queries)
-        questions = [self._question(query) for query in kept]
-        verdicts = self.cache.get([question.key for question in questions])
-        missing = [question for question in questions if question.key not in verdicts]
+        asked = [self._question(query) for query in queries]
+        questions = dict(asked)
+        verdicts = self.cache.get(list(questions))
+        missing = [question for question in questions.items() if question[0] not in verdicts]
         self.stats.distinct += len(questions)
         self.stats.cached += len(verdicts)
         if missing:
@@ -198,15 +190,15 @@ class ChatJudge:
             try:
                 _run(self._ask_all(waiting, verdicts))
             finally:
-                waiting.clear()  # after an interrupt, nothing more is sent
+                waiting.clear()  # after an interrupt, which a thread doesn't notice, nothing more is sent
                 self.stats.seconds += time.perf_counter() - start
-            self._warn([verdicts[question.key] for question in missing])
-        return [verdicts[questions[position].key] for position in positions]
+            self._warn([verdicts[key] for key, _ in missing])
+        return [verdicts[key] for key, _ in asked]
 
     def _question(self, query: Query) -> _Question:
         messages = render(query)
         request = json.dumps([self.endpoint.model, messages, self.endpoint.sent], sort_keys=True)
-        return _Question(query, messages, hashlib.sha256(request.encode()).hexdigest())
+        return hashlib.sha256(request.encode()).hexdigest(), messages
 
     async def _ask_all(self, waiting: deque[_Question], verdicts: dict[str, Verdict]) -> None:
         """Put the verdicts on all waiting questions into ``verdicts``."""
@@ -216,30 +208,29 @@ class ChatJudge:
 
         # A server that was down has one failure left before it counts as down again.
         self._n_failures = min(self._n_failures, self.endpoint.give_up_after - 1)
-        client = ChatClient(self.endpoint)
-        progress = self.endpoint.progress
-        try:
-            async with client.openai:
-                with tqdm(total=len(waiting), desc="judge", disable=None if progress is None else not progress) as bar:
+        client = ChatClient(self.endpoint, self.stats)
+        async with client.openai:
+            with tqdm(total=len(waiting), desc="judge", disable=None) as bar:
 
-                    async def work() -> None:
-                        while waiting:
-                            question = waiting.popleft()
-                            verdicts[question.key] = await self._answer(client, question)
-                            bar.update()
+                async def work() -> None:
+                    while waiting:
+                        key, messages = waiting.popleft()
+                        verdicts[key] = await self._answer(client, key, messages)
+                        bar.update()
 
-                    await _all_or_none([work() for _ in range(min(self.endpoint.max_in_flight, len(waiting)))])
-        finally:
-            self.stats.tries += client.transport.n_sent
+                try:
+                    await asyncio.gather(*(work() for _ in range(min(self.endpoint.max_in_flight, len(waiting)))))
+                finally:
+                    waiting.clear()  # nor after a refusal
 
-    async def _answer(self, client: ChatClient, question: _Question) -> Verdict:
+    async def _answer(self, client: ChatClient, key: str, messages: list[Message]) -> Verdict:
         down = self._n_failures >= self.endpoint.give_up_after
-        verdict = Verdict(None, "down") if down else await self._verdict(client, question.messages)
+        verdict = Verdict(None, "down") if down else await self._verdict(client, messages)
         if verdict.value is None:
             self.stats.failed += 1
         else:
             self.stats.answered += 1
-            self.cache.store(question.key, verdict)
+            self.cache.store(key, verdict)
         return verdict
 
     async def _verdict(self, client: ChatClient, messages: list[Message]) -> Verdict:
@@ -247,21 +238,15 @@ class ChatJudge:
         from tls_tasks.reports.judges.client import Unanswered
 
         try:
-            text = await self._text(client, messages)
+            text = await client.ask(messages)
             verdict = verdict_in(text)
             if verdict.value is None:
-                verdict = verdict_in(await self._text(client, _second_try(messages, text)))
+                verdict = verdict_in(await client.ask(_second_try(messages, text)))
         except Unanswered as error:
             self._n_failures += error.reason != "refused"
             return Verdict(None, error.reason, shorten(str(error)))
         self._n_failures = 0
         return verdict
-
-    async def _text(self, client: ChatClient, messages: list[Message]) -> str:
-        reply = await client.ask(messages)
-        self.stats.prompt_tokens += reply.prompt_tokens
-        self.stats.completion_tokens += reply.completion_tokens
-        return reply.text
 
     def _warn(self, verdicts: Sequence[Verdict]) -> None:
         reasons = Counter(verdict.reason for verdict in verdicts if verdict.value is None)
@@ -316,14 +301,3 @@ def _run(work: Coroutine[Any, Any, None]) -> None:
         thread.submit(asyncio.run, work).result()
     finally:
         thread.shutdown(wait=False)  # an interrupt is raised at once
-
-
-async def _all_or_none(works: Sequence[Coroutine[Any, Any, None]]) -> None:
-    """Run all; the first exception stops the others and is raised."""
-    tasks = [asyncio.ensure_future(work) for work in works]
-    try:
-        await asyncio.gather(*tasks)
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)

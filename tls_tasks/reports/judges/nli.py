@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tls_tasks.core.errors import InputError, MissingExtraError
-from tls_tasks.reports.judges.callable import from_probability
-from tls_tasks.reports.judges.questions import distinct
+from tls_tasks.reports.judges.questions import distinct, from_probability
 from tls_tasks.reports.types import Query, Verdict
 
 
@@ -45,7 +44,12 @@ class NliJudge:
         self._device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         self._tokenizer: Any = AutoTokenizer.from_pretrained(model)
         self._model = AutoModelForSequenceClassification.from_pretrained(model).to(self._device)
-        self._entailment = _entailment_label(self._model.config.id2label, model)
+        labels = self._model.config.id2label
+        entailing = [int(label) for label in labels if str(labels[label]).lower().startswith("entail")]
+        if not entailing:
+            got = f"{model} with labels {sorted(labels.values())}"
+            raise InputError("model", None, got, "a label that begins with 'entail'")
+        self._entailment = entailing[0]
         known = [self._tokenizer.model_max_length, getattr(self._model.config, "max_position_embeddings", None) or 512]
         self._max_length = max_length or min([512, *known])
         self._batch_size = batch_size
@@ -103,12 +107,3 @@ class NliJudge:
             for index, probability in zip(members, scores.tolist(), strict=True):
                 probabilities[index] = probability
         return probabilities
-
-
-def _entailment_label(labels: dict[int, str], model: str) -> int:
-    for number, label in labels.items():
-        if str(label).lower().startswith("entail"):
-            return int(number)
-    raise InputError(
-        "model", None, f"{model} with labels {sorted(labels.values())}", "a label that begins with 'entail'"
-    )

@@ -20,13 +20,13 @@ from itertools import count, product
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.files import read_objects, write_rows
-from tls_tasks.reports.judges.verdicts import read_verdict, shorten
+from tls_tasks.reports.judges.questions import read_verdict, shorten
 from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 
-KIND_NAMES: Mapping[str, str] = {
+_KIND_NAMES: Mapping[str, str] = {
     **{kind: kind for kind in QUERY_KINDS},
     "citation_relevance": "citation_support",
     "check_relevance": "citation_support",
@@ -41,15 +41,66 @@ _IDENTIFYING: Mapping[str, tuple[str, ...]] = {
     "nugget_agreement": ("sentence", "question", "answer"),
 }
 _RESTRICTIONS = ("request_id", "run_id", "scope")
+PARTS = ("sentence", "doc_id", "question", "answer", *_RESTRICTIONS)
+"""What tells two questions of a kind apart."""
+
 _WORDS = {True: "YES", False: "NO", None: None}
 
 _Key = tuple[Any, ...]
 
 
-class _Recorded(NamedTuple):
+class Judgment(NamedTuple):
+    """A line of a recording: what a judge said to one question.
+
+    Attributes:
+        place: Where the line is.
+        kind: One of :data:`~tls_tasks.reports.types.QUERY_KINDS`.
+        key: A hash of the question; empty if the line has none.
+        parts: Those of :data:`PARTS` that are known.
+        attempts: What was said at the first, second … try, word by word.
+        verdict: That of the last attempt that can be read.
+    """
+
     place: str
+    kind: str
+    key: str
+    parts: Mapping[str, str]
     attempts: tuple[Any, ...]
     verdict: Verdict
+
+
+def read_judgment(row: Any, place: str) -> Judgment:
+    """Read a line of a recording, long or short.
+
+    Raises:
+        InputError: Not such a line.
+
+    Example:
+        >>> row = {"kind": "check_negative", "sentence": "s", "verdict": "NO."}
+        >>> read_judgment(row, "line 1")[:4]
+        ('line 1', 'negative', '', {'sentence': 's'})
+    """
+    if not isinstance(row, Mapping):
+        raise InputError(place, None, describe(row), "a line of a recording: a dict")
+    kind, key = _kind(row.get("kind"), place), row.get("key")
+    about, fields = (value if isinstance(value := row.get(name), Mapping) else {} for name in ("about", "fields"))
+    known = {**about, "sentence": None, **row, **fields}  # about.sentence is a number, not the text
+    parts = {name: str(known[name]) for name in PARTS if known.get(name) is not None}
+    return Judgment(place, kind, key if isinstance(key, str) else "", parts, *_said(row, place))
+
+
+def keep(judgments: dict[_Key, Judgment], question: _Key, new: Judgment) -> None:
+    """Keep what a judge said to a question; of several lines the first with a verdict counts.
+
+    Raises:
+        InputError: Another line contradicts this one.
+    """
+    known, value = judgments.setdefault(question, new), new.verdict.value
+    if known.verdict.value is None and value is not None:
+        judgments[question] = new
+    elif value not in (None, known.verdict.value):
+        said = f"{_WORDS[value]} to a {new.kind} question to which {known.place} says {_WORDS[known.verdict.value]}"
+        raise InputError(new.place, None, said, "the verdicts of one judge")
 
 
 class Recorded:
@@ -82,16 +133,17 @@ class Recorded:
     ) -> None:
         if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
             raise InputError("judge", None, describe(rows), "a list of lines of a recording")
-        self._recorded: dict[_Key, _Recorded] = {}
+        self._judgments: dict[_Key, Judgment] = {}
         judges: dict[str, None] = {}
         for place, row in zip(places or (f"judge[{number}]" for number in count()), rows, strict=False):
-            if not isinstance(row, Mapping):
-                raise InputError(place, None, describe(row), "a line of a recording: a dict")
-            self._add(row, place)
+            judgment = read_judgment(row, place)
+            keep(self._judgments, _key(judgment), judgment)
             if isinstance(row.get("judge"), str):
                 judges[row["judge"]] = None
         self._defaults = {
-            _kind(kind, "defaults"): _recorded({"verdict": word}, "defaults") for kind, word in (defaults or {}).items()
+            known: Judgment("defaults", known, "", {}, *_said({"verdict": word}, "defaults"))
+            for kind, word in (defaults or {}).items()
+            for known in [_kind(kind, "defaults")]
         }
         self.name = name or "+".join(judges) or "recorded"
 
@@ -100,22 +152,20 @@ class Recorded:
         """The judge of a recording in a JSON Lines file.
 
         Raises:
-            DataError: A file or a line that can't be read; names file and line.
+            DataError: A file that can't be read.
+            InputError: As for rows; names file and line.
         """
-        rows = list(read_objects(Path(path)))
-        try:
-            return cls([row for _, row in rows], defaults=defaults, name=name, places=[place for place, _ in rows])
-        except InputError as error:
-            raise DataError(str(error)) from error
+        lines = list(read_objects(Path(path)))
+        return cls([row for _, row in lines], defaults=defaults, name=name, places=[place for place, _ in lines])
 
     def __len__(self) -> int:
         """How many verdicts it knows."""
-        return len(self._recorded)
+        return len(self._judgments)
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """One verdict per query, in order; ``missing`` where nothing is recorded."""
         found = [self._find(query) for query in queries]
-        return [Verdict(None, "missing") if recorded is None else recorded.verdict for recorded in found]
+        return [Verdict(None, "missing") if judgment is None else judgment.verdict for judgment in found]
 
     def tries(self, query: Query) -> tuple[Any, ...]:
         """What was said at the first, second … try, word by word; empty where nothing is recorded.
@@ -128,21 +178,9 @@ class Recorded:
         found = self._find(query)
         return () if found is None else found.attempts
 
-    def _find(self, query: Query) -> _Recorded | None:
-        for key in _keys(query):
-            if key in self._recorded:
-                return self._recorded[key]
-        return self._defaults.get(query.kind)
-
-    def _add(self, row: Mapping[str, Any], place: str) -> None:
-        key, new = _key(row, place), _recorded(row, place)
-        known, value = self._recorded.get(key), new.verdict.value
-        if known is None or known.verdict.value is None:
-            if known is None or value is not None:
-                self._recorded[key] = new
-        elif value not in (None, known.verdict.value):
-            said = f"{_WORDS[value]} to a {key[1]} question to which {known.place} says {_WORDS[known.verdict.value]}"
-            raise InputError(place, None, said, "the verdicts of one judge")
+    def _find(self, query: Query) -> Judgment | None:
+        known = (self._judgments[key] for key in _keys(query) if key in self._judgments)
+        return next(known, self._defaults.get(query.kind))
 
 
 class Recorder:
@@ -216,38 +254,33 @@ def _question_key(kind: str, fields: Mapping[str, str]) -> str:
 def _keys(query: Query) -> list[_Key]:
     """Where a query's verdict may be recorded, the most specific first."""
     parts = {**query.about, **query.fields}
-    identity = "fields", query.kind, *(parts.get(name) for name in _IDENTIFYING.get(query.kind, ()))
-    restrictions = (dict.fromkeys((_text(query.about.get(name)), None)) for name in _RESTRICTIONS)
-    key = "key", query.kind, _question_key(query.kind, query.fields)
+    identity = query.kind, *(parts.get(name) for name in _IDENTIFYING.get(query.kind, ()))
+    restrictions = (
+        dict.fromkeys((None if name not in query.about else str(query.about[name]), None)) for name in _RESTRICTIONS
+    )
+    key = query.kind, _question_key(query.kind, query.fields)
     return [key, *((*identity, *fit) for fit in product(*restrictions))]
 
 
-def _key(row: Mapping[str, Any], place: str) -> _Key:
+def _key(judgment: Judgment) -> _Key:
     """Where a line is kept."""
-    kind = _kind(row.get("kind"), place)
-    if isinstance(row.get("key"), str):
-        return "key", kind, row["key"]
-    fields, about = (value if isinstance(value := row.get(name), Mapping) else {} for name in ("fields", "about"))
-    parts = {**about, **row, **fields}
+    kind, parts = judgment.kind, judgment.parts
+    if judgment.key:
+        return kind, judgment.key
     for name in _IDENTIFYING[kind]:
-        if not isinstance(parts.get(name), str):
-            raise InputError(f"{place}: {name}", None, describe(parts.get(name)), "a str, or a key or fields")
-    identity = (parts[name] for name in _IDENTIFYING[kind])
-    return "fields", kind, *identity, *(_text(parts.get(name)) for name in _RESTRICTIONS)
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
+        if name not in parts:
+            raise InputError(f"{judgment.place}: {name}", None, "nothing", "a str, or a key or fields")
+    return kind, *(parts[name] for name in _IDENTIFYING[kind]), *(parts.get(name) for name in _RESTRICTIONS)
 
 
 def _kind(kind: Any, place: str) -> str:
-    if not isinstance(kind, str) or kind not in KIND_NAMES:
-        raise OptionError.unknown(f"{place}: kind", kind, KIND_NAMES)
-    return KIND_NAMES[kind]
+    if not isinstance(kind, str) or kind not in _KIND_NAMES:
+        raise OptionError.unknown(f"{place}: kind", kind, _KIND_NAMES)
+    return _KIND_NAMES[kind]
 
 
-def _recorded(row: Mapping[str, Any], place: str) -> _Recorded:
-    """The verdict of a line: the last attempt that can be read."""
+def _said(row: Mapping[str, Any], place: str) -> tuple[tuple[Any, ...], Verdict]:
+    """The attempts of a line, and its verdict."""
     attempts = row.get("attempts")
     said = (*(attempts if isinstance(attempts, list) else ()), row.get("verdict"))
     if "verdict" not in row or any(word is not None and not isinstance(word, str | bool) for word in said):
@@ -260,4 +293,4 @@ def _recorded(row: Mapping[str, Any], place: str) -> _Recorded:
     probability = row.get("probability")
     known = probability if isinstance(probability, float | int) and not isinstance(probability, bool) else None
     raw = row.get("raw", word if isinstance(word, str) else "")
-    return _Recorded(place, said, Verdict(value, str(reason), shorten(str(raw)), known, cached=True))
+    return said, Verdict(value, str(reason), shorten(str(raw)), known, cached=True)

@@ -1,35 +1,114 @@
-"""A collection of documents on disk: millions of them, not held in memory, each found in a tenth of a millisecond.
+"""What judges keep on disk, in sqlite: verdicts that were given, and documents by the million.
 
-One sqlite file with a row per document, its text compressed, and an index on the ids. A compressed news article fits
-into a page of 8 KB. (A table clustered by id would move the texts to overflow pages, where compression gains nothing.)
+Threads may share both.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
+import threading
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
+from tls_tasks.reports.files import replaced
+from tls_tasks.reports.types import Verdict
 
-_APPLICATION = 1953264757  # "tlsu": tells our files from other sqlite files
-_SCHEMA = f"""
+# Verdicts outlive the process; a power cut may cost the last ones. tls-tasks 0.1.0 wrote the column `line`.
+_VERDICTS = """
+PRAGMA journal_mode = WAL;
+PRAGMA synchronous = NORMAL;
+CREATE TABLE IF NOT EXISTS verdicts (
+    request TEXT PRIMARY KEY, value INTEGER NOT NULL, raw TEXT NOT NULL, probability REAL, line TEXT NOT NULL
+) WITHOUT ROWID;
+"""
+
+# A compressed news article fits into a page of 8 KB. A table clustered by id would move the texts to overflow pages,
+# where compression gains nothing; an index that is made at the end is sorted once, on disk.
+_DOCUMENTS = """
 PRAGMA page_size = 8192;
 PRAGMA journal_mode = OFF;
 PRAGMA synchronous = OFF;
-PRAGMA application_id = {_APPLICATION};
 CREATE TABLE documents (id TEXT NOT NULL, packed BLOB NOT NULL);
 """
+
+
+class VerdictCache:
+    """Verdicts by request: whatever happens to a run, a question that a judge has answered is not asked again.
+
+    Several processes may use a file at a time. The key is a hash of model, messages and parameters, so that a changed
+    prompt is a new question. Only readable verdicts are kept; a question without one is asked again. Two servers with
+    different models of one name need two caches.
+
+    Args:
+        path: The file, created if it doesn't exist; None keeps verdicts in memory, as long as the object lives.
+
+    Raises:
+        DataError: The file can't be opened, or is not a cache.
+
+    Example:
+        >>> cache = VerdictCache()
+        >>> cache.store("k", Verdict(True, raw="YES"))
+        >>> cache.get(["k", "other"])
+        {'k': Verdict(value=True, reason='', raw='YES', probability=None, cached=True)}
+    """
+
+    def __init__(self, path: str | Path | None = None) -> None:
+        self._place = f"{path}: cache of verdicts"
+        self._lock = threading.Lock()
+        with _naming(self._place):
+            if path is not None:
+                Path(path).parent.mkdir(parents=True, exist_ok=True)
+            self._connection = sqlite3.connect(
+                path or ":memory:",
+                timeout=60.0,  # for other processes to finish writing, which takes them microseconds
+                isolation_level=None,  # each statement is a transaction
+                check_same_thread=False,  # the lock takes care of that
+            )
+            self._connection.executescript(_VERDICTS)
+
+    def get(self, requests: Sequence[str]) -> dict[str, Verdict]:
+        """The verdicts that are known, by request."""
+        rows = self._run(
+            "SELECT request, value, raw, probability FROM verdicts WHERE request IN (SELECT value FROM json_each(?))",
+            json.dumps(list(requests)),
+        )
+        return {
+            request: Verdict(bool(value), "", raw, probability, cached=True)
+            for request, value, raw, probability in rows
+        }
+
+    def store(self, request: str, verdict: Verdict) -> None:
+        """Keep a verdict at once, unless it has no value or the request already has one.
+
+        Raises:
+            DataError: The file can't be written: the disk is full, or another process has locked it for a minute.
+        """
+        if verdict.value is not None:
+            values = (request, int(verdict.value), verdict.raw, verdict.probability)
+            self._run("INSERT OR IGNORE INTO verdicts VALUES (?, ?, ?, ?, '')", *values)
+
+    def __len__(self) -> int:
+        """How many verdicts there are."""
+        return int(self._run("SELECT count(*) FROM verdicts")[0][0])
+
+    def close(self) -> None:
+        """Close the file."""
+        self._connection.close()
+
+    def _run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
+        with self._lock, _naming(self._place):
+            return self._connection.execute(statement, values).fetchall()
 
 
 class DocumentStore(Mapping[str, dict[str, str]]):
     """A store written by :func:`build_store`: a mapping of document ids to ``{"title": …, "text": …}``.
 
-    Threads and forked processes may share it.
+    Nothing is held in memory, and each document is found in a tenth of a millisecond. Forked processes may share it.
 
     Args:
         path: The file.
@@ -48,18 +127,13 @@ class DocumentStore(Mapping[str, dict[str, str]]):
     """
 
     def __init__(self, path: str | Path) -> None:
-        self.path = Path(path)
-        if not self.path.is_file():
-            raise DataError(f"{self.path}: no such file; tls-tasks build-store makes one")
+        if not Path(path).is_file():
+            raise DataError(f"{path}: no such file; tls-tasks build-store makes one")
+        self._place = f"{path}: store of documents"
         # Read-only and immutable: no locks, so that threads and forks may share it, and the disk may be read-only.
-        uri = f"{self.path.resolve().as_uri()}?mode=ro&immutable=1"
+        uri = f"{Path(path).resolve().as_uri()}?mode=ro&immutable=1"
         self._connection = sqlite3.connect(uri, uri=True, check_same_thread=False)
-        try:
-            ((application,),) = self._run("PRAGMA application_id")
-        except sqlite3.DatabaseError as error:
-            raise DataError(f"{self.path}: not a store of documents: {error}") from error
-        if application != _APPLICATION:
-            raise DataError(f"{self.path}: a database, but not a store of documents")
+        self.get("")  # any other file is refused now
 
     def __getitem__(self, doc_id: str) -> dict[str, str]:
         """The document.
@@ -68,16 +142,14 @@ class DocumentStore(Mapping[str, dict[str, str]]):
             KeyError: There is no document with this id.
             DataError: The file is damaged.
         """
-        try:
-            rows = self._run("SELECT packed FROM documents WHERE id = ?", doc_id)
-        except UnicodeEncodeError:  # a lone surrogate: sqlite has UTF-8 only
-            rows = []
-        if not rows:
-            raise KeyError(doc_id)
-        try:
-            document: dict[str, str] = json.loads(zlib.decompress(rows[0][0]).decode("utf-8", "surrogatepass"))
-        except (zlib.error, ValueError) as error:
-            raise DataError(f"{self.path}: document {doc_id!r} is damaged: {error}") from error
+        with _naming(self._place):
+            try:
+                row = self._connection.execute("SELECT packed FROM documents WHERE id = ?", (doc_id,)).fetchone()
+            except UnicodeEncodeError:  # a lone surrogate: sqlite has UTF-8 only
+                row = None
+            if row is None:
+                raise KeyError(doc_id)
+            document: dict[str, str] = json.loads(zlib.decompress(row[0]).decode("utf-8", "surrogatepass"))
         return document
 
     def __iter__(self) -> Iterator[str]:
@@ -87,10 +159,7 @@ class DocumentStore(Mapping[str, dict[str, str]]):
 
     def __len__(self) -> int:
         """How many documents there are."""
-        return int(self._run("SELECT count(*) FROM documents")[0][0])
-
-    def _run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
-        return self._connection.execute(statement, values).fetchall()
+        return int(self._connection.execute("SELECT count(*) FROM documents").fetchone()[0])
 
 
 def build_store(path: str | Path, documents: Iterable[tuple[str, Mapping[str, Any]]]) -> int:
@@ -107,38 +176,29 @@ def build_store(path: str | Path, documents: Iterable[tuple[str, Mapping[str, An
     Raises:
         DataError: A repeated id, or a disk that is full.
     """
-    path = Path(path)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.unlink(missing_ok=True)
-        try:
-            n_documents = _fill(unfinished, documents)
-            unfinished.replace(path)
-        finally:
-            unfinished.unlink(missing_ok=True)
-    except (sqlite3.Error, OSError) as error:
-        raise DataError(f"{path}: can't be written: {error}") from error
-    return n_documents
-
-
-def _fill(path: Path, documents: Iterable[tuple[str, Mapping[str, Any]]]) -> int:
-    connection = sqlite3.connect(path)
-    try:
-        connection.executescript(_SCHEMA)
+    with _naming(str(path)), replaced(Path(path)) as file, closing(sqlite3.connect(file)) as connection:
+        connection.executescript(_DOCUMENTS)
         rows = ((doc_id, _packed(document)) for doc_id, document in documents)
         connection.executemany("INSERT INTO documents VALUES (?, ?)", rows)
+        n_documents = connection.total_changes
         try:
-            connection.execute("CREATE UNIQUE INDEX by_id ON documents (id)")  # last: sorted once, on disk
+            connection.execute("CREATE UNIQUE INDEX by_id ON documents (id)")
         except sqlite3.IntegrityError:
-            ((twice,),) = connection.execute("SELECT id FROM documents GROUP BY id HAVING count(*) > 1 LIMIT 1")
+            (twice,) = connection.execute("SELECT id FROM documents GROUP BY id HAVING count(*) > 1").fetchone()
             raise DataError(f"document {twice!r} comes twice") from None
         connection.commit()
-        return int(connection.execute("SELECT count(*) FROM documents").fetchone()[0])
-    finally:
-        connection.close()
+    return n_documents
 
 
 def _packed(document: Mapping[str, Any]) -> bytes:
     kept = {"title": document.get("title") or "", "text": document["text"]}
     return zlib.compress(json.dumps(kept, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+
+
+@contextmanager
+def _naming(place: str) -> Iterator[None]:
+    """Raise trouble with a file as a DataError that says which."""
+    try:
+        yield
+    except (sqlite3.Error, zlib.error, OSError) as error:
+        raise DataError(f"{place}: {error}") from error

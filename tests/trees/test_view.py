@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tls_tasks.text.terminal import width
-from tls_tasks.trees.options import resolve_options
-from tls_tasks.trees.plan import make_plan
+from tls_tasks.trees.plan import make_plan, resolve_options
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.types import AnyOf
 from tls_tasks.trees.view import LEAST_COLUMNS, MARKS, _value_text, compare, legend, render

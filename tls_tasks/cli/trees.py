@@ -95,7 +95,7 @@ def _leaf_metrics(arguments: list[str], node: Any) -> dict[Any, list[str]] | Non
     """
     from tls_tasks.trees.types import leaves_of, path_name
 
-    paths = {path_name(path): path for path, _ in leaves_of(node)}
+    paths = {path_name(path): path for path in leaves_of(node)}
     chosen: dict[Any, list[str]] = {}
     for argument in arguments:
         where, equals, name = argument.rpartition("=")

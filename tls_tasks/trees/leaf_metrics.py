@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
-from tls_tasks.trees.compliance import base_type
 from tls_tasks.trees.leaf_base import LeafMetric
 from tls_tasks.trees.leaf_custom import custom_metric
 from tls_tasks.trees.leaf_text import TEXT_METRICS
@@ -23,7 +22,7 @@ TREEVAL_METRICS: Mapping[str, Callable[..., LeafMetric]] = {
 }
 """treeval's names for what they mean there; with ``compat="treeval"`` they come before ours."""
 
-DEFAULT_METRICS: Mapping[Hashable, tuple[str, ...]] = {
+DEFAULT_METRICS: Mapping[str, tuple[str, ...]] = {
     "string": ("indel_ratio",),
     "integer": ("exact_match",),
     "number": ("exact_match",),
@@ -36,19 +35,8 @@ DEFAULT_METRICS: Mapping[Hashable, tuple[str, ...]] = {
 
 _HINTS = {
     "levenshtein": "'indel_ratio', which treeval calls so, or 'levenshtein_similarity'",
-    "exact": "'exact_match'",
     "bertscore": "evaluate.load('bertscore') itself, with result_key='f1' and the model's language",
 }
-
-
-def default_metrics(label: Hashable) -> tuple[str, ...]:
-    """The metrics that a leaf of this type has by default.
-
-    Example:
-        >>> default_metrics("str"), default_metrics("isbn")
-        (('indel_ratio',), ('exact_match',))
-    """
-    return DEFAULT_METRICS.get(base_type(label), ("exact_match",))
 
 
 def resolve_metric(
@@ -56,8 +44,6 @@ def resolve_metric(
     *,
     name: str | None = None,
     normalize: str | Sequence[str] = (),
-    score_range: tuple[float, float] | None = None,
-    higher_is_better: bool | None = None,
     compat: str | None = None,
     **options: Any,
 ) -> LeafMetric:
@@ -69,10 +55,8 @@ def resolve_metric(
             ``{"metric": "exact_match", "tolerance": 0.01}``.
         name: Key in results instead of the metric's own name.
         normalize: Names of :data:`~tls_tasks.text.normalizers.NORMALIZERS`, applied to both texts in this order.
-        score_range: Of somebody else's metric: least and greatest score.
-        higher_is_better: Of somebody else's metric: direction.
         compat: ``treeval``: its names mean what they mean there.
-        options: The metric's own.
+        options: The metric's own; of somebody else's those of ``custom_metric``.
 
     Raises:
         OptionError: No metric of this name.
@@ -88,18 +72,16 @@ def resolve_metric(
         ...
         tls_tasks.core.errors.InputError: metric: got 'levenshtein', expected 'indel_ratio', which treeval calls so, or 'levenshtein_similarity'
     """  # noqa: E501 - the message is one line
-    plug = {"score_range": score_range, "higher_is_better": higher_is_better}
     if isinstance(metric, Mapping):
         if "metric" not in metric:
             raise InputError("metric", None, repr(metric), "a dictionary with 'metric': a name")
-        given = {"name": name, "normalize": normalize, **plug, "compat": compat, **options}
-        return resolve_metric(metric["metric"], **{**given, **{key: metric[key] for key in metric if key != "metric"}})
+        return resolve_metric(**{"name": name, "normalize": normalize, "compat": compat, **options, **metric})
     if isinstance(metric, str):
-        found = _named(metric, compat, {**options, **{key: value for key, value in plug.items() if value is not None}})
+        found = _named(metric, compat, options)
     elif isinstance(metric, LeafMetric):
         found = metric
     elif hasattr(metric, "compute") or callable(metric):  # by its methods: an evaluation module is falsy
-        found = custom_metric(metric, name=name, score_range=score_range, higher_is_better=higher_is_better, **options)
+        found = custom_metric(metric, name=name, **options)
     else:
         raise InputError("metric", None, repr(metric), "a name, an evaluate module or a function")
     found = found.normalized(normalize)

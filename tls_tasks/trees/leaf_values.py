@@ -1,11 +1,10 @@
-"""Leaf metrics of any value (equality), numbers, dates, booleans and sets."""
+"""Leaf metrics of any value (equality), numbers and dates."""
 
 from __future__ import annotations
 
 import datetime
 import math
-import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -52,30 +51,26 @@ def _value_key(value: Any, *, loose: bool = False) -> Any:
     return value if value is None else ("other", value)
 
 
-def _exact_match(tolerance: float = 0.0, relative_tolerance: float = 0.0) -> LeafMetric:
+def _exact_match(tolerance: float = 0.0) -> LeafMetric:
     """1 where two values are equal, else 0. Types are strict: ``True`` is not 1, ``"5"`` is not 5; 1 and 1.0 are equal.
 
     Args:
         tolerance: How far two numbers may be apart.
-        relative_tolerance: How far, as a part of the reference. The larger of the two counts.
 
     Raises:
-        InputError: A tolerance that is negative or no number.
+        InputError: A tolerance that is negative or not a number.
 
     Example:
         >>> _exact_match().pairs([1, 1, 5, "a"], [1.0, True, "5", "a"])
         array([1., 0., 0., 1.])
-        >>> _exact_match(relative_tolerance=0.01).pairs([100, 100], [101, 102])
+        >>> _exact_match(tolerance=0.01).pairs([1.00, 1.00], [1.01, 1.02])
         array([1., 0.])
     """
-    given = {"tolerance": tolerance, "relative_tolerance": relative_tolerance}
-    for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-            raise InputError(name, None, repr(value), "a number from 0")
-    settings = ",".join(f"{name}={value}" for name, value in given.items() if value)
-    if settings:
-        score = partial(_is_within, float(tolerance), float(relative_tolerance))
-        return metric_of_pairs("exact_match", _value_key, score, settings)
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not tolerance >= 0:
+        raise InputError("tolerance", None, repr(tolerance), "a number from 0")
+    if tolerance:
+        score = partial(_is_within, float(tolerance))
+        return metric_of_pairs("exact_match", _value_key, score, f"tolerance={tolerance}")
     return LeafMetric("exact_match", _equal_pairs, _value_key, _equality_matrix, as_is=frozenset({str, int, bool}))
 
 
@@ -93,10 +88,6 @@ def treeval_exact_match() -> LeafMetric:
     return LeafMetric("exact_match", _treeval_pairs, prepare, _treeval_matrix, as_is=as_is)
 
 
-def _is_equal(reference: Any, prediction: Any) -> float:
-    return float(reference == prediction)
-
-
 def _equal_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> list[bool]:
     return list(map(eq, references, predictions))
 
@@ -109,11 +100,11 @@ def _equality_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> F
             np.array([numbers.setdefault(key, len(numbers)) for key in keys]) for keys in (references, predictions)
         )
     except TypeError:  # an unhashable value: compare pair by pair
-        return np.array([[_is_equal(reference, key) for key in predictions] for reference in references])
+        return np.array([[float(reference == key) for key in predictions] for reference in references])
     return np.asarray(left[:, None] == right[None, :], dtype=np.float64)
 
 
-def _is_within(tolerance: float, relative: float, reference: Any, prediction: Any) -> float:
+def _is_within(tolerance: float, reference: Any, prediction: Any) -> float:
     """Whether two keys are equal, or two numbers close enough."""
     if reference == prediction:
         return 1.0
@@ -121,13 +112,11 @@ def _is_within(tolerance: float, relative: float, reference: Any, prediction: An
         return 0.0
     left, right = reference[1], prediction[1]
     if any(isinstance(number, int) and abs(number) > 2**53 for number in (left, right)):  # no float holds it
-        gap = abs(Fraction(left) - Fraction(right))
-        return float(gap <= max(Fraction(tolerance), Fraction(relative) * abs(Fraction(left))))
+        return float(abs(Fraction(left) - Fraction(right)) <= Fraction(tolerance))
     left, right = float(left), float(right)
-    limit = max(tolerance, relative * abs(left))
     # 1.01 and 1.00 are .01 apart, but not as floats: some units in the last place are let through
-    slack = min(4 * math.ulp(max(abs(left), abs(right))), limit / 1000)
-    return float(abs(left - right) <= limit + slack)
+    slack = min(4 * math.ulp(max(abs(left), abs(right))), tolerance / 1000)
+    return float(abs(left - right) <= tolerance + slack)
 
 
 def _is_number_key(key: Any) -> bool:
@@ -147,12 +136,8 @@ def _treeval_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> Fl
 
 def _floats(keys: Sequence[Any], kinds: Any) -> FloatArray:
     """The numbers of these types that keys stand for, NaN for all other keys."""
-    return np.array(
-        [
-            _as_float(key[1]) if type(key) is tuple and key[0] == "number" and isinstance(key[1], kinds) else math.nan
-            for key in keys
-        ]
-    )
+    numbers = [key[1] if type(key) is tuple and key[0] == "number" else None for key in keys]
+    return np.array([_as_float(number) if isinstance(number, kinds) else math.nan for number in numbers])
 
 
 def _is_number(value: Any) -> bool:
@@ -276,70 +261,10 @@ def _day_closeness(reference: _Day, prediction: _Day) -> float:
     return 1.0 / (1.0 + gap)
 
 
-_TRUE, _FALSE = frozenset({"true", "yes", "y", "1"}), frozenset({"false", "no", "n", "0"})
-
-
-def _boolean() -> LeafMetric:
-    """1 where two truth values agree, else 0; also read from 1 and 0 and from words: true, false, yes, no.
-
-    Example:
-        >>> _boolean().pairs([True, False, True], ["yes", True, "maybe"])
-        array([1., 0., 0.])
-    """
-    return metric_of_pairs("boolean", _truth, _is_equal)
-
-
-def _truth(value: Any) -> Any:
-    """The truth value that something stands for."""
-    if isinstance(value, bool | int | float) and value in (0, 1):
-        return bool(value)
-    word = value.strip().lower() if isinstance(value, str) and len(value) < 40 else ""
-    return True if word in _TRUE else False if word in _FALSE else UNFIT
-
-
-_SEPARATOR = re.compile("[,;\n]")
-
-
-def _set_overlap() -> LeafMetric:
-    """Jaccard: what two sets share, of all that is in them; two empty sets: 1.
-
-    A value is a list, or a text whose parts stand between commas, semicolons or line ends.
-
-    Example:
-        >>> _set_overlap().pairs([["drums", "bass"], "drums, bass"], [["bass", "flute"], "bass; drums"])
-        array([0.33333333, 1.        ])
-    """
-    return metric_of_pairs("set_overlap", _members, _jaccard)
-
-
-def _members(value: Any) -> Any:
-    if not isinstance(value, str | list | tuple | set | frozenset):
-        return UNFIT
-    parts = [part.strip() for part in _SEPARATOR.split(value)] if isinstance(value, str) else value
-    return frozenset(_member(part) for part in parts if part != "")
-
-
-def _member(value: Any) -> Hashable:
-    key = _value_key(value)
-    try:
-        hash(key)
-    except TypeError:  # an object of the caller's: it is itself
-        return id(value)
-    found: Hashable = key
-    return found
-
-
-def _jaccard(reference: frozenset[Any], prediction: frozenset[Any]) -> float:
-    union = len(reference | prediction)
-    return len(reference & prediction) / union if union else 1.0
-
-
 VALUE_METRICS: Mapping[str, Callable[..., LeafMetric]] = {
     "exact_match": _exact_match,
     "number_closeness": _number_closeness,
     "date_closeness": _date_closeness,
-    "boolean": _boolean,
-    "set_overlap": _set_overlap,
     "mse": partial(_difference, "mse", (0, 1)),
     "abs_err": partial(_difference, "abs_err", (0, 10)),
     "num_sim": partial(_difference, "num_sim", (0, 1), higher_is_better=True),

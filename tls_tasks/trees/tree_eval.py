@@ -18,8 +18,7 @@ from tls_tasks.core.score import Columns, Score
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies
 from tls_tasks.trees.found import Found
 from tls_tasks.trees.nodes import MISSING
-from tls_tasks.trees.options import TreeOptions, resolve_options
-from tls_tasks.trees.plan import Plan, make_plan
+from tls_tasks.trees.plan import Plan, TreeOptions, make_plan, resolve_options
 from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
 from tls_tasks.trees.schema import read_schema
@@ -76,7 +75,7 @@ def tree_eval(
         n_resamples: Resamples of the intervals.
         seed: Seed of the intervals.
         options: What differs from the profile: ``types``, ``list_items``, ``unmatched_items``, ``aggregate``; see
-            :class:`~tls_tasks.trees.options.TreeOptions`.
+            :class:`~tls_tasks.trees.plan.TreeOptions`.
 
     Returns:
         ``precision_node``, ``recall_node``, ``f1_node`` of the structure, and the same with ``_leaf`` of values that

@@ -8,8 +8,15 @@ import pytest
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data import hub
 from tls_tasks.data.order import EmbeddedEditionWarning
-from tls_tasks.trees.data import DATA_SETS, _load_trees, _prompt_schema, load_documents, prompt
-from tls_tasks.trees.data_rows import TreeDocument, read_rows
+from tls_tasks.trees.data import (
+    DATA_SETS,
+    TreeDocument,
+    _load_trees,
+    _prompt_schema,
+    load_documents,
+    prompt,
+    read_rows,
+)
 
 pytestmark = pytest.mark.usefixtures("isolated")
 

@@ -109,22 +109,9 @@ def fits(value: Any, leaf: Leaf) -> bool:
     return True
 
 
-_PLAIN_TYPES: Mapping[Hashable, frozenset[type]] = {
-    "string": frozenset({str}),
-    "date": frozenset({str}),
-    "datetime": frozenset({str}),
-    "integer": frozenset({int}),
-    "number": frozenset({int, float}),
-    "boolean": frozenset({bool}),
-}
-
-
 def plain_types(leaf: Leaf) -> frozenset[type]:
-    """Types whose values surely fit a leaf, so that :func:`fits` need not be asked."""
-    if leaf.choices:
-        kinds = {type(choice) for choice in leaf.choices}
-        return frozenset(kinds) if len(kinds) == 1 and kinds <= {str, bool} else frozenset()
-    return _PLAIN_TYPES.get(base_type(leaf.type), frozenset())
+    """Types whose values all fit a leaf, so that :func:`fits` need not be asked."""
+    return frozenset(type(value) for value in ("", 0, 0.5, True) if fits(value, leaf))
 
 
 def _same_type(value: Any, choice: Hashable) -> bool:
@@ -201,21 +188,20 @@ def _wrong_type(path: Path, node: SchemaNode, value: Any) -> _Issue:
     return _Issue(path, "type", f"wanted {_wanted(node)}, got {'null' if value is None else type(value).__name__}")
 
 
-_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_ISO_TIME = re.compile(r"[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?", re.ASCII | re.IGNORECASE)
+_ISO = re.compile(
+    r"\d{4}-\d\d-\d\d([T ](?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 def _is_well_formed(text: str, kind: Hashable) -> bool:
     """Whether text is an ISO date or date and time where the leaf is one."""
     if kind not in ("date", "datetime"):
         return True
+    match = _ISO.fullmatch(text)
+    if match is None or (match[1] is None) != (kind == "date"):
+        return False
     try:
-        datetime.date.fromisoformat(text[:10])
+        return bool(datetime.date.fromisoformat(text[:10]))
     except ValueError:
         return False
-    if not _ISO_DATE.fullmatch(text[:10]):
-        return False
-    if kind == "date":
-        return len(text) == 10
-    time = _ISO_TIME.fullmatch(text, 10)
-    return time is not None and int(time[1]) < 24 and int(time[2]) < 60 and int(time[3] or 0) <= 60

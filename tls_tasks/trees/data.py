@@ -9,18 +9,20 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable, Mapping, MutableMapping
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import DataError
+from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import file_rows, split_files
 from tls_tasks.data.order import Loaded, Published, Reading, load
-from tls_tasks.trees.data_rows import TreeDocument, read_row, read_rows
+from tls_tasks.trees.compliance import complies
+from tls_tasks.trees.rows import read_reference
 from tls_tasks.trees.schema import as_json_schema, is_json_schema, read_schema
 from tls_tasks.trees.types import Branch, ListOf
 
@@ -32,7 +34,39 @@ SCHEMAS_FILE = "schemas.json"
 
 DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 
+_TEXT_FIELDS = ("text", "document", "input")
+"""Fields that hold the document; the first that a row has is read."""
+
+_REFERENCE_FIELDS = ("reference", "item", "output")
+"""Fields that hold the reference tree; the first that a row has is read."""
+
+_ID_FIELDS = ("id", "doc_id")
+"""Fields that hold the document's name; without one it is the number of the row."""
+
+_SLIPS = ("type", "unknown")
+"""What no reference may have against its schema. Keys may be missing, and a value may be outside its choices: such
+references are unusual, but can be scored as they stand."""
+
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TreeDocument:
+    """One document to take a tree from.
+
+    Attributes:
+        id: Its name, unique in the data set.
+        kind: What sort of document it is: the name of its schema, or the row's ``title``; may be empty.
+        text: The text, whole.
+        schema: JSON text of the schema, in the form in which it was given.
+        reference: JSON text of the reference tree.
+    """
+
+    id: str
+    kind: str
+    text: str
+    schema: str
+    reference: str
 
 
 def load_documents(
@@ -86,7 +120,7 @@ def _load_trees(name: str, data: str | Path | None = None, edition: str | None =
         name: ``tree_extraction`` or ``tree_paraloq``.
         data: A file of rows (JSON Lines, JSON, CSV, Parquet), a folder of such files, a folder with the data set's
             folder in it, or a hub data set ``org/name`` or ``org/name@revision`` whose split ``test`` has such rows.
-            The fields are those of :func:`tls_tasks.trees.data_rows.read_rows`; schemas that rows name stand in
+            The fields are those of :func:`read_rows`; schemas that rows name stand in
             :data:`SCHEMAS_FILE` in the same folder. No other source is tried.
         edition: Take the data from this edition only; None takes the first that has it.
 
@@ -185,28 +219,110 @@ def _row(name: str, document: TreeDocument, edition: str, budget: int) -> dict[s
 
 
 def _published(wanted: DataSet) -> Published[TreeDocument] | str:
+    """The published set without the rows whose schema or tree is broken.
+
+    Its user can't mend it, and a row or two should not cost the others. Documents keep the number of their row as id,
+    so that it stays plain which ones are meant.
+    """
     source = wanted.hub
     if source is None:
         return "it is on no hub"
-    documents, n_rows = _readable(file_rows(hub.fetch(source.repo_id, source.revision, source.files[0])))
-    if not documents:
-        raise DataError(f"{source.repo_id}: none of its {n_rows} rows can be read")
-    left_out = f" ({n_rows - len(documents)} of {n_rows} rows left out)" if len(documents) < n_rows else ""
-    return documents, f"{source.origin}{left_out}"
-
-
-def _readable(rows: Iterable[tuple[str, Any]]) -> tuple[tuple[TreeDocument, ...], int]:
-    """The documents of a published set, and the number of its rows.
-
-    Its user can't mend it, and a row or two whose schema or tree is broken should not cost the others. Documents keep
-    the number of their row as id, so that it stays plain which ones are meant.
-    """
+    rows = list(file_rows(hub.fetch(source.repo_id, source.revision, source.files[0])))
     documents: list[TreeDocument] = []
-    n_rows = 0
-    for where, row in rows:
+    for index, (where, row) in enumerate(rows):
         try:
-            documents.append(read_row(where, row, n_rows, {}))
-        except DataError as error:
+            documents.append(_read_row(where, row, index, {}))
+        except DataError as error:  # noqa: PERF203 - a row, not the loop, may fail
             _log.warning("left out: %s", error)
-        n_rows += 1
-    return tuple(documents), n_rows
+    if not documents:
+        raise DataError(f"{source.repo_id}: none of its {len(rows)} rows can be read")
+    left_out = f" ({len(rows) - len(documents)} of {len(rows)} rows left out)" if len(documents) < len(rows) else ""
+    return tuple(documents), f"{source.origin}{left_out}"
+
+
+# --- rows ---
+
+
+def read_rows(
+    name: str, rows: Iterable[tuple[str, Any]], schemas: Mapping[str, Any] | None = None
+) -> tuple[TreeDocument, ...]:
+    """Make documents of rows, in the order of the rows.
+
+    Args:
+        name: Name of the data set, for messages.
+        rows: Each with its place for messages: an object with one of :data:`_TEXT_FIELDS`; with ``schema``, which is a
+            schema, JSON text of one, or a name of ``schemas``; with one of :data:`_REFERENCE_FIELDS`, which is a tree
+            or JSON text of one; and perhaps with one of :data:`_ID_FIELDS` and ``title``.
+        schemas: Schemas that rows may name.
+
+    Raises:
+        DataError: If there is no row, a row lacks a field, a schema or a tree can't be read, a tree has a value of
+            another type than its schema or a key that its schema lacks, or two documents have one id.
+
+    Example:
+        >>> row = {"id": "s1", "text": "Song: Rain.", "schema": "song", "reference": {"song_name": "Rain"}}
+        >>> read_rows("tree_extraction", [("line 1", row)], {"song": {"song_name": "string"}})[0].reference
+        '{"song_name": "Rain"}'
+    """
+    documents = [_read_row(where, row, index, schemas or {}) for index, (where, row) in enumerate(rows)]
+    if not documents:
+        raise DataError(f"{name}: no row in the data")
+    seen: set[str] = set()
+    for document in documents:
+        if document.id in seen:
+            raise DataError(f"{name}: two documents have the id {document.id!r}")
+        seen.add(document.id)
+    return tuple(documents)
+
+
+def _read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> TreeDocument:
+    """One row; see :func:`read_rows`.
+
+    Raises:
+        DataError: If it is no document.
+    """
+    if not isinstance(row, Mapping):
+        raise DataError(f"{where}: expected an object, got {type(row).__name__}")
+    text = _field(row, _TEXT_FIELDS, where)
+    if not isinstance(text, str):
+        raise DataError(f"{where}: {'/'.join(_TEXT_FIELDS)} must be text, got {type(text).__name__}")
+    kind, schema = _schema(_field(row, ("schema",), where), row, where, schemas)
+    if not isinstance(schema, Mapping | list) and not _is_json_text(schema):
+        raise DataError(f"{where}: schema must be an object or a list, got {schema!r}")
+    reference = _field(row, _REFERENCE_FIELDS, where)
+    try:
+        issues = complies(read_reference(reference, None), read_schema(schema))
+    except InputError as error:
+        raise DataError(f"{where}: {error}") from error
+    for issue in issues:
+        if issue.kind in _SLIPS:
+            raise DataError(f"{where}: reference: got {issue}, expected a tree of its schema")
+    name = next((row[field] for field in _ID_FIELDS if row.get(field) not in (None, "")), index)
+    return TreeDocument(str(name), kind, text, _json_text(schema), _json_text(reference))
+
+
+def _field(row: Mapping[str, Any], names: Iterable[str], where: str) -> Any:
+    for name in names:
+        if row.get(name) is not None:
+            return row[name]
+    raise DataError(f"{where}: no field {' or '.join(names)}; there are {', '.join(map(str, row)) or 'none'}")
+
+
+def _schema(value: Any, row: Mapping[str, Any], where: str, schemas: Mapping[str, Any]) -> tuple[str, Any]:
+    """The document's kind, and the schema: itself, as JSON text, or by its name."""
+    title = row.get("title")
+    kind = title if isinstance(title, str) else ""
+    if not isinstance(value, str) or _is_json_text(value):
+        return kind, value
+    if value not in schemas:
+        known = ", ".join(map(repr, schemas)) or "none: there is no schemas.json beside the file"
+        raise DataError(f"{where}: schema names {value!r}; the schemas are {known}")
+    return value, schemas[value]
+
+
+def _is_json_text(value: Any) -> bool:
+    return isinstance(value, str) and value.lstrip().startswith(("{", "["))
+
+
+def _json_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

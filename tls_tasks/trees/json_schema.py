@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, SchemaNode
 
 _SCALARS = ("string", "integer", "number", "boolean", "null")
 _FORMATS = {"date": "date", "date-time": "datetime"}
-_ESCAPED = re.compile("(?:%[0-9a-fA-F]{2})+")
 _NULL = Leaf("null")
 _ANY = Leaf("any")
 
@@ -48,24 +47,21 @@ class JsonSchemaReader:
             raise _error(f"more than {MAX_DEPTH} levels", place, "fewer: does it contain itself?")
         if "$ref" in schema:
             return self._referred(schema["$ref"], place, references)
-        for key in ("anyOf", "oneOf"):
+        for key in ("anyOf", "oneOf", "allOf"):
             if key in schema:
-                return _one_of([self._node(part, place, references) for part in _with_base(schema, key, place)])
-        if "allOf" in schema:
-            return _all_of([self._node(part, place, references) for part in _parts(schema, place)], place)
+                nodes = [self._node(part, place, references) for part in _parts(schema, key, place)]
+                return _all_of(nodes, place) if key == "allOf" else _one_of(nodes)
         if "enum" in schema or "const" in schema:
             return _enum(schema["enum"] if "enum" in schema else [schema["const"]], place)
         return self._typed(schema, schema.get("type"), place, references)
 
     def _referred(self, reference: Any, place: str, references: tuple[str, ...]) -> SchemaNode:
-        if not isinstance(reference, str) or not reference.startswith("#"):
-            raise _error(f"$ref {reference!r}", place, "one into the same document, such as '#/$defs/Name'")
+        if not isinstance(reference, str) or not f"{reference}/".startswith("#/"):
+            raise _error(f"$ref {reference!r}", place, "a path into the same document, such as '#/$defs/Name'")
         if reference in references:
             raise _error(f"$ref {reference!r}, which contains itself", place, "a schema that ends")
-        pointer, target = _ESCAPED.sub(_unescaped, reference[1:]), self.document
-        if pointer and not pointer.startswith("/"):
-            raise _error(f"$ref {reference!r}", place, "a path such as '#/$defs/Name': anchors are not read")
-        for step in pointer.split("/")[1:]:
+        target = self.document
+        for step in unquote(reference).split("/")[1:]:
             name = step.replace("~1", "/").replace("~0", "~")
             if isinstance(target, list) and name.isascii() and name.isdigit() and int(name) < len(target):
                 target = target[int(name)]
@@ -86,12 +82,7 @@ class JsonSchemaReader:
             return _ANY
         if kind not in _SCALARS:
             raise _error(f"type {kind!r}", place, f"one of {', '.join((*_SCALARS, 'object', 'array'))}")
-        if kind != "string":
-            return Leaf(kind)
-        form = schema.get("format", "")
-        if not isinstance(form, str):
-            raise _error(f"format {form!r}", place, "text such as 'date'")
-        return Leaf(_FORMATS.get(form, "string"))
+        return Leaf(_FORMATS.get(str(schema.get("format")), "string") if kind == "string" else kind)
 
     def _object(self, schema: Mapping[str, Any], place: str, references: tuple[str, ...]) -> SchemaNode:
         properties = schema.get("properties", {})
@@ -112,22 +103,22 @@ class JsonSchemaReader:
         return ListOf(_one_of([self._node(kind, f"{place}[]", references) for kind in kinds]))
 
 
-def _unescaped(found: re.Match[str]) -> str:
-    """The characters that ``%20`` and the like stand for in a reference."""
-    return bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace")
-
-
 def _error(got: str, place: str, expected: str) -> InputError:
     return InputError("schema", None, f"{got} at {place}", expected)
 
 
-def _with_base(schema: Mapping[str, Any], key: str, place: str) -> list[Any]:
-    """The alternatives, each with the keys beside them: ``{"type": "string", "anyOf": [{"format": "date"}, …]}``."""
-    options = schema[key]
-    if not isinstance(options, list) or not options:
-        raise _error(f"{key} {options!r}", place, "a list of schemas")
+def _parts(schema: Mapping[str, Any], key: str, place: str) -> list[Any]:
+    """The schemas under a key. What stands beside the key is one of all of them, and a part of each alternative.
+
+    An example is ``{"type": "string", "anyOf": [{"format": "date"}, …]}``.
+    """
+    parts = schema[key]
+    if not isinstance(parts, list) or not parts:
+        raise _error(f"{key} {parts!r}", place, "a list of schemas")
     base = {name: value for name, value in schema.items() if name != key}
-    return [_merged(base, option) if isinstance(option, Mapping) else option for option in options]
+    if key == "allOf":
+        return [*parts, base]
+    return [_merged(base, part) if isinstance(part, Mapping) else part for part in parts]
 
 
 def _merged(base: Mapping[str, Any], option: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,13 +128,6 @@ def _merged(base: Mapping[str, Any], option: Mapping[str, Any]) -> dict[str, Any
     if isinstance(base.get("required"), list) and isinstance(option.get("required"), list):
         both["required"] = [*base["required"], *option["required"]]
     return both
-
-
-def _parts(schema: Mapping[str, Any], place: str) -> list[Any]:
-    parts = schema["allOf"]
-    if not isinstance(parts, list) or not parts:
-        raise _error(f"allOf {parts!r}", place, "a list of schemas")
-    return [*parts, {name: value for name, value in schema.items() if name != "allOf"}]
 
 
 def _all_of(nodes: Sequence[SchemaNode], place: str) -> SchemaNode:

@@ -17,7 +17,8 @@ import re
 from collections.abc import Hashable, Mapping
 from typing import Any
 
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.options import check_choice
 from tls_tasks.trees.json_schema import JsonSchemaReader, choice
 from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, Path, SchemaNode, path_name
 
@@ -70,8 +71,7 @@ def read_schema(value: Any, form: str = "auto") -> SchemaNode:
         ...
         tls_tasks.core.errors.InputError: schema: got None among the choices at lines[0].price, expected text, numbers or booleans
     """  # noqa: E501 - the message is one line
-    if form not in FORMS:
-        raise OptionError.unknown("form", form, FORMS)
+    check_choice("form", form, FORMS)
     if isinstance(value, Leaf | ListOf | Branch):
         return value
     if isinstance(value, str):
@@ -94,21 +94,17 @@ def is_json_schema(value: Any) -> bool:
     """
     if not isinstance(value, Mapping):
         return False
+    kinds = value.get("type")
+    kinds = kinds if isinstance(kinds, list) else [kinds]
     reference = value.get("$ref")
-    if isinstance(value.get("$schema"), str) or (isinstance(reference, str) and reference.startswith("#")):
-        return True
-    if isinstance(value.get("$defs"), Mapping):
-        return True
-    if _has_type(value, "object") and isinstance(value.get("properties"), Mapping):
-        return True
-    if _has_type(value, "array") and isinstance(value.get("items"), Mapping):
-        return True
-    return any(_are_schemas(value.get(key)) for key in ("anyOf", "oneOf", "allOf"))
-
-
-def _has_type(schema: Mapping[Any, Any], name: str) -> bool:
-    kinds = schema.get("type")
-    return kinds == name or (isinstance(kinds, list) and name in kinds)
+    return (
+        isinstance(value.get("$schema"), str)
+        or (isinstance(reference, str) and reference.startswith("#"))
+        or isinstance(value.get("$defs"), Mapping)
+        or ("object" in kinds and isinstance(value.get("properties"), Mapping))
+        or ("array" in kinds and isinstance(value.get("items"), Mapping))
+        or any(_are_schemas(value.get(key)) for key in ("anyOf", "oneOf", "allOf"))
+    )
 
 
 def _are_schemas(value: Any) -> bool:
@@ -122,16 +118,12 @@ def _from_text(text: str) -> Any:
     """JSON if the text begins like a dictionary, a list or a string, else a type name."""
     stripped = text.strip().lstrip("\ufeff").lstrip()
     if not stripped.startswith(("{", "[", '"')):
-        if not stripped:
-            raise InputError("schema", None, "empty text", _WANTED)
         if not _TYPE_NAME.fullmatch(stripped):
             raise InputError("schema", None, repr(stripped[:60]), "JSON (not the name of a file), or a type name")
         return stripped
     try:
         return json.loads(stripped)
-    except RecursionError:
-        raise InputError("schema", None, "JSON that is nested too deeply", f"{MAX_DEPTH} levels at most") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError("schema", None, f"text that is no JSON ({error})", "JSON, or a type name") from None
 
 
@@ -142,29 +134,15 @@ def _node(value: Any, path: Path) -> SchemaNode:
         return value
     if isinstance(value, Mapping):
         return Branch({key: _node(child, (*path, key)) for key, child in value.items()}, frozenset(value))
-    if isinstance(value, tuple) or (isinstance(value, list) and len(value) > 1):
+    if isinstance(value, tuple) or (
+        isinstance(value, list) and (len(value) > 1 or (value and isinstance(value[0], bool | int | float)))
+    ):
         return choice(value, path_name(path))
     if isinstance(value, list):
-        return _list_of(value, path)
-    if value is None or isinstance(value, bool | int | float) or not _is_hashable(value) or value == "":
+        return ListOf(_node(value[0], (*path, 0)) if value else Leaf("any"))
+    if value is None or isinstance(value, bool | int | float) or not isinstance(value, Hashable) or value == "":
         raise InputError("schema", None, f"{value!r} at {path_name(path)}", _WANTED)
     return Leaf(value)
-
-
-def _list_of(value: list[Any], path: Path) -> SchemaNode:
-    if not value:
-        return ListOf(Leaf("any"))
-    if isinstance(value[0], bool | int | float):
-        return choice(value, path_name(path))
-    return ListOf(_node(value[0], (*path, 0)))
-
-
-def _is_hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
 
 
 def as_json_schema(node: SchemaNode, *, nullable: bool = False) -> dict[str, Any]:

@@ -147,8 +147,7 @@ class Walk:
         is_extra, columns = (states.left == NULL) & states.has_right, sides.pairs.columns
         if isinstance(node, Branch) or self.has_item_nodes:
             sizes = [
-                nodes_below(node, value, True) if self.has_item_nodes else count_nodes(value)
-                for value in sides.predictions
+                nodes_below(node, value) if self.has_item_nodes else count_nodes(value) for value in sides.predictions
             ]
             tally.add("node_fp", is_extra * np.array(sizes)[columns])
         if isinstance(node, Branch):

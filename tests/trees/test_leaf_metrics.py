@@ -18,8 +18,8 @@ from tls_tasks.summaries import rouge_l as our_rouge_l
 from tls_tasks.text.normalizers import NORMALIZERS
 from tls_tasks.text.tokenizers import unicode_words
 from tls_tasks.trees.leaf_base import UNFIT, LeafMetric
-from tls_tasks.trees.leaf_custom import CustomMetricWarning
-from tls_tasks.trees.leaf_metrics import BUILT_IN, DEFAULT_METRICS, TREEVAL_METRICS, resolve_metric
+from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS, CustomMetricWarning, resolve_metric
+from tls_tasks.trees.leaf_values import BUILT_IN, TREEVAL_METRICS
 from tls_tasks.trees.types import AnyOf
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, fits
-from tls_tasks.trees.schema import as_json_schema, is_json_schema, read_schema
+from tls_tasks.trees.json_schema import as_json_schema
+from tls_tasks.trees.schema import is_json_schema, read_schema
 from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf
 
 STRING, INTEGER, NUMBER, ANY = Leaf("string"), Leaf("integer"), Leaf("number"), Leaf("any")

@@ -21,7 +21,7 @@ from tls_tasks.trees.compliance import ISSUE_KINDS, complies
 from tls_tasks.trees.found import KINDS
 from tls_tasks.trees.leaf_metrics import resolve_metric
 from tls_tasks.trees.nodes import count_nodes
-from tls_tasks.trees.plan import OPTIONS, TreeOptions, resolve_options
+from tls_tasks.trees.plan import OPTIONS, PROFILES, TreeOptions
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import KEYS
 from tls_tasks.trees.similarity import assign
@@ -244,7 +244,7 @@ def test_every_option_has_a_row_in_the_documentation():
     assert [row[0] for row in rows] == list(OPTIONS)
     for name, default, treeval, words in rows:
         assert default == getattr(TreeOptions(), name) == OPTIONS[name][0]
-        assert treeval == getattr(resolve_options("treeval", None), name)
+        assert treeval == getattr(PROFILES["treeval"], name)
         assert all(f"`{other}`" in words for other in OPTIONS[name] if other not in (default, treeval))
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tls_tasks.cli.trees import _MARKS, _legend, _render
-from tls_tasks.trees.plan import make_plan, resolve_options
+from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.types import AnyOf
 from tls_tasks.trees.view import _value_text, compare
@@ -20,7 +20,7 @@ NODE = read_schema(
     {"name": "string", "n": "integer", "seller": {"city": "string", "vat": "string"}, "tags": ["string"],
      "lines": [{"item": "string", "notes": ["string"]}]}
 )  # fmt: skip
-PLAN = make_plan(NODE, resolve_options(None, None))
+PLAN = make_plan(NODE)
 
 
 def states(reference, prediction, alignments=None):
@@ -154,6 +154,6 @@ def test_a_table():
 
 
 def test_several_metrics_are_named():
-    plan = make_plan(NODE, resolve_options(None, None), {"name": ["indel_ratio", "exact_match"]})
+    plan = make_plan(NODE, leaf_metrics={"name": ["indel_ratio", "exact_match"]})
     rows = compare({"name": "ab"}, {"name": "a"}, plan, {})
     assert "indel_ratio 0.67 exact_match 0.00" in _render(rows, False)

@@ -171,11 +171,9 @@ def _check(value: Any, node: SchemaNode, path: Path, issues: list[_Issue]) -> No
         issues.append(_wrong_type(path, node, value))
 
 
-def follows(value: Any, node: SchemaNode) -> bool:
-    """Whether a value has the types and the keys of its node; keys may be missing, and values outside their choices."""
-    issues: list[_Issue] = []
-    _check(value, node, (), issues)
-    return not any(issue.kind in ("type", "unknown") for issue in issues)
+def slips(tree: Any, node: SchemaNode) -> list[_Issue]:
+    """What no reference may have: values of other types, unknown keys. Keys may be missing, and choices be others."""
+    return [issue for issue in complies(tree, node) if issue.kind in ("type", "unknown")]
 
 
 def _wanted(node: SchemaNode) -> str:

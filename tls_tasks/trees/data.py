@@ -21,9 +21,10 @@ from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import file_rows, split_files
 from tls_tasks.data.order import Loaded, Published, Reading, load
-from tls_tasks.trees.compliance import complies
+from tls_tasks.trees.compliance import slips
+from tls_tasks.trees.json_schema import as_json_schema
 from tls_tasks.trees.rows import read_reference
-from tls_tasks.trees.schema import as_json_schema, is_json_schema, read_schema
+from tls_tasks.trees.schema import is_json_schema, read_schema
 from tls_tasks.trees.types import Branch, ListOf
 
 DEFAULT_CONTEXT_BUDGET = 24_000
@@ -43,15 +44,11 @@ _REFERENCE_FIELDS = ("reference", "item", "output")
 _ID_FIELDS = ("id", "doc_id")
 """Fields that hold the document's name; without one it is the number of the row."""
 
-_SLIPS = ("type", "unknown")
-"""What no reference may have against its schema. Keys may be missing, and a value may be outside its choices: such
-references are unusual, but can be scored as they stand."""
-
 _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class TreeDocument:
+class _TreeDocument:
     """One document to take a tree from.
 
     Attributes:
@@ -113,14 +110,14 @@ def load_documents(
     return [_row(name, document, loaded.edition, budget) for document in loaded.documents]
 
 
-def _load_trees(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[TreeDocument]:
+def _load_trees(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[_TreeDocument]:
     """Load a data set from the first source that has it.
 
     Args:
         name: ``tree_extraction`` or ``tree_paraloq``.
         data: A file of rows (JSON Lines, JSON, CSV, Parquet), a folder of such files, a folder with the data set's
             folder in it, or a hub data set ``org/name`` or ``org/name@revision`` whose split ``test`` has such rows.
-            The fields are those of :func:`read_rows`; schemas that rows name stand in
+            The fields are those of :func:`_read_rows`; schemas that rows name stand in
             :data:`SCHEMAS_FILE` in the same folder. No other source is tried.
         edition: Take the data from this edition only; None takes the first that has it.
 
@@ -173,23 +170,23 @@ def _prompt_schema(schema: str) -> str:
     return json.dumps(shown, ensure_ascii=False)
 
 
-def _reading(wanted: DataSet) -> Reading[TreeDocument]:
+def _reading(wanted: DataSet) -> Reading[_TreeDocument]:
     return Reading(
         wanted,
         DATA_SETS.values(),
         at=partial(_read_at, wanted),
         published=partial(_published, wanted),
-        from_rows=partial(read_rows, wanted.name),
+        from_rows=partial(_read_rows, wanted.name),
     )
 
 
-def _read_at(wanted: DataSet, place: Path) -> tuple[TreeDocument, ...]:
+def _read_at(wanted: DataSet, place: Path) -> tuple[_TreeDocument, ...]:
     """Read a folder or a file."""
     files = [file for file in split_files(place, wanted.split) if file.name != SCHEMAS_FILE]
     if not files:
         raise DataError(f"{place}: {SCHEMAS_FILE} is there, but no file of rows beside it")
     rows = chain.from_iterable(map(file_rows, files))
-    return read_rows(wanted.name, rows, _schemas(files[0].with_name(SCHEMAS_FILE)))
+    return _read_rows(wanted.name, rows, _schemas(files[0].with_name(SCHEMAS_FILE)))
 
 
 def _schemas(file: Path) -> Mapping[str, Any]:
@@ -205,7 +202,7 @@ def _schemas(file: Path) -> Mapping[str, Any]:
     return schemas
 
 
-def _row(name: str, document: TreeDocument, edition: str, budget: int) -> dict[str, str | int]:
+def _row(name: str, document: _TreeDocument, edition: str, budget: int) -> dict[str, str | int]:
     return {
         "doc_id": document.id,
         "data_set": name,
@@ -218,7 +215,7 @@ def _row(name: str, document: TreeDocument, edition: str, budget: int) -> dict[s
     }
 
 
-def _published(wanted: DataSet) -> Published[TreeDocument] | str:
+def _published(wanted: DataSet) -> Published[_TreeDocument] | str:
     """The published set without the rows whose schema or tree is broken.
 
     Its user can't mend it, and a row or two should not cost the others. Documents keep the number of their row as id,
@@ -228,7 +225,7 @@ def _published(wanted: DataSet) -> Published[TreeDocument] | str:
     if source is None:
         return "it is on no hub"
     rows = list(file_rows(hub.fetch(source.repo_id, source.revision, source.files[0])))
-    documents: list[TreeDocument] = []
+    documents: list[_TreeDocument] = []
     for index, (where, row) in enumerate(rows):
         try:
             documents.append(_read_row(where, row, index, {}))
@@ -243,9 +240,9 @@ def _published(wanted: DataSet) -> Published[TreeDocument] | str:
 # --- rows ---
 
 
-def read_rows(
+def _read_rows(
     name: str, rows: Iterable[tuple[str, Any]], schemas: Mapping[str, Any] | None = None
-) -> tuple[TreeDocument, ...]:
+) -> tuple[_TreeDocument, ...]:
     """Make documents of rows, in the order of the rows.
 
     Args:
@@ -261,7 +258,7 @@ def read_rows(
 
     Example:
         >>> row = {"id": "s1", "text": "Song: Rain.", "schema": "song", "reference": {"song_name": "Rain"}}
-        >>> read_rows("tree_extraction", [("line 1", row)], {"song": {"song_name": "string"}})[0].reference
+        >>> _read_rows("tree_extraction", [("line 1", row)], {"song": {"song_name": "string"}})[0].reference
         '{"song_name": "Rain"}'
     """
     documents = [_read_row(where, row, index, schemas or {}) for index, (where, row) in enumerate(rows)]
@@ -275,8 +272,8 @@ def read_rows(
     return tuple(documents)
 
 
-def _read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> TreeDocument:
-    """One row; see :func:`read_rows`.
+def _read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> _TreeDocument:
+    """One row; see :func:`_read_rows`.
 
     Raises:
         DataError: If it is no document.
@@ -291,14 +288,13 @@ def _read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> T
         raise DataError(f"{where}: schema must be an object or a list, got {schema!r}")
     reference = _field(row, _REFERENCE_FIELDS, where)
     try:
-        issues = complies(read_reference(reference, None), read_schema(schema))
+        issues = slips(read_reference(reference, None), read_schema(schema))
     except InputError as error:
         raise DataError(f"{where}: {error}") from error
-    for issue in issues:
-        if issue.kind in _SLIPS:
-            raise DataError(f"{where}: reference: got {issue}, expected a tree of its schema")
+    if issues:
+        raise DataError(f"{where}: reference: got {issues[0]}, expected a tree of its schema")
     name = next((row[field] for field in _ID_FIELDS if row.get(field) not in (None, "")), index)
-    return TreeDocument(str(name), kind, text, _json_text(schema), _json_text(reference))
+    return _TreeDocument(str(name), kind, text, _json_text(schema), _json_text(reference))
 
 
 def _field(row: Mapping[str, Any], names: Iterable[str], where: str) -> Any:

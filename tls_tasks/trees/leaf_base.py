@@ -179,17 +179,6 @@ class LeafMetric:
         return result
 
 
-def metric_of_pairs(
-    name: str, prepare: Callable[[Any], Any], score: Callable[[Any, Any], float], settings: str = ""
-) -> LeafMetric:
-    """A metric by a function of two prepared values, 1 the best score and 0 the worst."""
-    return LeafMetric(name, partial(_each, score), prepare, settings=settings)
-
-
-def _each(score: Callable[[Any, Any], float], references: Sequence[Any], predictions: Sequence[Any]) -> list[float]:
-    return list(map(score, references, predictions))
-
-
 def _answers(references: Sequence[Any]) -> tuple[list[Any], list[int]]:
     """The answers one after the other, and where those of each reference begin."""
     answers: list[Any] = []

@@ -1,9 +1,10 @@
-"""Leaf metrics of any value (equality), numbers and dates."""
+"""The built-in leaf metrics: of any value (equality), numbers, dates and texts."""
 
 from __future__ import annotations
 
 import datetime
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -12,10 +13,13 @@ from operator import eq
 from typing import Any, NamedTuple
 
 import numpy as np
+from rapidfuzz.distance import Indel, LCSseq, Levenshtein
+from rapidfuzz.process import cdist, cpdist
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.text.dates import read_date
-from tls_tasks.trees.leaf_base import UNFIT, FloatArray, LeafMetric, metric_of_pairs
+from tls_tasks.text.tokenizers import unicode_words, whitespace_words
+from tls_tasks.trees.leaf_base import UNFIT, FloatArray, LeafMetric
 
 
 def _value_key(value: Any, *, loose: bool = False) -> Any:
@@ -70,18 +74,18 @@ def _exact_match(tolerance: float = 0.0) -> LeafMetric:
         raise InputError("tolerance", None, repr(tolerance), "a number from 0")
     if tolerance:
         score = partial(_is_within, float(tolerance))
-        return metric_of_pairs("exact_match", _value_key, score, f"tolerance={tolerance}")
+        return _metric_of_pairs("exact_match", _value_key, score, f"tolerance={tolerance}")
     return LeafMetric("exact_match", _equal_pairs, _value_key, _equality_matrix, as_is=frozenset({str, int, bool}))
 
 
-def treeval_exact_match() -> LeafMetric:
+def _treeval_exact_match() -> LeafMetric:
     """Exact match as treeval has it: by the prediction's type. Booleans are numbers; floats need to be close only.
 
     A float or boolean prediction is compared with ``numpy.isclose`` (1e-5 of the reference, 1e-8 at least), all others
     by equality.
 
     Example:
-        >>> treeval_exact_match().pairs([1, 1000000.0, 1000000, "a"], [True, 1000005.0, 1000005, "a"])
+        >>> _treeval_exact_match().pairs([1, 1000000.0, 1000000, "a"], [True, 1000005.0, 1000005, "a"])
         array([1., 1., 0., 1.])
     """
     prepare, as_is = partial(_value_key, loose=True), frozenset({str, int})
@@ -169,7 +173,7 @@ def _number_closeness() -> LeafMetric:
         >>> _number_closeness().pairs([100, 0, 5, 5], [90, 0, -5, "5"])
         array([0.9, 1. , 0. , 0. ])
     """
-    return metric_of_pairs("number_closeness", _number, _closeness)
+    return _metric_of_pairs("number_closeness", _number, _closeness)
 
 
 def _closeness(reference: float, prediction: float) -> float:
@@ -192,7 +196,7 @@ def _difference(name: str, score_range: tuple[float, float], higher_is_better: b
         score_range: treeval's, whatever the numbers are: beyond it scores are clipped.
         higher_is_better: Direction.
     """
-    metric = metric_of_pairs(name, _small_number, _DIFFERENCES[name])
+    metric = _metric_of_pairs(name, _small_number, _DIFFERENCES[name])
     return replace(metric, score_range=score_range, higher_is_better=higher_is_better)
 
 
@@ -239,7 +243,7 @@ def _date_closeness() -> LeafMetric:
         >>> _date_closeness().pairs(["2011-01-25", "2011-01-25", "spring"], ["25 January 2011", "2011-01-26", "spring"])
         array([1. , 0.5, 1. ])
     """
-    return metric_of_pairs("date_closeness", _day, _day_closeness)
+    return _metric_of_pairs("date_closeness", _day, _day_closeness)
 
 
 def _day(value: Any) -> Any:
@@ -261,13 +265,112 @@ def _day_closeness(reference: _Day, prediction: _Day) -> float:
     return 1.0 / (1.0 + gap)
 
 
-VALUE_METRICS: Mapping[str, Callable[..., LeafMetric]] = {
+# --- texts ---
+
+
+_SCORERS: Mapping[str, Any] = {
+    "indel_ratio": Indel.normalized_similarity,
+    "levenshtein_similarity": Levenshtein.normalized_similarity,
+}
+
+
+def _edit_metric(name: str) -> LeafMetric:
+    """1 minus a distance of two texts, as a part of the greatest that texts of their lengths can have.
+
+    ``indel_ratio`` (what the package Levenshtein calls ``ratio``, and treeval's "levenshtein") counts the insertions
+    and deletions that turn one text into the other, ``levenshtein_similarity`` substitutions too. Two empty texts: 1.
+
+    Example:
+        >>> [_edit_metric(name).pairs(["baroo", ""], ["bar", ""]).tolist() for name in _SCORERS]
+        [[0.75, 1.0], [0.6, 1.0]]
+    """
+    pairs, matrix = partial(_edit_pairs, name), partial(_edit_matrix, name)  # by name: they are pickled
+    return LeafMetric(name, pairs, _text, matrix, as_is=frozenset({str}))
+
+
+def _edit_pairs(name: str, references: Sequence[Any], predictions: Sequence[Any]) -> Any:
+    return cpdist(references, predictions, scorer=_SCORERS[name], dtype=np.float64)
+
+
+def _edit_matrix(name: str, references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
+    return np.asarray(cdist(references, predictions, scorer=_SCORERS[name], dtype=np.float64))
+
+
+def _text(value: Any) -> Any:
+    return value if isinstance(value, str) else UNFIT
+
+
+def _token_f1() -> LeafMetric:
+    """F1 of the words in common, each as often as it stands in both (as in SQuAD); two texts without words: 1.
+
+    Example:
+        >>> _token_f1().pairs(["the electric guitar", "drums"], ["Guitar, electric!", ""])
+        array([0.8, 0. ])
+    """
+    return _metric_of_pairs("token_f1", partial(_words, unicode_words), _common_f1)
+
+
+def _rouge_l() -> LeafMetric:
+    """F1 of the longest common subsequence of words, as in our ``rouge_l``; two texts without words: 1.
+
+    Unlike there, an empty reference is met by an empty prediction only.
+
+    Example:
+        >>> _rouge_l().pairs(["the cat sat on the mat"], ["the cat sat"])
+        array([0.66666667])
+    """
+    return _metric_of_pairs("rouge_l", partial(_words, whitespace_words), _subsequence_f1)
+
+
+def _words(split: Callable[[str], list[str]], value: Any) -> Any:
+    return split(value) if isinstance(value, str) else UNFIT
+
+
+def _common_f1(reference: list[str], prediction: list[str]) -> float:
+    return _f1((Counter(reference) & Counter(prediction)).total(), len(reference), len(prediction))
+
+
+def _subsequence_f1(reference: list[str], prediction: list[str]) -> float:
+    return _f1(LCSseq.similarity(reference, prediction), len(reference), len(prediction))
+
+
+def _f1(common: int, n_reference: int, n_predicted: int) -> float:
+    if not common:
+        return float(n_reference == n_predicted == 0)
+    precision, recall = common / n_predicted, common / n_reference
+    return 2 * precision * recall / (precision + recall)
+
+
+def _metric_of_pairs(
+    name: str, prepare: Callable[[Any], Any], score: Callable[[Any, Any], float], settings: str = ""
+) -> LeafMetric:
+    """A metric by a function of two prepared values, 1 the best score and 0 the worst."""
+    return LeafMetric(name, partial(_each, score), prepare, settings=settings)
+
+
+def _each(score: Callable[[Any, Any], float], references: Sequence[Any], predictions: Sequence[Any]) -> list[float]:
+    return list(map(score, references, predictions))
+
+
+BUILT_IN: Mapping[str, Callable[..., LeafMetric]] = {
     "exact_match": _exact_match,
+    **{name: partial(_edit_metric, name) for name in _SCORERS},
+    "token_f1": _token_f1,
+    "rouge_l": _rouge_l,
     "number_closeness": _number_closeness,
     "date_closeness": _date_closeness,
     "mse": partial(_difference, "mse", (0, 1)),
     "abs_err": partial(_difference, "abs_err", (0, 10)),
     "num_sim": partial(_difference, "num_sim", (0, 1), higher_is_better=True),
 }
-"""Name -> the function that makes the metric. The last three are those that are used with treeval; as a measure of
-numbers ``number_closeness`` is better, since it has no scale."""
+"""Name -> the function that makes the metric; its parameters are the metric's options.
+
+The last three are those that are used with treeval; as a measure of numbers ``number_closeness`` is better, since it
+has no scale.
+"""
+
+TREEVAL_METRICS: Mapping[str, Callable[..., LeafMetric]] = {
+    "exact_match": _treeval_exact_match,
+    "levenshtein": lambda: replace(BUILT_IN["indel_ratio"](), name="levenshtein"),
+}
+"""treeval's names for what they mean there; with ``compat="treeval"`` they come before ours."""

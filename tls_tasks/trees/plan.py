@@ -16,6 +16,7 @@ from tls_tasks.core.options import check_choice
 from tls_tasks.trees.compliance import base_type, plain_types
 from tls_tasks.trees.leaf_base import LeafMetric
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS, resolve_metric
+from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.types import Branch, Leaf, ListOf, Path, SchemaNode, item_of, leaves_of, nodes_of, path_name
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
@@ -60,13 +61,13 @@ PROFILES = {
 }
 
 
-def resolve_options(compat: str | None, changes: Any) -> TreeOptions:
+def _resolve_options(compat: str | None, changes: Any) -> TreeOptions:
     """The profile with the options that the caller has changed.
 
     Example:
-        >>> str(resolve_options("treeval", {"types": "strict"}))
+        >>> str(_resolve_options("treeval", {"types": "strict"}))
         'treeval,types=strict'
-        >>> resolve_options(None, {"list_item": "nodes"})
+        >>> _resolve_options(None, {"list_item": "nodes"})
         Traceback (most recent call last):
         ...
         tls_tasks.core.errors.OptionError: option: got 'list_item', expected one of 'types', 'list_items', \
@@ -141,22 +142,23 @@ class Plan:
 
 
 def make_plan(
-    schema: SchemaNode,
-    options: TreeOptions,
+    schema: Any,
+    compat: str | None = None,
+    options: Any = None,
     leaf_metrics: Any = None,
     list_order: Any = "unordered",
     hierarchical: bool = False,
-    compat: str | None = None,
 ) -> Plan:
     """Work out the plan; the arguments are those of :func:`~tls_tasks.trees.tree_eval.tree_eval`.
 
     Raises:
-        InputError: Settings for a path or type that the schema doesn't have, or of the wrong kind.
-        OptionError: No such metric or order.
+        InputError: Not a schema, settings for a path or type that it doesn't have, or of the wrong kind.
+        OptionError: No such option, metric or order.
     """
-    planner = _Planner(_select_metrics(schema, leaf_metrics), _orders(schema, list_order), compat)
-    root = planner.node(schema, (), 0)
-    return Plan(root, tuple(planner.fields), _by_name(planner.fields), options, hierarchical, planner.digest())
+    profile, node = _resolve_options(compat, options), read_schema(schema)
+    planner = _Planner(_select_metrics(node, leaf_metrics), _orders(node, list_order), compat)
+    root = planner.node(node, (), 0)
+    return Plan(root, tuple(planner.fields), _by_name(planner.fields), profile, hierarchical, planner.digest())
 
 
 class _Planner:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tls_tasks.trees.align import Matches, align
-from tls_tasks.trees.compliance import complies, follows
+from tls_tasks.trees.compliance import complies, slips
 from tls_tasks.trees.found import COUNTS, UNSURE, Found, Links, seen_part
 from tls_tasks.trees.leaf_base import LeafMetric
 from tls_tasks.trees.nodes import (
@@ -201,7 +201,7 @@ class Walk:
 
     def _alone(self, node: SchemaNode, kind: str, items: list[tuple[int, Any]], pairs: Pairs, within: Tally) -> None:
         """Count the leaves of items without counterpart, each with the pair that owns it."""
-        if kind == "missed" and not self.is_loose and not all(follows(item, node) for _, item in items):
+        if kind == "missed" and not self.is_loose and any(item is not None and slips(item, node) for _, item in items):
             raise BadReferenceError
         owners = np.array([owner for owner, _ in items], dtype=np.int64)
         within.add(UNSURE, pairs.sums(1, owners))

@@ -80,9 +80,10 @@ def test_every_number_is_treevals(row):
 @pytest.mark.parametrize("row", rows_of("matching"))
 def test_matching_is_treevals(row):
     matrix = np.array(row["matrix"], dtype=float)
-    rows, columns = assign(matrix, maximize=row["maximize"])
+    weights = matrix if row["maximize"] else -matrix
+    rows, columns = assign(weights)
     assert near(matrix[list(rows), list(columns)].sum(), row["expected"]["total"])
-    rows, columns = assign(matrix, canonical=True, maximize=row["maximize"])
+    rows, columns = assign(weights, canonical=True)
     assert near(matrix[list(rows), list(columns)].sum(), row["expected"]["total"])
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -108,7 +109,7 @@ def align(walk: Walk, node: ListOf, sides: Sides) -> Matches:
     aligned = (
         _by_place(left, right, sides.pairs) if node.is_ordered else _by_weight(walk, node, left, right, sides.pairs)
     )
-    found = sorted(aligned, key=_owner)  # short and long lists come in turn
+    found = sorted(aligned, key=itemgetter(0))  # short and long lists come in turn
     owners = np.repeat([owner for owner, _, _ in found], [len(rows) for _, rows, _ in found]).astype(np.int64)
     rows, columns = (
         np.array([place for own in side for place in own], dtype=np.int64)
@@ -119,10 +120,6 @@ def align(walk: Walk, node: ListOf, sides: Sides) -> Matches:
 
 _Aligned = tuple[int, Sequence[int], Sequence[int]]
 """The number of a pair of lists, and the places of items that belong together."""
-
-
-def _owner(found: _Aligned) -> int:
-    return found[0]
 
 
 def _blocks(left: _Lists, right: _Lists, pairs: Pairs) -> list[_Block]:

@@ -44,9 +44,7 @@ class _Issue:
 
 def _is_integer(value: Any) -> bool:
     """As in JSON Schema, 1.0 is an integer; True isn't."""
-    if isinstance(value, bool):
-        return False
-    return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return _is_number(value) and (isinstance(value, int) or value.is_integer())
 
 
 def _is_number(value: Any) -> bool:

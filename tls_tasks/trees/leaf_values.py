@@ -196,7 +196,7 @@ def _difference(name: str, score_range: tuple[float, float], higher_is_better: b
         score_range: treeval's, whatever the numbers are: beyond it scores are clipped.
         higher_is_better: Direction.
     """
-    metric = _metric_of_pairs(name, _small_number, _DIFFERENCES[name])
+    metric = _metric_of_pairs(name, _small_number, partial(_score_of_difference, name))
     return replace(metric, score_range=score_range, higher_is_better=higher_is_better)
 
 
@@ -204,19 +204,9 @@ def _small_number(value: Any) -> Any:
     return float(value) if isinstance(value, int | float) and abs(value) < 1e150 else UNFIT
 
 
-def _squared(reference: float, prediction: float) -> float:
-    return (prediction - reference) * (prediction - reference)
-
-
-def _distance(reference: float, prediction: float) -> float:
-    return abs(prediction - reference)
-
-
-def _proximity(reference: float, prediction: float) -> float:
-    return 1 / (1 + abs(prediction - reference))
-
-
-_DIFFERENCES = {"mse": _squared, "abs_err": _distance, "num_sim": _proximity}
+def _score_of_difference(name: str, reference: float, prediction: float) -> float:
+    gap = abs(prediction - reference)
+    return {"mse": gap * gap, "abs_err": gap, "num_sim": 1 / (1 + gap)}[name]
 
 
 class _Day(NamedTuple):

@@ -54,22 +54,18 @@ class ParsedTree(Parsed[Any]):
         """Whether nothing at all could be read."""
         return self.stage == "none"
 
-    @property
-    def repaired(self) -> bool:
-        """Whether something had to be mended, or was dropped since it is unfinished or can't be read."""
-        return not self.failed and any(problem.kind in _MENDED for problem in self.problems)
-
     def rates(self) -> dict[str, bool]:
         """What the answer is.
 
-        ``json_valid``: a JSON document; ``parsed``: a tree was read; ``repaired``: something in it was mended or
-        dropped; ``duplicate_keys``: it has a key twice; ``non_finite``: it has NaN, infinity, or a number too large.
+        ``json_valid``: a JSON document; ``parsed``: a tree was read; ``repaired``: something in it was mended, or
+        dropped since it is unfinished or can't be read; ``duplicate_keys``: it has a key twice; ``non_finite``: it has
+        NaN, infinity, or a number too large.
         """
         kinds = {problem.kind for problem in self.problems}
         return {
             "json_valid": self.valid,
             "parsed": not self.failed,
-            "repaired": self.repaired,
+            "repaired": not self.failed and not kinds.isdisjoint(_MENDED),
             "duplicate_keys": "duplicate_key" in kinds,
             "non_finite": "non_finite" in kinds,
         }

@@ -13,17 +13,6 @@ from tls_tasks.trees.found import COUNTS, KINDS, Found, seen_part
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Branch, ListOf, Path, SchemaNode, path_name
 
-KEYS = (
-    "precision_node",
-    "recall_node",
-    "f1_node",
-    "precision_leaf",
-    "recall_leaf",
-    "f1_leaf",
-    "treeval_score",
-)
-"""The result keys by which a prediction is judged, each in [0, 1]."""
-
 _RATES = {
     "json_valid": True,
     "parsed": True,
@@ -72,6 +61,10 @@ def _recall(hits: float, extra: float, missed: float) -> float:
 def _f1(hits: float, extra: float, missed: float) -> float:
     precision, recall = _precision(hits, extra, missed), _recall(hits, extra, missed)
     return 2 * (precision * recall) / (precision + recall) if precision + recall else 0.0
+
+
+KEYS = (*node_results(), "treeval_score")
+"""The result keys by which a prediction is judged, each in [0, 1]."""
 
 
 def with_means(plan: Plan, units: Sequence[Unit]) -> list[dict[str, float]]:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, fits
-from tls_tasks.trees.json_schema import as_json_schema
+from tls_tasks.trees.data import _as_json_schema
 from tls_tasks.trees.schema import is_json_schema, read_schema
 from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf
 
@@ -287,7 +287,7 @@ NODES = st.recursive(
 
 @given(NODES, st.booleans())
 def test_as_json_schema_and_back(node, nullable):
-    schema = as_json_schema(node, nullable=nullable)
+    schema = _as_json_schema(node, nullable=nullable)
     assert json.loads(json.dumps(schema)) == schema
     if isinstance(node, Branch):
         assert is_json_schema(schema)
@@ -295,7 +295,7 @@ def test_as_json_schema_and_back(node, nullable):
 
 
 def test_json_schema_of_types_that_it_does_not_have():
-    schema = as_json_schema(read_schema({"code": "isbn", "other": Isbn}))
+    schema = _as_json_schema(read_schema({"code": "isbn", "other": Isbn}))
     assert schema["properties"] == {"code": {"title": "isbn"}, "other": {"title": "Isbn"}}
 
 

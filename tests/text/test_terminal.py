@@ -1,4 +1,4 @@
-"""Text for a terminal: nothing that it obeys gets through, and columns are counted as it counts them."""
+"""Text for a terminal: nothing that it obeys gets through."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tls_tasks.text.terminal import fitted, visible, width
+from tls_tasks.text.terminal import visible
 
 
 @pytest.mark.parametrize(
@@ -34,19 +34,3 @@ def test_nothing_to_obey_is_left(text):
     shown = visible(text)
     assert not any(unicodedata.category(character) in ("Cc", "Cf", "Cs", "Zl", "Zp") for character in shown)
     shown.encode("utf-8")
-
-
-@given(st.text(), st.integers(1, 30))
-def test_fitted_is_as_wide_as_asked(text, columns):
-    text = visible(text)
-    assert width(fitted(text, columns)) == columns
-    if width(text) <= columns:
-        assert fitted(text, columns).rstrip() == text.rstrip()
-
-
-def test_wide_and_combining():
-    assert width("ｆｕｌｌ") == 8
-    assert width("e\u0301\u20dd") == 1
-    assert fitted("東京都", 5) == "東京…"
-    assert fitted("東京都", 4) == "東… "
-    assert fitted("abc", 1) == "…"

@@ -1,7 +1,6 @@
 """tree_eval where values, settings or metrics are not what one expects at first."""
 
 import enum
-import functools
 import json
 
 import pydantic
@@ -88,10 +87,6 @@ def test_the_key_of_a_result_is_in_the_signature():
     assert resolve_metric(both, name="mine", result_key="p").signature == precision.signature
 
 
-def test_the_name_of_a_partial_is_that_of_its_function():
-    assert resolve_metric(functools.partial(both), result_key="r").name == "both"
-
-
 def test_sets_of_names_and_functions():
     def one(prediction, reference):
         return 1.0
@@ -124,8 +119,8 @@ TREE = {"seller": {"name": "a"}, "x": "b", "lines": [{"id": "c"}]}
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"list_order": {"x": "ordered"}}, "list_order: got a value for x, expected orders of lists"),
-        ({"list_order": {"string": "ordered"}}, "list_order: got the type 'string', expected paths of lists"),
+        ({"list_order": {"x": "ordered"}}, "list_order: got 'x', expected a path \\(lines\\)"),
+        ({"list_order": {"string": "ordered"}}, "list_order: got 'string', expected a path \\(lines\\)"),
         ({"list_order": {"lines": "key:id"}}, "list_order: got 'key:id', expected one of 'unordered', 'ordered'"),
         ({"confidence_interval": 0.9, "n_resamples": "x"}, "n_resamples: got .*, expected a whole number"),
         ({"confidence_interval": 0.9, "seed": [1]}, "seed: got .*, expected a whole number"),
@@ -173,8 +168,7 @@ def of_property(schema, **definitions):
     [
         (of_property({"type": "string"}, required=True), "required True at \\$, expected a list of keys"),
         (of_property({"type": "string"}, required=[["a"]]), "required"),
-        (of_property({"type": "string", "format": ["date"]}), "format \\['date'\\] at \\$.a"),
-        (of_property({"$ref": "#foo"}), "anchors are not read"),
+        (of_property({"$ref": "#foo"}), "a path into the same document"),
         (of_property({"$ref": "#/$defs/B"}), "one that leads to a definition"),
     ],
 )

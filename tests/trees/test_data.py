@@ -8,8 +8,15 @@ import pytest
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data import hub
 from tls_tasks.data.order import EmbeddedEditionWarning
-from tls_tasks.trees.data import DATA_SETS, _load_trees, _prompt_schema, load_documents, prompt
-from tls_tasks.trees.data_rows import TreeDocument, read_rows
+from tls_tasks.trees.data import (
+    DATA_SETS,
+    _load_trees,
+    _prompt_schema,
+    _read_rows,
+    _TreeDocument,
+    load_documents,
+    prompt,
+)
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
@@ -18,7 +25,7 @@ every_set = pytest.mark.parametrize("name", NAMES)
 SCHEMA = {"name": "string", "n": "integer", "tags": ["string"]}
 TREE = {"name": "Ä", "n": 3, "tags": []}
 ROW = {"id": "a", "text": "A text.", "schema": SCHEMA, "reference": TREE}
-EXPECTED = TreeDocument("a", "", "A text.", json.dumps(SCHEMA), json.dumps(TREE, ensure_ascii=False))
+EXPECTED = _TreeDocument("a", "", "A text.", json.dumps(SCHEMA), json.dumps(TREE, ensure_ascii=False))
 
 
 def numbered(rows):
@@ -46,17 +53,17 @@ def write_parquet(path, rows):
 @pytest.mark.parametrize("text", ["text", "document", "input"])
 @pytest.mark.parametrize("reference", ["reference", "item", "output"])
 def test_every_name_of_the_fields_is_read(text, reference):
-    (document,) = read_rows("x", numbered([{"doc_id": "a", text: "A text.", "schema": SCHEMA, reference: TREE}]))
+    (document,) = _read_rows("x", numbered([{"doc_id": "a", text: "A text.", "schema": SCHEMA, reference: TREE}]))
     assert document == EXPECTED
 
 
 def test_schema_and_tree_as_json_text():
     row = {**ROW, "schema": json.dumps(SCHEMA), "reference": json.dumps(TREE, ensure_ascii=False)}
-    assert read_rows("x", numbered([row])) == (EXPECTED,)
+    assert _read_rows("x", numbered([row])) == (EXPECTED,)
 
 
 def test_a_schema_by_its_name_gives_the_kind_and_a_title_does_so_too():
-    by_name, titled = read_rows(
+    by_name, titled = _read_rows(
         "x", numbered([{**ROW, "schema": "thing"}, {**ROW, "id": "b", "title": "Thing"}]), {"thing": SCHEMA}
     )
     assert (by_name.kind, by_name.schema) == ("thing", EXPECTED.schema)
@@ -65,13 +72,13 @@ def test_a_schema_by_its_name_gives_the_kind_and_a_title_does_so_too():
 
 def test_rows_without_an_id_are_numbered():
     rows = [{key: ROW[key] for key in ("text", "schema", "reference")}] * 2
-    assert [document.id for document in read_rows("x", numbered(rows))] == ["0", "1"]
+    assert [document.id for document in _read_rows("x", numbered(rows))] == ["0", "1"]
 
 
 def test_json_schema_and_several_answers_are_kept_as_they_are():
     schema = {"type": "object", "properties": {"a": {"type": "string", "description": "A."}}}
     row = {**ROW, "schema": schema, "reference": {"a": {"$any_of": ["x", "y", None]}}}
-    (document,) = read_rows("x", numbered([row]))
+    (document,) = _read_rows("x", numbered([row]))
     assert json.loads(document.schema) == schema
     assert json.loads(document.reference) == row["reference"]
 
@@ -100,12 +107,12 @@ def test_json_schema_and_several_answers_are_kept_as_they_are():
 )
 def test_rows_that_are_no_documents_are_errors_that_name_the_line(rows, message):
     with pytest.raises(DataError, match=message):
-        read_rows("x", numbered(rows), {"thing": SCHEMA, "text": "string"})
+        _read_rows("x", numbered(rows), {"thing": SCHEMA, "text": "string"})
 
 
 def test_a_missing_key_and_a_value_beside_its_choices_can_be_scored_and_pass():
     row = {**ROW, "schema": {"size": ["s", "m"], "n": "integer"}, "reference": {"size": "xl"}}
-    assert len(read_rows("x", numbered([row]))) == 1
+    assert len(_read_rows("x", numbered([row]))) == 1
 
 
 # ---- files and the order of the sources
@@ -217,7 +224,7 @@ PARALOQ = {
 def test_hub_of_paraloq(cached):
     cached([PARALOQ])
     loaded = _load_trees("tree_paraloq")
-    assert loaded.documents == (TreeDocument("0", "Thing", "A text.", PARALOQ["schema"], '{"n": 3}'),)
+    assert loaded.documents == (_TreeDocument("0", "Thing", "A text.", PARALOQ["schema"], '{"n": 3}'),)
     revision = DATA_SETS["tree_paraloq"].hub.revision
     assert (loaded.edition, loaded.origin) == ("hub", f"paraloq/json_data_extraction@{revision}")
 

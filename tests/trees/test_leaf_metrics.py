@@ -18,14 +18,8 @@ from tls_tasks.summaries import rouge_l as our_rouge_l
 from tls_tasks.text.normalizers import NORMALIZERS
 from tls_tasks.text.tokenizers import unicode_words
 from tls_tasks.trees.leaf_base import UNFIT, LeafMetric
-from tls_tasks.trees.leaf_custom import NoScoreWarning, PairwiseMetricWarning
-from tls_tasks.trees.leaf_metrics import (
-    BUILT_IN,
-    DEFAULT_METRICS,
-    TREEVAL_METRICS,
-    default_metrics,
-    resolve_metric,
-)
+from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS, CustomMetricWarning, resolve_metric
+from tls_tasks.trees.leaf_values import BUILT_IN, TREEVAL_METRICS
 from tls_tasks.trees.types import AnyOf
 
 
@@ -185,9 +179,6 @@ def test_texts(name, slow, values):
 @given(WORDS, WORDS)
 def test_rouge_l_is_ours_to_the_last_bit(left, right):
     assert pairs("rouge_l", left, right) == slow_rouge_l(left, right)
-    if left.split() and right.split():
-        stemmed = our_rouge_l.rouge_l([right], [left], tokenizer="unicode", use_stemmer=True).as_dict()["rouge_l_f1"]
-        assert pairs("rouge_l", left, right, tokenizer="unicode", use_stemmer=True) == stemmed
 
 
 @given(ANYTHING, ANYTHING)
@@ -221,10 +212,10 @@ def test_exact_match_by_hand(left, right, expected):
     assert pairs("exact_match", left, right) == expected
 
 
-@given(NUMBERS, NUMBERS, st.sampled_from([0.0, 0.5, 2]), st.sampled_from([0.0, 0.1]))
-def test_tolerance(reference, prediction, tolerance, relative):
-    found = pairs("exact_match", reference, prediction, tolerance=tolerance, relative_tolerance=relative)
-    allowed = max(Fraction(tolerance), Fraction(relative) * abs(Fraction(reference)))
+@given(NUMBERS, NUMBERS, st.sampled_from([0.0, 0.5, 2]))
+def test_tolerance(reference, prediction, tolerance):
+    found = pairs("exact_match", reference, prediction, tolerance=tolerance)
+    allowed = Fraction(tolerance)
     distance = abs(Fraction(reference) - Fraction(prediction))
     assume(abs(distance - allowed) > 1e-9 or distance == 0)  # at the limit itself floats round
     if max(abs(reference), abs(prediction)) < 1e300:
@@ -234,7 +225,7 @@ def test_tolerance(reference, prediction, tolerance, relative):
 def test_tolerance_leaves_types_alone():
     metric = resolve_metric("exact_match", tolerance=1)
     assert metric.pairs([1, 1, 1, "a", True, None], [True, "1", 1.5, "a", True, 0]).tolist() == [0, 0, 1, 1, 1, 0]
-    for wrong in ({"tolerance": -1}, {"tolerance": True}, {"relative_tolerance": math.nan}, {"tolerance": "1"}):
+    for wrong in ({"tolerance": -1}, {"tolerance": True}, {"tolerance": math.nan}, {"tolerance": "1"}):
         with pytest.raises(InputError, match=r"tolerance: got .*, expected a number from 0"):
             resolve_metric("exact_match", **wrong)
 
@@ -302,35 +293,6 @@ def test_date_closeness(left, right, expected):
     metric = resolve_metric("date_closeness")
     assert metric.pairs([left], [right])[0] == pytest.approx(expected)
     assert metric.pairs([right], [left])[0] == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "expected"),
-    [(True, True, 1), (True, "Yes", 1), (False, "n", 1), (1, True, 1), (0.0, False, 1), (True, False, 0), (True, 2, 0),
-     (True, None, 0), ("maybe", "maybe", 0), (True, [True], 0), (True, "yes" * 1000, 0)],
-)  # fmt: skip
-def test_boolean(left, right, expected):
-    assert pairs("boolean", left, right) == expected
-
-
-@pytest.mark.parametrize(
-    ("left", "right", "expected"),
-    [
-        ([], [], 1),
-        (["a"], [], 0),
-        (["a", "b"], ["b", "a", "a"], 1),
-        (["a", "b"], ["b", "c"], 1 / 3),
-        ("a, b;c\n", ["c", "b", "a"], 1),
-        ("", [], 1),
-        ([1, True], [1.0], 1 / 2),
-        ([[1], {"a": 1}], [{"a": 1}], 1 / 2),
-        ({"a"}, ["a"], 1),
-        ("a", 5, 0),
-        (["a"], None, 0),
-    ],
-)
-def test_set_overlap(left, right, expected):
-    assert pairs("set_overlap", left, right) == pytest.approx(expected)
 
 
 # --- what holds for all of them ---
@@ -412,10 +374,6 @@ def test_names():
     metric = resolve_metric("indel_ratio")
     assert resolve_metric(metric) is metric
     assert isinstance(metric, LeafMetric)
-    assert (
-        resolve_metric("token_f1", tokenizer="rouge", use_stemmer=True).signature
-        == "token_f1(tokenizer=rouge,use_stemmer=True)"
-    )
     combined = resolve_metric({"metric": "exact_match", "tolerance": 1, "normalize": ["lower"], "name": "near"})
     assert (combined.name, combined.signature) == ("near", "exact_match(tolerance=1,normalize=lower)")
 
@@ -431,11 +389,11 @@ def test_names():
         ("exact_match", {"compat": "anls"}, "compat: got 'anls'"),
         ("exact_match", {"normalize": "upper"}, "normalize: got 'upper'"),
         ("exact_match", {"normalize": 5}, "normalize: got 5"),
-        ("token_f1", {"tokenizer": "words"}, "tokenizer: got 'words'"),
+        ("token_f1", {"tokenizer": "unicode"}, "'token_f1' with"),
         ({"tolerance": 1}, {}, "a dictionary with 'metric'"),
         (5, {}, "a name, an evaluate module or a function"),
         (None, {}, "a name, an evaluate module or a function"),
-        (len, {"score_range": (1, 1)}, "score_range: got \\(1, 1\\) of metric 'len'"),
+        (len, {"score_range": (1, 1)}, "score_range: got \\(1, 1\\) of 'len'"),
         (len, {"score_range": (0, math.inf)}, "both finite"),
         (type("Nameless", (), {"__call__": lambda self, one, other: 1.0})(), {}, "give name="),
     ],
@@ -448,8 +406,6 @@ def test_wrong_metrics(metric, options, message):
 
 def test_defaults():
     assert all(name in BUILT_IN for names in DEFAULT_METRICS.values() for name in names)
-    assert default_metrics("bool") == default_metrics("boolean") == ("exact_match",)
-    assert default_metrics("anything else") == default_metrics("object") == ("exact_match",)
 
 
 @pytest.mark.parametrize(
@@ -527,7 +483,7 @@ def test_one_question_for_all_distinct_pairs(answer):
 def test_pair_by_pair_with_a_warning(answer):
     module = Counting("length", answer)
     metric = resolve_metric(module)
-    with pytest.warns(PairwiseMetricWarning, match="'length' gives one number for many pairs"):
+    with pytest.warns(CustomMetricWarning, match="'length' gives one number for many pairs"):
         assert metric.pairs(["a", "abc", "a"], ["abc", "abc", "abc"]).tolist() == [2, 0, 2]
     assert len(module.calls) == 3
     with warnings.catch_warnings():
@@ -542,11 +498,7 @@ def test_functions():
     def of_a_pair(prediction, reference):
         return len(prediction) / len(reference)
 
-    def of_names(**columns):
-        return {"score": of_lists(**columns)}
-
     assert resolve_metric(of_lists).pairs(["a", "b"], ["a", "a"]).tolist() == [1, 0]
-    assert resolve_metric(of_names).pairs(["a", "b"], ["a", "a"]).tolist() == [1, 0]
     assert resolve_metric(of_a_pair).pairs(["ab", "b"], ["a", "b"]).tolist() == [0.5, 1]
     assert resolve_metric(of_a_pair, name="x").name == "x"
     assert resolve_metric(max, name="most").pairs([3], [5]).tolist() == [5]
@@ -581,17 +533,14 @@ def test_result_key():
 
 def test_no_number_is_the_worst_score():
     metric = resolve_metric(lambda one, other: math.nan if one == other else 1, name="nan", score_range=(-1, 1))
-    with pytest.warns(NoScoreWarning, match="no number for 1 of 2 pairs; they count as its worst score, -1"):
+    with pytest.warns(CustomMetricWarning, match="no number for 1 of 2 pairs; they count as its worst score, -1"):
         assert metric.pairs(["a", "b"], ["a", "a"]).tolist() == [-1, 1]
 
 
 def test_ranges_that_are_known():
     assert resolve_metric(Counting("sacrebleu", list)).score_range == (0, 100)
     assert resolve_metric(Counting("mse", list)).higher_is_better is False
-    wrapper = Counting("anything", list)
-    wrapper.score_range, wrapper.higher_is_better = (0, 7), False
-    assert (resolve_metric(wrapper).score_range, resolve_metric(wrapper).best) == ((0, 7), 0)
-    assert resolve_metric(wrapper, score_range=(0, 1), higher_is_better=True).best == 1
+    assert resolve_metric(Counting("mse", list), score_range=(0, 7), higher_is_better=True).best == 7
 
 
 def test_a_module_of_evaluate():

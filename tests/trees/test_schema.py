@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, fits
-from tls_tasks.trees.schema import as_json_schema, is_json_schema, read_schema
+from tls_tasks.trees.data import _as_json_schema
+from tls_tasks.trees.schema import is_json_schema, read_schema
 from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf
 
 STRING, INTEGER, NUMBER, ANY = Leaf("string"), Leaf("integer"), Leaf("number"), Leaf("any")
@@ -176,9 +177,9 @@ def test_references():
         (None, r"got None at \$"),
         (5, r"got 5 at \$"),
         (True, r"got True at \$"),
-        ("", "got empty text"),
+        ("", "got ''"),
         ('{"a": ', "text that is no JSON"),
-        ("[" * 100_000, "nested too deeply"),
+        ("[" * 100_000, "text that is no JSON"),
         ({"a": {"b": None}}, r"got None at a\.b"),
         ({"a": ""}, "got '' at a"),
         ({"a": [{"b": ["x", None]}]}, r"got None among the choices at a\[0\]\.b"),
@@ -286,7 +287,7 @@ NODES = st.recursive(
 
 @given(NODES, st.booleans())
 def test_as_json_schema_and_back(node, nullable):
-    schema = as_json_schema(node, nullable=nullable)
+    schema = _as_json_schema(node, nullable=nullable)
     assert json.loads(json.dumps(schema)) == schema
     if isinstance(node, Branch):
         assert is_json_schema(schema)
@@ -294,7 +295,7 @@ def test_as_json_schema_and_back(node, nullable):
 
 
 def test_json_schema_of_types_that_it_does_not_have():
-    schema = as_json_schema(read_schema({"code": "isbn", "other": Isbn}))
+    schema = _as_json_schema(read_schema({"code": "isbn", "other": Isbn}))
     assert schema["properties"] == {"code": {"title": "isbn"}, "other": {"title": "Isbn"}}
 
 

@@ -21,7 +21,7 @@ from tls_tasks.trees.compliance import ISSUE_KINDS, complies
 from tls_tasks.trees.found import KINDS
 from tls_tasks.trees.leaf_metrics import resolve_metric
 from tls_tasks.trees.nodes import count_nodes
-from tls_tasks.trees.options import OPTIONS, TreeOptions, resolve_options
+from tls_tasks.trees.plan import OPTIONS, PROFILES, TreeOptions
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import KEYS
 from tls_tasks.trees.similarity import assign
@@ -80,9 +80,10 @@ def test_every_number_is_treevals(row):
 @pytest.mark.parametrize("row", rows_of("matching"))
 def test_matching_is_treevals(row):
     matrix = np.array(row["matrix"], dtype=float)
-    rows, columns = assign(matrix, maximize=row["maximize"])
+    weights = matrix if row["maximize"] else -matrix
+    rows, columns = assign(weights)
     assert near(matrix[list(rows), list(columns)].sum(), row["expected"]["total"])
-    rows, columns = assign(matrix, canonical=True, maximize=row["maximize"])
+    rows, columns = assign(weights, canonical=True)
     assert near(matrix[list(rows), list(columns)].sum(), row["expected"]["total"])
 
 
@@ -244,7 +245,7 @@ def test_every_option_has_a_row_in_the_documentation():
     assert [row[0] for row in rows] == list(OPTIONS)
     for name, default, treeval, words in rows:
         assert default == getattr(TreeOptions(), name) == OPTIONS[name][0]
-        assert treeval == getattr(resolve_options("treeval", None), name)
+        assert treeval == getattr(PROFILES["treeval"], name)
         assert all(f"`{other}`" in words for other in OPTIONS[name] if other not in (default, treeval))
 
 
@@ -461,11 +462,9 @@ def test_what_the_caller_does_wrong_is_named(arguments, options, message):
         tree_eval(*arguments, schema, **options)
 
 
-def test_what_names_a_path_and_a_type_must_be_told_apart():
+def test_what_names_a_path_and_a_type_is_the_path():
     schema = {"date": "string", "day": "date", "x": "date"}
-    with pytest.raises(InputError, match=r"both a key and a type, expected \('date',\) for the key, 'type:date'"):
-        tree_eval([{}], [{}], schema, {"date": "exact_match"})
-    plan = tree_eval([{}], [{}], schema, {("date",): "token_f1", "type:date": "exact_match"}).items[0].plan
+    plan = tree_eval([{}], [{}], schema, {"date": "token_f1", "type:date": "exact_match"}).items[0].plan
     assert [field.metrics[0].name for field in plan.fields] == ["token_f1", "exact_match", "exact_match"]
 
 
@@ -623,7 +622,7 @@ COMPAT = st.sampled_from([None, "treeval"])
 
 
 def metrics_of(schema):
-    present = {("choice" if leaf.choices else leaf.type) for _, leaf in leaves_of(read_schema(schema))}
+    present = {("choice" if leaf.choices else leaf.type) for leaf in leaves_of(read_schema(schema)).values()}
     return {f"type:{label}": metrics for label, metrics in BY_TYPE.items() if label in present and metrics}
 
 

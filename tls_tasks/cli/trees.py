@@ -4,21 +4,33 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command, note
+from tls_tasks.cli.base import add_command, note, table
 from tls_tasks.core.errors import InputError
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
     from tls_tasks.core.score import Score
     from tls_tasks.trees.read import ParsedTree
+    from tls_tasks.trees.view import Row
 
-_WIDTH_OF_A_FILE = 120
+_MARKS: Mapping[str, tuple[str, str, str]] = {
+    "same": ("=", "32", "the best score"),
+    "near": ("~", "33", "between"),
+    "wrong": ("x", "31", "the worst score"),
+    "type": ("!", "31;1", "a value of another type"),
+    "missing": ("-", "31", "only in the reference"),
+    "extra": ("+", "35", "only in the prediction"),
+    "absent": (".", "2", "null in both"),
+    "branch": (" ", "1", ""),
+}
+"""State of a node -> its sign, its colour (SGR), what it means."""
+
+_LONGEST = 40  # characters of a cell
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -36,7 +48,6 @@ def add_parser(subparsers: Subparsers) -> None:
     )
     parser.add_argument("--compat", choices=("treeval",), help="score as treeval does")
     parser.add_argument("--strict", action="store_true", help="read the prediction as JSON only")
-    parser.add_argument("--columns", type=int, help="width of the table; default: that of the terminal")
     parser.add_argument("--no-color", "--no-colour", dest="color", action="store_false", help="no colour")
 
 
@@ -80,7 +91,7 @@ def _run(args: argparse.Namespace) -> int:
     parsed = read_prediction(text, 0, node, mode)
     if parsed.failed:
         note("trees", f"{args.prediction}: no tree could be read in it")
-    print(_comparison(score, parsed, reference, _columns(args.columns), args.color and _wants_color(os.environ)))
+    print(_comparison(score, parsed, reference, args.color and _wants_color(os.environ)))
     return int(parsed.failed)
 
 
@@ -97,7 +108,7 @@ def _leaf_metrics(arguments: list[str], node: Any) -> dict[Any, list[str]] | Non
     """
     from tls_tasks.trees.types import leaves_of, path_name
 
-    paths = {path_name(path): path for path, _ in leaves_of(node)}
+    paths = {path_name(path): path for path in leaves_of(node)}
     chosen: dict[Any, list[str]] = {}
     for argument in arguments:
         where, equals, name = argument.rpartition("=")
@@ -108,20 +119,61 @@ def _leaf_metrics(arguments: list[str], node: Any) -> dict[Any, list[str]] | Non
     return chosen or None
 
 
-def _comparison(score: Score, parsed: ParsedTree, reference: Any, columns: int, color: bool) -> str:
+def _comparison(score: Score, parsed: ParsedTree, reference: Any, color: bool) -> str:
     """The whole report on one prediction: the table, its legend, what was wrong with the text, and the scores."""
     from tls_tasks.text.terminal import visible
     from tls_tasks.trees.compliance import complies
-    from tls_tasks.trees.view import compare, legend, render
+    from tls_tasks.trees.view import compare
 
     (sample,) = score.items
     tree = {} if parsed.failed and isinstance(reference, dict) else parsed.value
     rows = compare(reference, tree, sample.plan, sample.alignments)
-    lines = [render(rows, columns, color), "", legend(rows)]
+    lines = [_render(rows, color), "", _legend(rows)]
     lines += [f"reading: {visible(one.kind)}: {visible(one.detail)}" for one in parsed.problems]
     issues = [] if parsed.failed else complies(parsed.value, sample.plan.root)
     lines += [f"schema: {visible(str(issue))}" for issue in issues]
     return "\n".join([*lines, *_totals(score.as_dict())])
+
+
+def _render(rows: Sequence[Row], color: bool) -> str:
+    """A table: sign and key, reference, prediction, scores; coloured by SGR sequences.
+
+    Example:
+        >>> from tls_tasks.trees.view import Row
+        >>> print(_render([Row("branch", 0, "seller"), Row("missing", 1, "city", '"Ulm"', None)], False))
+          key     reference  prediction
+          seller
+        -   city  "Ulm"
+    """
+    cells = [("  key", "reference", "prediction", "")]
+    for row in rows:
+        label = f"{_MARKS[row.state][0]} {'  ' * row.depth}{row.label}"
+        cells.append((_cut(label), _cut(row.reference or ""), _cut(row.prediction or ""), _scores(row.scores)))
+    head, *lines = table(cells).split("\n")
+    if color:
+        lines = [f"\x1b[{_MARKS[row.state][1]}m{line}\x1b[0m" for row, line in zip(rows, lines, strict=True)]
+    return "\n".join([head, *lines])
+
+
+def _cut(text: str) -> str:
+    from tls_tasks.text.terminal import visible
+
+    text = visible(text[: _LONGEST + 1])
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _scores(scores: Mapping[str, float]) -> str:
+    if len(scores) == 1:
+        return f"{next(iter(scores.values())):.2f}"
+    return " ".join(f"{name} {score:.2f}" for name, score in scores.items())
+
+
+def _legend(rows: Sequence[Row]) -> str:
+    """What the signs mean that occur in the rows, on one line."""
+    states = {row.state for row in rows}
+    return "   ".join(
+        f"{sign} {meaning}" for state, (sign, _, meaning) in _MARKS.items() if meaning and state in states
+    )
 
 
 def _totals(result: Mapping[str, Any]) -> list[str]:
@@ -159,9 +211,3 @@ def _wants_color(environ: Mapping[str, str]) -> bool:
         False
     """
     return sys.stdout.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
-
-
-def _columns(given: int | None) -> int:
-    if given is not None:
-        return given
-    return shutil.get_terminal_size((_WIDTH_OF_A_FILE, 24)).columns if sys.stdout.isatty() else _WIDTH_OF_A_FILE

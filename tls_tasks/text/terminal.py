@@ -1,12 +1,8 @@
-"""Text for a terminal: what is safe to show, how wide it is, and how it is cut to a number of columns."""
+"""Text for a terminal: what is safe to show."""
 
 from __future__ import annotations
 
 import unicodedata
-
-from wcwidth import clip, ljust, width
-
-__all__ = ["fitted", "visible", "width"]
 
 
 def visible(text: str) -> str:
@@ -26,15 +22,3 @@ def _visible(character: str) -> str:
     if character.isprintable() or unicodedata.category(character) == "Zs":  # no-break spaces and their like
         return character
     return character.encode("unicode_escape").decode("ascii")
-
-
-def fitted(text: str, columns: int) -> str:
-    """The text cut or padded to a number of columns; a text that was cut ends with an ellipsis.
-
-    Example:
-        >>> fitted("drums", 7), fitted("synthesizer", 7), fitted("東京都", 4)
-        ('drums  ', 'synthe…', '東… ')
-    """
-    if width(text) > columns:
-        text = clip(text, 0, columns - 1, fillchar="") + "…"
-    return ljust(text, columns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from tls_tasks.trees.walk import Walk
 
 SHORT = 64
-"""Lists with at most this many pairs of items are scored together with others, longer ones each on its own."""
+"""_Lists with at most this many pairs of items are scored together with others, longer ones each on its own."""
 
 CHUNK = 500_000
 """How many pairs of items are looked at at once: bounds the memory."""
@@ -29,7 +30,7 @@ _Block = tuple[int, _Stretch, _Stretch]
 """Two lists that both have items, and the number of the pair that owns them."""
 
 
-class Lists:
+class _Lists:
     """The lists of one side, one after the other.
 
     Args:
@@ -81,8 +82,8 @@ class Matches:
         columns: Likewise of the predictions.
     """
 
-    left: Lists
-    right: Lists
+    left: _Lists
+    right: _Lists
     owners: Array
     rows: Array
     columns: Array
@@ -103,12 +104,12 @@ def align(walk: Walk, node: ListOf, sides: Sides) -> Matches:
     """Align the items of each pair of lists; the walk scores pairs of items."""
     is_canonical = not walk.plan.follows_treeval
     left, right = (
-        Lists(lists, node, is_canonical and not node.is_ordered) for lists in (sides.references, sides.predictions)
+        _Lists(lists, node, is_canonical and not node.is_ordered) for lists in (sides.references, sides.predictions)
     )
     aligned = (
         _by_place(left, right, sides.pairs) if node.is_ordered else _by_weight(walk, node, left, right, sides.pairs)
     )
-    found = sorted(aligned, key=_owner)  # short and long lists come in turn
+    found = sorted(aligned, key=itemgetter(0))  # short and long lists come in turn
     owners = np.repeat([owner for owner, _, _ in found], [len(rows) for _, rows, _ in found]).astype(np.int64)
     rows, columns = (
         np.array([place for own in side for place in own], dtype=np.int64)
@@ -121,11 +122,7 @@ _Aligned = tuple[int, Sequence[int], Sequence[int]]
 """The number of a pair of lists, and the places of items that belong together."""
 
 
-def _owner(found: _Aligned) -> int:
-    return found[0]
-
-
-def _blocks(left: Lists, right: Lists, pairs: Pairs) -> list[_Block]:
+def _blocks(left: _Lists, right: _Lists, pairs: Pairs) -> list[_Block]:
     """All pairs of lists that both have items."""
     rows, columns = np.broadcast_arrays(pairs.rows, pairs.columns)
     rows, columns = rows.ravel(), columns.ravel()
@@ -137,16 +134,16 @@ def _blocks(left: Lists, right: Lists, pairs: Pairs) -> list[_Block]:
     return list(zip(full.tolist(), first, second, strict=True))
 
 
-def _by_place(left: Lists, right: Lists, pairs: Pairs) -> Iterator[_Aligned]:
+def _by_place(left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_Aligned]:
     for owner, (start, end), (other, other_end) in _blocks(left, right, pairs):
         n = min(end - start, other_end - other)
         yield owner, range(start, start + n), range(other, other + n)
 
 
-def _by_weight(walk: Walk, node: ListOf, left: Lists, right: Lists, pairs: Pairs) -> Iterator[_Aligned]:
+def _by_weight(walk: Walk, node: ListOf, left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_Aligned]:
     """The pairing of greatest weight in each pair of lists.
 
-    Equal lists need no weights; short lists share one walk, a long one has its own. Lists within items that are
+    Equal lists need no weights; short lists share one walk, a long one has its own. _Lists within items that are
     compared all with all are parts of one large grid.
     """
     blocks = _blocks(left, right, pairs)
@@ -180,7 +177,7 @@ def _assigned(owner: int, one: _Stretch, columns: Sequence[int], weights: FloatA
     return owner, [one[0] + row for row in rows], [columns[column] for column in found]
 
 
-def _few_of_a_kind(lists: Lists, stretch: _Stretch, n: int) -> Sequence[int]:
+def _few_of_a_kind(lists: _Lists, stretch: _Stretch, n: int) -> Sequence[int]:
     """The places of a sorted list's items, of equal ones the first ``n``: as many as can find a counterpart.
 
     Models that repeat themselves write the longest lists.
@@ -191,7 +188,7 @@ def _few_of_a_kind(lists: Lists, stretch: _Stretch, n: int) -> Sequence[int]:
     return [place for i, place in enumerate(places) if i < n or lists.keys[place] != lists.keys[place - n]]
 
 
-def _short(walk: Walk, node: ListOf, left: Lists, right: Lists, blocks: Sequence[_Block]) -> Iterator[_Aligned]:
+def _short(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Sequence[_Block]) -> Iterator[_Aligned]:
     """Align short lists, many at once."""
     group: list[_Block] = []
     n_pairs = 0
@@ -206,7 +203,7 @@ def _short(walk: Walk, node: ListOf, left: Lists, right: Lists, blocks: Sequence
         yield from _together(walk, node, left, right, group)
 
 
-def _together(walk: Walk, node: ListOf, left: Lists, right: Lists, blocks: Sequence[_Block]) -> Iterator[_Aligned]:
+def _together(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Sequence[_Block]) -> Iterator[_Aligned]:
     """Align lists, of which all pairs of items are scored in one walk."""
     ends = np.array([[*one, *other] for _, one, other in blocks], dtype=np.int64)
     widths = ends[:, 3] - ends[:, 2]

@@ -44,9 +44,7 @@ class _Issue:
 
 def _is_integer(value: Any) -> bool:
     """As in JSON Schema, 1.0 is an integer; True isn't."""
-    if isinstance(value, bool):
-        return False
-    return isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    return _is_number(value) and (isinstance(value, int) or value.is_integer())
 
 
 def _is_number(value: Any) -> bool:
@@ -109,22 +107,9 @@ def fits(value: Any, leaf: Leaf) -> bool:
     return True
 
 
-_PLAIN_TYPES: Mapping[Hashable, frozenset[type]] = {
-    "string": frozenset({str}),
-    "date": frozenset({str}),
-    "datetime": frozenset({str}),
-    "integer": frozenset({int}),
-    "number": frozenset({int, float}),
-    "boolean": frozenset({bool}),
-}
-
-
 def plain_types(leaf: Leaf) -> frozenset[type]:
-    """Types whose values surely fit a leaf, so that :func:`fits` need not be asked."""
-    if leaf.choices:
-        kinds = {type(choice) for choice in leaf.choices}
-        return frozenset(kinds) if len(kinds) == 1 and kinds <= {str, bool} else frozenset()
-    return _PLAIN_TYPES.get(base_type(leaf.type), frozenset())
+    """Types whose values all fit a leaf, so that :func:`fits` need not be asked."""
+    return frozenset(type(value) for value in ("", 0, 0.5, True) if fits(value, leaf))
 
 
 def _same_type(value: Any, choice: Hashable) -> bool:
@@ -184,11 +169,9 @@ def _check(value: Any, node: SchemaNode, path: Path, issues: list[_Issue]) -> No
         issues.append(_wrong_type(path, node, value))
 
 
-def follows(value: Any, node: SchemaNode) -> bool:
-    """Whether a value has the types and the keys of its node; keys may be missing, and values outside their choices."""
-    issues: list[_Issue] = []
-    _check(value, node, (), issues)
-    return not any(issue.kind in ("type", "unknown") for issue in issues)
+def slips(tree: Any, node: SchemaNode) -> list[_Issue]:
+    """What no reference may have: values of other types, unknown keys. Keys may be missing, and choices be others."""
+    return [issue for issue in complies(tree, node) if issue.kind in ("type", "unknown")]
 
 
 def _wanted(node: SchemaNode) -> str:
@@ -201,21 +184,20 @@ def _wrong_type(path: Path, node: SchemaNode, value: Any) -> _Issue:
     return _Issue(path, "type", f"wanted {_wanted(node)}, got {'null' if value is None else type(value).__name__}")
 
 
-_ISO_DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-_ISO_TIME = re.compile(r"[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?", re.ASCII | re.IGNORECASE)
+_ISO = re.compile(
+    r"\d{4}-\d\d-\d\d([T ](?:[01]\d|2[0-3]):[0-5]\d(?::(?:[0-5]\d|60)(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?)?",
+    re.ASCII | re.IGNORECASE,
+)
 
 
 def _is_well_formed(text: str, kind: Hashable) -> bool:
     """Whether text is an ISO date or date and time where the leaf is one."""
     if kind not in ("date", "datetime"):
         return True
+    match = _ISO.fullmatch(text)
+    if match is None or (match[1] is None) != (kind == "date"):
+        return False
     try:
-        datetime.date.fromisoformat(text[:10])
+        return bool(datetime.date.fromisoformat(text[:10]))
     except ValueError:
         return False
-    if not _ISO_DATE.fullmatch(text[:10]):
-        return False
-    if kind == "date":
-        return len(text) == 10
-    time = _ISO_TIME.fullmatch(text, 10)
-    return time is not None and int(time[1]) < 24 and int(time[2]) < 60 and int(time[3] or 0) <= 60

@@ -8,21 +8,23 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Hashable, Iterable, Mapping, MutableMapping
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import DataError
+from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import file_rows, split_files
 from tls_tasks.data.order import Loaded, Published, Reading, load
-from tls_tasks.trees.data_rows import TreeDocument, read_row, read_rows
-from tls_tasks.trees.schema import as_json_schema, is_json_schema, read_schema
-from tls_tasks.trees.types import Branch, ListOf
+from tls_tasks.trees.compliance import slips
+from tls_tasks.trees.rows import read_reference
+from tls_tasks.trees.schema import is_json_schema, read_schema
+from tls_tasks.trees.types import Branch, ListOf, SchemaNode
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of a document in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
@@ -32,7 +34,35 @@ SCHEMAS_FILE = "schemas.json"
 
 DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 
+_TEXT_FIELDS = ("text", "document", "input")
+"""Fields that hold the document; the first that a row has is read."""
+
+_REFERENCE_FIELDS = ("reference", "item", "output")
+"""Fields that hold the reference tree; the first that a row has is read."""
+
+_ID_FIELDS = ("id", "doc_id")
+"""Fields that hold the document's name; without one it is the number of the row."""
+
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _TreeDocument:
+    """One document to take a tree from.
+
+    Attributes:
+        id: Its name, unique in the data set.
+        kind: What sort of document it is: the name of its schema, or the row's ``title``; may be empty.
+        text: The text, whole.
+        schema: JSON text of the schema, in the form in which it was given.
+        reference: JSON text of the reference tree.
+    """
+
+    id: str
+    kind: str
+    text: str
+    schema: str
+    reference: str
 
 
 def load_documents(
@@ -79,14 +109,14 @@ def load_documents(
     return [_row(name, document, loaded.edition, budget) for document in loaded.documents]
 
 
-def _load_trees(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[TreeDocument]:
+def _load_trees(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[_TreeDocument]:
     """Load a data set from the first source that has it.
 
     Args:
         name: ``tree_extraction`` or ``tree_paraloq``.
         data: A file of rows (JSON Lines, JSON, CSV, Parquet), a folder of such files, a folder with the data set's
             folder in it, or a hub data set ``org/name`` or ``org/name@revision`` whose split ``test`` has such rows.
-            The fields are those of :func:`tls_tasks.trees.data_rows.read_rows`; schemas that rows name stand in
+            The fields are those of :func:`_read_rows`; schemas that rows name stand in
             :data:`SCHEMAS_FILE` in the same folder. No other source is tried.
         edition: Take the data from this edition only; None takes the first that has it.
 
@@ -135,27 +165,77 @@ def _prompt_schema(schema: str) -> str:
         '{"type": "array", "items": {"type": ["string", "null"]}}'
     """
     value = json.loads(schema)
-    shown = value if is_json_schema(value) else as_json_schema(read_schema(value), nullable=True)
+    shown = value if is_json_schema(value) else _as_json_schema(read_schema(value), nullable=True)
     return json.dumps(shown, ensure_ascii=False)
 
 
-def _reading(wanted: DataSet) -> Reading[TreeDocument]:
+def _as_json_schema(node: SchemaNode, *, nullable: bool = False) -> dict[str, Any]:
+    """The schema as JSON Schema: for prompts, and for engines that constrain their output to one.
+
+    A leaf whose type JSON Schema doesn't have takes any value and has the type's name as its title.
+
+    Args:
+        node: The schema.
+        nullable: Whether to say at each leaf that null is allowed.
+
+    Example:
+        >>> _as_json_schema(read_schema({"day": "date", "tags": ["string"]}))["properties"]
+        {'day': {'type': 'string', 'format': 'date'}, 'tags': {'type': 'array', 'items': {'type': 'string'}}}
+        >>> _as_json_schema(read_schema(["4/4", "2/2"]), nullable=True)
+        {'enum': ['4/4', '2/2', None]}
+    """
+    if isinstance(node, Branch):
+        return {
+            "type": "object",
+            "properties": {str(key): _as_json_schema(child, nullable=nullable) for key, child in node.children.items()},
+            "required": [str(key) for key in node.children if key in node.required],
+            "additionalProperties": False,
+        }
+    if isinstance(node, ListOf):
+        return {"type": "array", "items": _as_json_schema(node.item, nullable=nullable)}
+    if node.choices:
+        return {"enum": [*node.choices, *([None] if nullable else [])]}
+    return _leaf_as_json_schema(node.type, nullable)
+
+
+_JSON_LEAVES: Mapping[Hashable, Mapping[str, Any]] = {
+    **{name: {"type": name} for name in ("string", "integer", "number", "boolean", "object", "null")},
+    "date": {"type": "string", "format": "date"},
+    "datetime": {"type": "string", "format": "date-time"},
+    "any": {},
+}
+
+
+def _leaf_as_json_schema(kind: Hashable, nullable: bool) -> dict[str, Any]:
+    names = kind.split("|") if isinstance(kind, str) else [kind]
+    if not all(name in _JSON_LEAVES for name in names):
+        return {"title": kind.__name__ if isinstance(kind, type) else str(kind)}
+    if len(names) > 1:
+        nulls = [{"type": "null"}] if nullable else []
+        return {"anyOf": [*(dict(_JSON_LEAVES[name]) for name in names), *nulls]}
+    schema = dict(_JSON_LEAVES[names[0]])
+    if nullable and "type" in schema and schema["type"] != "null":
+        schema["type"] = [schema["type"], "null"]
+    return schema
+
+
+def _reading(wanted: DataSet) -> Reading[_TreeDocument]:
     return Reading(
         wanted,
         DATA_SETS.values(),
         at=partial(_read_at, wanted),
         published=partial(_published, wanted),
-        from_rows=partial(read_rows, wanted.name),
+        from_rows=partial(_read_rows, wanted.name),
     )
 
 
-def _read_at(wanted: DataSet, place: Path) -> tuple[TreeDocument, ...]:
+def _read_at(wanted: DataSet, place: Path) -> tuple[_TreeDocument, ...]:
     """Read a folder or a file."""
     files = [file for file in split_files(place, wanted.split) if file.name != SCHEMAS_FILE]
     if not files:
         raise DataError(f"{place}: {SCHEMAS_FILE} is there, but no file of rows beside it")
     rows = chain.from_iterable(map(file_rows, files))
-    return read_rows(wanted.name, rows, _schemas(files[0].with_name(SCHEMAS_FILE)))
+    return _read_rows(wanted.name, rows, _schemas(files[0].with_name(SCHEMAS_FILE)))
 
 
 def _schemas(file: Path) -> Mapping[str, Any]:
@@ -171,7 +251,7 @@ def _schemas(file: Path) -> Mapping[str, Any]:
     return schemas
 
 
-def _row(name: str, document: TreeDocument, edition: str, budget: int) -> dict[str, str | int]:
+def _row(name: str, document: _TreeDocument, edition: str, budget: int) -> dict[str, str | int]:
     return {
         "doc_id": document.id,
         "data_set": name,
@@ -184,29 +264,110 @@ def _row(name: str, document: TreeDocument, edition: str, budget: int) -> dict[s
     }
 
 
-def _published(wanted: DataSet) -> Published[TreeDocument] | str:
+def _published(wanted: DataSet) -> Published[_TreeDocument] | str:
+    """The published set without the rows whose schema or tree is broken.
+
+    Its user can't mend it, and a row or two should not cost the others. Documents keep the number of their row as id,
+    so that it stays plain which ones are meant.
+    """
     source = wanted.hub
     if source is None:
         return "it is on no hub"
-    documents, n_rows = _readable(file_rows(hub.fetch(source.repo_id, source.revision, source.files[0])))
-    if not documents:
-        raise DataError(f"{source.repo_id}: none of its {n_rows} rows can be read")
-    left_out = f" ({n_rows - len(documents)} of {n_rows} rows left out)" if len(documents) < n_rows else ""
-    return documents, f"{source.origin}{left_out}"
-
-
-def _readable(rows: Iterable[tuple[str, Any]]) -> tuple[tuple[TreeDocument, ...], int]:
-    """The documents of a published set, and the number of its rows.
-
-    Its user can't mend it, and a row or two whose schema or tree is broken should not cost the others. Documents keep
-    the number of their row as id, so that it stays plain which ones are meant.
-    """
-    documents: list[TreeDocument] = []
-    n_rows = 0
-    for where, row in rows:
+    rows = list(file_rows(hub.fetch(source.repo_id, source.revision, source.files[0])))
+    documents: list[_TreeDocument] = []
+    for index, (where, row) in enumerate(rows):
         try:
-            documents.append(read_row(where, row, n_rows, {}))
-        except DataError as error:
+            documents.append(_read_row(where, row, index, {}))
+        except DataError as error:  # noqa: PERF203 - a row, not the loop, may fail
             _log.warning("left out: %s", error)
-        n_rows += 1
-    return tuple(documents), n_rows
+    if not documents:
+        raise DataError(f"{source.repo_id}: none of its {len(rows)} rows can be read")
+    left_out = f" ({len(rows) - len(documents)} of {len(rows)} rows left out)" if len(documents) < len(rows) else ""
+    return tuple(documents), f"{source.origin}{left_out}"
+
+
+# --- rows ---
+
+
+def _read_rows(
+    name: str, rows: Iterable[tuple[str, Any]], schemas: Mapping[str, Any] | None = None
+) -> tuple[_TreeDocument, ...]:
+    """Make documents of rows, in the order of the rows.
+
+    Args:
+        name: Name of the data set, for messages.
+        rows: Each with its place for messages: an object with one of :data:`_TEXT_FIELDS`; with ``schema``, which is a
+            schema, JSON text of one, or a name of ``schemas``; with one of :data:`_REFERENCE_FIELDS`, which is a tree
+            or JSON text of one; and perhaps with one of :data:`_ID_FIELDS` and ``title``.
+        schemas: Schemas that rows may name.
+
+    Raises:
+        DataError: If there is no row, a row lacks a field, a schema or a tree can't be read, a tree has a value of
+            another type than its schema or a key that its schema lacks, or two documents have one id.
+
+    Example:
+        >>> row = {"id": "s1", "text": "Song: Rain.", "schema": "song", "reference": {"song_name": "Rain"}}
+        >>> _read_rows("tree_extraction", [("line 1", row)], {"song": {"song_name": "string"}})[0].reference
+        '{"song_name": "Rain"}'
+    """
+    documents = [_read_row(where, row, index, schemas or {}) for index, (where, row) in enumerate(rows)]
+    if not documents:
+        raise DataError(f"{name}: no row in the data")
+    seen: set[str] = set()
+    for document in documents:
+        if document.id in seen:
+            raise DataError(f"{name}: two documents have the id {document.id!r}")
+        seen.add(document.id)
+    return tuple(documents)
+
+
+def _read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> _TreeDocument:
+    """One row; see :func:`_read_rows`.
+
+    Raises:
+        DataError: If it is no document.
+    """
+    if not isinstance(row, Mapping):
+        raise DataError(f"{where}: expected an object, got {type(row).__name__}")
+    text = _field(row, _TEXT_FIELDS, where)
+    if not isinstance(text, str):
+        raise DataError(f"{where}: {'/'.join(_TEXT_FIELDS)} must be text, got {type(text).__name__}")
+    kind, schema = _schema(_field(row, ("schema",), where), row, where, schemas)
+    if not isinstance(schema, Mapping | list) and not _is_json_text(schema):
+        raise DataError(f"{where}: schema must be an object or a list, got {schema!r}")
+    reference = _field(row, _REFERENCE_FIELDS, where)
+    try:
+        issues = slips(read_reference(reference, None), read_schema(schema))
+    except InputError as error:
+        raise DataError(f"{where}: {error}") from error
+    if issues:
+        raise DataError(f"{where}: reference: got {issues[0]}, expected a tree of its schema")
+    name = next((row[field] for field in _ID_FIELDS if row.get(field) not in (None, "")), index)
+    return _TreeDocument(str(name), kind, text, _json_text(schema), _json_text(reference))
+
+
+def _field(row: Mapping[str, Any], names: Iterable[str], where: str) -> Any:
+    for name in names:
+        if row.get(name) is not None:
+            return row[name]
+    raise DataError(f"{where}: no field {' or '.join(names)}; there are {', '.join(map(str, row)) or 'none'}")
+
+
+def _schema(value: Any, row: Mapping[str, Any], where: str, schemas: Mapping[str, Any]) -> tuple[str, Any]:
+    """The document's kind, and the schema: itself, as JSON text, or by its name."""
+    title = row.get("title")
+    kind = title if isinstance(title, str) else ""
+    if not isinstance(value, str) or _is_json_text(value):
+        return kind, value
+    if value not in schemas:
+        known = ", ".join(map(repr, schemas)) or "none: there is no schemas.json beside the file"
+        raise DataError(f"{where}: schema names {value!r}; the schemas are {known}")
+    return value, schemas[value]
+
+
+def _is_json_text(value: Any) -> bool:
+    return isinstance(value, str) and value.lstrip().startswith(("{", "["))
+
+
+def _json_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

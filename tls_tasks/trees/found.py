@@ -11,8 +11,8 @@ import numpy as np
 
 from tls_tasks.core.score import Columns
 from tls_tasks.trees.align import Matches
-from tls_tasks.trees.plan import Field, Plan, nodes_of
-from tls_tasks.trees.types import Path, Position, path_name
+from tls_tasks.trees.plan import Field, Plan
+from tls_tasks.trees.types import Path, Position, nodes_of, path_name
 
 COUNTS = ("node_tp", "node_fp", "node_fn", "leaf_tp", "leaf_fp", "leaf_fn")
 """Nodes and leaves: found, too many, missed."""

@@ -104,8 +104,8 @@ class LeafMetric:
         if self._takes_as_is(references, predictions):
             return np.asarray(self.score_pairs(references, predictions), dtype=np.float64)
         left, right = self._prepared(references), self._prepared(predictions)
-        fits = [UNFIT is not one and UNFIT is not other for one, other in zip(left, right, strict=True)]
-        good = [place for place, fit in enumerate(fits) if fit]
+        pairs = enumerate(zip(left, right, strict=True))
+        good = [place for place, (one, other) in pairs if one is not UNFIT and other is not UNFIT]
         if len(good) == len(left) > 0:
             return np.asarray(self.score_pairs(left, right), dtype=np.float64)
         scores = np.full(len(left), self.worst)
@@ -155,9 +155,9 @@ class LeafMetric:
         """
         if not names_of(names):
             return self
-        settings = [*([self.settings] if self.settings else []), f"normalize={'+'.join(names_of(names))}"]
+        settings = ",".join(filter(None, [self.settings, f"normalize={'+'.join(names_of(names))}"]))
         prepare = partial(_prepare_normalized, normalizer(names), self.prepare)
-        return replace(self, prepare=prepare, settings=",".join(settings), as_is=frozenset())
+        return replace(self, prepare=prepare, settings=settings, as_is=frozenset())
 
     def _takes_as_is(self, references: Sequence[Any], predictions: Sequence[Any]) -> bool:
         """Whether these values need no preparing."""
@@ -177,17 +177,6 @@ class LeafMetric:
         best = np.maximum if self.higher_is_better else np.minimum
         result: FloatArray = best.reduceat(scores, starts, axis=0)
         return result
-
-
-def metric_of_pairs(
-    name: str, prepare: Callable[[Any], Any], score: Callable[[Any, Any], float], settings: str = ""
-) -> LeafMetric:
-    """A metric by a function of two prepared values, 1 the best score and 0 the worst."""
-    return LeafMetric(name, partial(_each, score), prepare, settings=settings)
-
-
-def _each(score: Callable[[Any, Any], float], references: Sequence[Any], predictions: Sequence[Any]) -> list[float]:
-    return list(map(score, references, predictions))
 
 
 def _answers(references: Sequence[Any]) -> tuple[list[Any], list[int]]:

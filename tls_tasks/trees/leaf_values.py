@@ -1,11 +1,11 @@
-"""Leaf metrics of any value (equality), numbers, dates, booleans and sets."""
+"""The built-in leaf metrics: of any value (equality), numbers, dates and texts."""
 
 from __future__ import annotations
 
 import datetime
 import math
-import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import partial
@@ -13,10 +13,13 @@ from operator import eq
 from typing import Any, NamedTuple
 
 import numpy as np
+from rapidfuzz.distance import Indel, LCSseq, Levenshtein
+from rapidfuzz.process import cdist, cpdist
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.text.dates import read_date
-from tls_tasks.trees.leaf_base import UNFIT, FloatArray, LeafMetric, metric_of_pairs
+from tls_tasks.text.tokenizers import unicode_words, whitespace_words
+from tls_tasks.trees.leaf_base import UNFIT, FloatArray, LeafMetric
 
 
 def _value_key(value: Any, *, loose: bool = False) -> Any:
@@ -52,49 +55,41 @@ def _value_key(value: Any, *, loose: bool = False) -> Any:
     return value if value is None else ("other", value)
 
 
-def _exact_match(tolerance: float = 0.0, relative_tolerance: float = 0.0) -> LeafMetric:
+def _exact_match(tolerance: float = 0.0) -> LeafMetric:
     """1 where two values are equal, else 0. Types are strict: ``True`` is not 1, ``"5"`` is not 5; 1 and 1.0 are equal.
 
     Args:
         tolerance: How far two numbers may be apart.
-        relative_tolerance: How far, as a part of the reference. The larger of the two counts.
 
     Raises:
-        InputError: A tolerance that is negative or no number.
+        InputError: A tolerance that is negative or not a number.
 
     Example:
         >>> _exact_match().pairs([1, 1, 5, "a"], [1.0, True, "5", "a"])
         array([1., 0., 0., 1.])
-        >>> _exact_match(relative_tolerance=0.01).pairs([100, 100], [101, 102])
+        >>> _exact_match(tolerance=0.01).pairs([1.00, 1.00], [1.01, 1.02])
         array([1., 0.])
     """
-    given = {"tolerance": tolerance, "relative_tolerance": relative_tolerance}
-    for name, value in given.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-            raise InputError(name, None, repr(value), "a number from 0")
-    settings = ",".join(f"{name}={value}" for name, value in given.items() if value)
-    if settings:
-        score = partial(_is_within, float(tolerance), float(relative_tolerance))
-        return metric_of_pairs("exact_match", _value_key, score, settings)
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not tolerance >= 0:
+        raise InputError("tolerance", None, repr(tolerance), "a number from 0")
+    if tolerance:
+        score = partial(_is_within, float(tolerance))
+        return _metric_of_pairs("exact_match", _value_key, score, f"tolerance={tolerance}")
     return LeafMetric("exact_match", _equal_pairs, _value_key, _equality_matrix, as_is=frozenset({str, int, bool}))
 
 
-def treeval_exact_match() -> LeafMetric:
+def _treeval_exact_match() -> LeafMetric:
     """Exact match as treeval has it: by the prediction's type. Booleans are numbers; floats need to be close only.
 
     A float or boolean prediction is compared with ``numpy.isclose`` (1e-5 of the reference, 1e-8 at least), all others
     by equality.
 
     Example:
-        >>> treeval_exact_match().pairs([1, 1000000.0, 1000000, "a"], [True, 1000005.0, 1000005, "a"])
+        >>> _treeval_exact_match().pairs([1, 1000000.0, 1000000, "a"], [True, 1000005.0, 1000005, "a"])
         array([1., 1., 0., 1.])
     """
     prepare, as_is = partial(_value_key, loose=True), frozenset({str, int})
     return LeafMetric("exact_match", _treeval_pairs, prepare, _treeval_matrix, as_is=as_is)
-
-
-def _is_equal(reference: Any, prediction: Any) -> float:
-    return float(reference == prediction)
 
 
 def _equal_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> list[bool]:
@@ -109,11 +104,11 @@ def _equality_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> F
             np.array([numbers.setdefault(key, len(numbers)) for key in keys]) for keys in (references, predictions)
         )
     except TypeError:  # an unhashable value: compare pair by pair
-        return np.array([[_is_equal(reference, key) for key in predictions] for reference in references])
+        return np.array([[float(reference == key) for key in predictions] for reference in references])
     return np.asarray(left[:, None] == right[None, :], dtype=np.float64)
 
 
-def _is_within(tolerance: float, relative: float, reference: Any, prediction: Any) -> float:
+def _is_within(tolerance: float, reference: Any, prediction: Any) -> float:
     """Whether two keys are equal, or two numbers close enough."""
     if reference == prediction:
         return 1.0
@@ -121,13 +116,11 @@ def _is_within(tolerance: float, relative: float, reference: Any, prediction: An
         return 0.0
     left, right = reference[1], prediction[1]
     if any(isinstance(number, int) and abs(number) > 2**53 for number in (left, right)):  # no float holds it
-        gap = abs(Fraction(left) - Fraction(right))
-        return float(gap <= max(Fraction(tolerance), Fraction(relative) * abs(Fraction(left))))
+        return float(abs(Fraction(left) - Fraction(right)) <= Fraction(tolerance))
     left, right = float(left), float(right)
-    limit = max(tolerance, relative * abs(left))
     # 1.01 and 1.00 are .01 apart, but not as floats: some units in the last place are let through
-    slack = min(4 * math.ulp(max(abs(left), abs(right))), limit / 1000)
-    return float(abs(left - right) <= limit + slack)
+    slack = min(4 * math.ulp(max(abs(left), abs(right))), tolerance / 1000)
+    return float(abs(left - right) <= tolerance + slack)
 
 
 def _is_number_key(key: Any) -> bool:
@@ -147,12 +140,8 @@ def _treeval_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> Fl
 
 def _floats(keys: Sequence[Any], kinds: Any) -> FloatArray:
     """The numbers of these types that keys stand for, NaN for all other keys."""
-    return np.array(
-        [
-            _as_float(key[1]) if type(key) is tuple and key[0] == "number" and isinstance(key[1], kinds) else math.nan
-            for key in keys
-        ]
-    )
+    numbers = [key[1] if type(key) is tuple and key[0] == "number" else None for key in keys]
+    return np.array([_as_float(number) if isinstance(number, kinds) else math.nan for number in numbers])
 
 
 def _is_number(value: Any) -> bool:
@@ -184,7 +173,7 @@ def _number_closeness() -> LeafMetric:
         >>> _number_closeness().pairs([100, 0, 5, 5], [90, 0, -5, "5"])
         array([0.9, 1. , 0. , 0. ])
     """
-    return metric_of_pairs("number_closeness", _number, _closeness)
+    return _metric_of_pairs("number_closeness", _number, _closeness)
 
 
 def _closeness(reference: float, prediction: float) -> float:
@@ -207,7 +196,7 @@ def _difference(name: str, score_range: tuple[float, float], higher_is_better: b
         score_range: treeval's, whatever the numbers are: beyond it scores are clipped.
         higher_is_better: Direction.
     """
-    metric = metric_of_pairs(name, _small_number, _DIFFERENCES[name])
+    metric = _metric_of_pairs(name, _small_number, partial(_score_of_difference, name))
     return replace(metric, score_range=score_range, higher_is_better=higher_is_better)
 
 
@@ -215,19 +204,9 @@ def _small_number(value: Any) -> Any:
     return float(value) if isinstance(value, int | float) and abs(value) < 1e150 else UNFIT
 
 
-def _squared(reference: float, prediction: float) -> float:
-    return (prediction - reference) * (prediction - reference)
-
-
-def _distance(reference: float, prediction: float) -> float:
-    return abs(prediction - reference)
-
-
-def _proximity(reference: float, prediction: float) -> float:
-    return 1 / (1 + abs(prediction - reference))
-
-
-_DIFFERENCES = {"mse": _squared, "abs_err": _distance, "num_sim": _proximity}
+def _score_of_difference(name: str, reference: float, prediction: float) -> float:
+    gap = abs(prediction - reference)
+    return {"mse": gap * gap, "abs_err": gap, "num_sim": 1 / (1 + gap)}[name]
 
 
 class _Day(NamedTuple):
@@ -254,7 +233,7 @@ def _date_closeness() -> LeafMetric:
         >>> _date_closeness().pairs(["2011-01-25", "2011-01-25", "spring"], ["25 January 2011", "2011-01-26", "spring"])
         array([1. , 0.5, 1. ])
     """
-    return metric_of_pairs("date_closeness", _day, _day_closeness)
+    return _metric_of_pairs("date_closeness", _day, _day_closeness)
 
 
 def _day(value: Any) -> Any:
@@ -276,73 +255,112 @@ def _day_closeness(reference: _Day, prediction: _Day) -> float:
     return 1.0 / (1.0 + gap)
 
 
-_TRUE, _FALSE = frozenset({"true", "yes", "y", "1"}), frozenset({"false", "no", "n", "0"})
+# --- texts ---
 
 
-def _boolean() -> LeafMetric:
-    """1 where two truth values agree, else 0; also read from 1 and 0 and from words: true, false, yes, no.
-
-    Example:
-        >>> _boolean().pairs([True, False, True], ["yes", True, "maybe"])
-        array([1., 0., 0.])
-    """
-    return metric_of_pairs("boolean", _truth, _is_equal)
+_SCORERS: Mapping[str, Any] = {
+    "indel_ratio": Indel.normalized_similarity,
+    "levenshtein_similarity": Levenshtein.normalized_similarity,
+}
 
 
-def _truth(value: Any) -> Any:
-    """The truth value that something stands for."""
-    if isinstance(value, bool | int | float) and value in (0, 1):
-        return bool(value)
-    word = value.strip().lower() if isinstance(value, str) and len(value) < 40 else ""
-    return True if word in _TRUE else False if word in _FALSE else UNFIT
+def _edit_metric(name: str) -> LeafMetric:
+    """1 minus a distance of two texts, as a part of the greatest that texts of their lengths can have.
 
-
-_SEPARATOR = re.compile("[,;\n]")
-
-
-def _set_overlap() -> LeafMetric:
-    """Jaccard: what two sets share, of all that is in them; two empty sets: 1.
-
-    A value is a list, or a text whose parts stand between commas, semicolons or line ends.
+    ``indel_ratio`` (what the package Levenshtein calls ``ratio``, and treeval's "levenshtein") counts the insertions
+    and deletions that turn one text into the other, ``levenshtein_similarity`` substitutions too. Two empty texts: 1.
 
     Example:
-        >>> _set_overlap().pairs([["drums", "bass"], "drums, bass"], [["bass", "flute"], "bass; drums"])
-        array([0.33333333, 1.        ])
+        >>> [_edit_metric(name).pairs(["baroo", ""], ["bar", ""]).tolist() for name in _SCORERS]
+        [[0.75, 1.0], [0.6, 1.0]]
     """
-    return metric_of_pairs("set_overlap", _members, _jaccard)
+    pairs, matrix = partial(_edit_pairs, name), partial(_edit_matrix, name)  # by name: they are pickled
+    return LeafMetric(name, pairs, _text, matrix, as_is=frozenset({str}))
 
 
-def _members(value: Any) -> Any:
-    if not isinstance(value, str | list | tuple | set | frozenset):
-        return UNFIT
-    parts = [part.strip() for part in _SEPARATOR.split(value)] if isinstance(value, str) else value
-    return frozenset(_member(part) for part in parts if part != "")
+def _edit_pairs(name: str, references: Sequence[Any], predictions: Sequence[Any]) -> Any:
+    return cpdist(references, predictions, scorer=_SCORERS[name], dtype=np.float64)
 
 
-def _member(value: Any) -> Hashable:
-    key = _value_key(value)
-    try:
-        hash(key)
-    except TypeError:  # an object of the caller's: it is itself
-        return id(value)
-    found: Hashable = key
-    return found
+def _edit_matrix(name: str, references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
+    return np.asarray(cdist(references, predictions, scorer=_SCORERS[name], dtype=np.float64))
 
 
-def _jaccard(reference: frozenset[Any], prediction: frozenset[Any]) -> float:
-    union = len(reference | prediction)
-    return len(reference & prediction) / union if union else 1.0
+def _text(value: Any) -> Any:
+    return value if isinstance(value, str) else UNFIT
 
 
-VALUE_METRICS: Mapping[str, Callable[..., LeafMetric]] = {
+def _token_f1() -> LeafMetric:
+    """F1 of the words in common, each as often as it stands in both (as in SQuAD); two texts without words: 1.
+
+    Example:
+        >>> _token_f1().pairs(["the electric guitar", "drums"], ["Guitar, electric!", ""])
+        array([0.8, 0. ])
+    """
+    return _metric_of_pairs("token_f1", partial(_words, unicode_words), _common_f1)
+
+
+def _rouge_l() -> LeafMetric:
+    """F1 of the longest common subsequence of words, as in our ``rouge_l``; two texts without words: 1.
+
+    Unlike there, an empty reference is met by an empty prediction only.
+
+    Example:
+        >>> _rouge_l().pairs(["the cat sat on the mat"], ["the cat sat"])
+        array([0.66666667])
+    """
+    return _metric_of_pairs("rouge_l", partial(_words, whitespace_words), _subsequence_f1)
+
+
+def _words(split: Callable[[str], list[str]], value: Any) -> Any:
+    return split(value) if isinstance(value, str) else UNFIT
+
+
+def _common_f1(reference: list[str], prediction: list[str]) -> float:
+    return _f1((Counter(reference) & Counter(prediction)).total(), len(reference), len(prediction))
+
+
+def _subsequence_f1(reference: list[str], prediction: list[str]) -> float:
+    return _f1(LCSseq.similarity(reference, prediction), len(reference), len(prediction))
+
+
+def _f1(common: int, n_reference: int, n_predicted: int) -> float:
+    if not common:
+        return float(n_reference == n_predicted == 0)
+    precision, recall = common / n_predicted, common / n_reference
+    return 2 * precision * recall / (precision + recall)
+
+
+def _metric_of_pairs(
+    name: str, prepare: Callable[[Any], Any], score: Callable[[Any, Any], float], settings: str = ""
+) -> LeafMetric:
+    """A metric by a function of two prepared values, 1 the best score and 0 the worst."""
+    return LeafMetric(name, partial(_each, score), prepare, settings=settings)
+
+
+def _each(score: Callable[[Any, Any], float], references: Sequence[Any], predictions: Sequence[Any]) -> list[float]:
+    return list(map(score, references, predictions))
+
+
+BUILT_IN: Mapping[str, Callable[..., LeafMetric]] = {
     "exact_match": _exact_match,
+    **{name: partial(_edit_metric, name) for name in _SCORERS},
+    "token_f1": _token_f1,
+    "rouge_l": _rouge_l,
     "number_closeness": _number_closeness,
     "date_closeness": _date_closeness,
-    "boolean": _boolean,
-    "set_overlap": _set_overlap,
     "mse": partial(_difference, "mse", (0, 1)),
     "abs_err": partial(_difference, "abs_err", (0, 10)),
     "num_sim": partial(_difference, "num_sim", (0, 1), higher_is_better=True),
 }
-"""Name -> the function that makes the metric. The last three are those that are used with treeval; as a measure of
-numbers ``number_closeness`` is better, since it has no scale."""
+"""Name -> the function that makes the metric; its parameters are the metric's options.
+
+The last three are those that are used with treeval; as a measure of numbers ``number_closeness`` is better, since it
+has no scale.
+"""
+
+TREEVAL_METRICS: Mapping[str, Callable[..., LeafMetric]] = {
+    "exact_match": _treeval_exact_match,
+    "levenshtein": lambda: replace(BUILT_IN["indel_ratio"](), name="levenshtein"),
+}
+"""treeval's names for what they mean there; with ``compat="treeval"`` they come before ours."""

@@ -60,30 +60,18 @@ def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) ->
     return 0
 
 
-def nodes_below(node: SchemaNode, value: Any, items: bool) -> int:
-    """The nodes below a node of the schema with this value; a leaf has none, whatever its value.
-
-    Args:
-        node: The node.
-        value: Its value, of the right type or not.
-        items: Whether items of lists count.
-    """
+def nodes_below(node: SchemaNode, value: Any) -> int:
+    """The nodes below a node of the schema with this value, and items of lists; a leaf has none, whatever its value."""
     if isinstance(node, Branch) and isinstance(value, dict):
-        return sum(
-            1
-            + (
-                nodes_below(node.children[key], child, items)
-                if key in node.children
-                else count_nodes(child, items=items)
-            )
-            for key, child in value.items()
-        )
-    if items and isinstance(node, ListOf) and isinstance(value, list):
-        return sum(item_nodes(node.item, item, items) for item in value)
+        known = [nodes_below(child, value[key]) for key, child in node.children.items() if key in value]
+        unknown = [count_nodes(child, items=True) for key, child in value.items() if key not in node.children]
+        return len(value) + sum(known) + sum(unknown)
+    if isinstance(node, ListOf) and isinstance(value, list):
+        return sum(item_nodes(node.item, item) for item in value)
     return 0
 
 
-def item_nodes(node: SchemaNode, value: Any, items: bool) -> int:
+def item_nodes(node: SchemaNode, value: Any, items: bool = True) -> int:
     """The nodes of an item of a list: what is below a dictionary or a list, 1 for all else.
 
     Args:
@@ -92,8 +80,8 @@ def item_nodes(node: SchemaNode, value: Any, items: bool) -> int:
         items: Whether items of lists count within it; if not, it is as treeval counts.
     """
     if isinstance(node, Branch) and isinstance(value, dict):
-        return nodes_below(node, value, items) if items else count_nodes(value)
-    return nodes_below(node, value, True) if isinstance(node, ListOf) and isinstance(value, list) else 1
+        return nodes_below(node, value) if items else count_nodes(value)
+    return nodes_below(node, value) if isinstance(node, ListOf) and isinstance(value, list) else 1
 
 
 def schema_nodes(node: SchemaNode, *, only_leaves: bool = False) -> int:
@@ -108,10 +96,9 @@ def fields_with_value(node: SchemaNode, value: Any, is_loose: bool) -> list[Fiel
     """The leaves that have a value at or below a node, each as often as it has one."""
     if isinstance(node, Field):
         return [node] if state_of(node, value, is_loose) in (VALUE, WRONG) else []
+    children: list[tuple[SchemaNode, Any]] = []
     if isinstance(node, Branch) and isinstance(value, dict):
         children = [(child, value[key]) for key, child in node.children.items() if key in value]
     elif isinstance(node, ListOf) and isinstance(value, list):
         children = [(node.item, item) for item in value]
-    else:
-        children = []
     return [field for child, below in children for field in fields_with_value(child, below, is_loose)]

@@ -1,4 +1,8 @@
-"""The plan: a schema whose leaves know their metrics, and the settings that hold for all trees."""
+"""The plan: a schema whose leaves know their metrics, and the settings that hold for all trees.
+
+How trees are counted and aligned: two profiles, treeval's guide and its program, and four points to change.
+``docs/tree_eval_options.md`` says where the profiles differ, and why.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,74 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
 from tls_tasks.trees.compliance import base_type, plain_types
 from tls_tasks.trees.leaf_base import LeafMetric
-from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS, default_metrics, resolve_metric
-from tls_tasks.trees.options import TreeOptions
-from tls_tasks.trees.types import Branch, Leaf, ListOf, Path, SchemaNode, item_of, leaves_of, path_name
+from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS, resolve_metric
+from tls_tasks.trees.schema import read_schema
+from tls_tasks.trees.types import Branch, Leaf, ListOf, Path, SchemaNode, item_of, leaves_of, nodes_of, path_name
 
-ORDERS = ("unordered", "ordered")
+OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "types": ("strict", "loose"),
+    "list_items": ("nodes", "surplus"),
+    "unmatched_items": ("nodes", "worst"),
+    "aggregate": ("micro", "macro"),
+}
+"""Name -> the values that it may have, the guide's first."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeOptions:
+    """A profile, and what may be changed in it.
+
+    Attributes:
+        profile: ``guide`` or ``treeval``.
+        types: ``strict``: a value of another type than its leaf's scores the worst, and ``True`` is not 1; ``loose``:
+            metrics see every value.
+        list_items: ``nodes``: items of lists count as nodes, found or not; ``surplus``: only those that find no
+            counterpart, always as false.
+        unmatched_items: Items without counterpart: count as ``nodes`` only, or their metrics get the ``worst`` score
+            too.
+        aggregate: Results of the summed counts (``micro``), or the mean of the samples' results (``macro``).
+    """
+
+    profile: str = "guide"
+    types: str = "strict"
+    list_items: str = "nodes"
+    unmatched_items: str = "nodes"
+    aggregate: str = "micro"
+
+    def __str__(self) -> str:
+        """The profile's name, and what differs from it."""
+        changed = [name for name in OPTIONS if getattr(self, name) != getattr(PROFILES[self.profile], name)]
+        return ",".join([self.profile, *(f"{name}={getattr(self, name)}" for name in changed)])
+
+
+PROFILES = {
+    "guide": TreeOptions(),
+    "treeval": TreeOptions("treeval", types="loose", list_items="surplus"),
+}
+
+
+def _resolve_options(compat: str | None, changes: Any) -> TreeOptions:
+    """The profile with the options that the caller has changed.
+
+    Example:
+        >>> str(_resolve_options("treeval", {"types": "strict"}))
+        'treeval,types=strict'
+        >>> _resolve_options(None, {"list_item": "nodes"})
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.OptionError: option: got 'list_item', expected one of 'types', 'list_items', \
+'unmatched_items', 'aggregate'
+    """
+    check_choice("compat", compat, (None, "treeval"))
+    if changes is not None and not isinstance(changes, Mapping):
+        raise InputError("options", None, repr(changes), f"a dictionary of {', '.join(OPTIONS)}")
+    for name, value in (changes or {}).items():
+        check_choice("option", name, OPTIONS)
+        check_choice(name, value, OPTIONS[name])
+    return replace(PROFILES[compat or "guide"], **(changes or {}))
+
+
+_ORDERS = ("unordered", "ordered")
 """How the items of two lists find each other: by their scores, or by position."""
 
 
@@ -75,22 +142,23 @@ class Plan:
 
 
 def make_plan(
-    schema: SchemaNode,
-    options: TreeOptions,
+    schema: Any,
+    compat: str | None = None,
+    options: Any = None,
     leaf_metrics: Any = None,
     list_order: Any = "unordered",
     hierarchical: bool = False,
-    compat: str | None = None,
 ) -> Plan:
     """Work out the plan; the arguments are those of :func:`~tls_tasks.trees.tree_eval.tree_eval`.
 
     Raises:
-        InputError: Settings for a path or type that the schema doesn't have, or of the wrong kind.
-        OptionError: No such metric or order.
+        InputError: Not a schema, settings for a path or type that it doesn't have, or of the wrong kind.
+        OptionError: No such option, metric or order.
     """
-    planner = _Planner(_select_metrics(schema, leaf_metrics), _orders(schema, list_order), compat)
-    root = planner.node(schema, (), 0)
-    return Plan(root, tuple(planner.fields), _by_name(planner.fields), options, hierarchical, planner.digest())
+    profile, node = _resolve_options(compat, options), read_schema(schema)
+    planner = _Planner(_select_metrics(node, leaf_metrics), _orders(node, list_order), compat)
+    root = planner.node(node, (), 0)
+    return Plan(root, tuple(planner.fields), _by_name(planner.fields), profile, hierarchical, planner.digest())
 
 
 class _Planner:
@@ -122,7 +190,7 @@ class _Planner:
             leaf.choices,
             path=path,
             name=path_name(path),
-            kind=_type_name(leaf),
+            kind=_kind(leaf),
             index=len(self.fields),
             depth=depth,
             metrics=metrics,
@@ -163,16 +231,15 @@ def _select_metrics(schema: SchemaNode, leaf_metrics: Any) -> dict[Path, list[An
         >>> _select_metrics(root, {"string": ["token_f1"], "a": "rouge_l"})
         {('a',): ['rouge_l', 'token_f1'], ('b',): ['token_f1'], ('c',): ['date_closeness']}
     """
-    by_path, by_type = _settings_of("leaf_metrics", leaf_metrics, schema)
-    leaves = leaves_of(schema)
-    _refuse_others("leaf_metrics", by_path, dict(leaves), "metrics for its leaves")
+    kinds = {path: _kind(leaf) for path, leaf in leaves_of(schema).items()}
+    by_path, by_type = _settings_of("leaf_metrics", leaf_metrics, schema, kinds, {*kinds.values(), *DEFAULT_METRICS})
     selected: dict[Path, list[Any]] = {}
-    for path, leaf in leaves:
+    for path, kind in kinds.items():
         chosen: list[Any] = []
-        for metric in _listed(by_path.get(path)) + _listed(by_type.get(_type_name(leaf))):
-            if not any(metric is known or metric == known for known in chosen):
+        for metric in _listed(by_path.get(path)) + _listed(by_type.get(kind)):
+            if metric not in chosen:
                 chosen.append(metric)
-        selected[path] = chosen or list(default_metrics("choice" if leaf.choices else leaf.type))
+        selected[path] = chosen or list(DEFAULT_METRICS.get(kind, ("exact_match",)))
     return selected
 
 
@@ -188,23 +255,17 @@ def _orders(schema: SchemaNode, list_order: Any) -> dict[Path, str]:
     """The order of each list."""
     lists = [path for path, node in nodes_of(schema).items() if isinstance(node, ListOf)]
     if isinstance(list_order, str):
-        check_choice("list_order", list_order, ORDERS)
+        check_choice("list_order", list_order, _ORDERS)
         return dict.fromkeys(lists, list_order)
-    by_path, by_type = _settings_of("list_order", list_order, schema)
-    if by_type:
-        raise InputError("list_order", None, f"the type {next(iter(by_type))!r}", "paths of lists")
-    _refuse_others("list_order", by_path, lists, "orders of lists")
+    by_path, _ = _settings_of("list_order", list_order, schema, lists, ())
     for order in by_path.values():
-        check_choice("list_order", order, ORDERS)
+        check_choice("list_order", order, _ORDERS)
     return {**dict.fromkeys(lists, "unordered"), **by_path}
 
 
-# --- settings by path and type ---
-
-_TYPE = "type:"
-
-
-def _settings_of(option: str, given: Any, schema: SchemaNode) -> tuple[dict[Path, Any], dict[str, Any]]:
+def _settings_of(
+    option: str, given: Any, schema: SchemaNode, paths: Collection[Path], types: Collection[str]
+) -> tuple[dict[Path, Any], dict[str, Any]]:
     """What a caller says of paths and types.
 
     A path is a key of the schema's root, a name such as ``seller.name``, or a tuple of keys. Lists add nothing to it:
@@ -212,119 +273,72 @@ def _settings_of(option: str, given: Any, schema: SchemaNode) -> tuple[dict[Path
 
     Args:
         option: The option's name, for errors.
-        given: Path or type -> value; None: nothing. If its keys are those of the schema's root, it is a tree in the
-            shape of the schema, and no key is a type.
+        given: Path or type -> value; the value of a dictionary's path may be a dictionary of the same kind. None:
+            nothing. What may be a path is one; ``type:date`` is always a type.
         schema: The schema.
+        paths: Those that may have a value.
+        types: Likewise.
 
     Returns:
         The values by path, and those by type.
 
     Raises:
-        InputError: A key that is neither a path nor a type of this schema, or both.
+        InputError: A key that is neither a path nor a type.
 
     Example:
         >>> root = Branch({"day": Leaf("date"), "seller": Branch({"name": Leaf("string")})})
-        >>> _settings_of("leaf_metrics", {"seller.name": "rouge_l", "date": "exact_match"}, root)
+        >>> paths = leaves_of(root)
+        >>> _settings_of("leaf_metrics", {"seller": {"name": "rouge_l"}, "date": "exact_match"}, root, paths, ["date"])
         ({('seller', 'name'): 'rouge_l'}, {'date': 'exact_match'})
-        >>> _settings_of("leaf_metrics", {"seler": "rouge_l"}, root)
+        >>> _settings_of("leaf_metrics", {"seler.name": "rouge_l"}, root, paths, ["date"])
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.InputError: leaf_metrics: got 'seler', expected a path (day, seller, seller.name) or a type (date, string)
+        tls_tasks.core.errors.InputError: leaf_metrics: got 'seler.name', expected a path (day, seller.name) or a type (date)
     """  # noqa: E501 - the message is one line
     by_path: dict[Path, Any] = {}
     by_type: dict[str, Any] = {}
-    if given is None:
-        return by_path, by_type
-    if not isinstance(given, Mapping):
+    if not isinstance(given, Mapping | None):
         raise InputError(option, None, repr(given), "a dictionary: path or type -> value")
-    nodes, inner = nodes_of(schema), item_of(schema)
-    is_tree = isinstance(inner, Branch) and given.keys() == inner.children.keys()
-    for key, value in given.items():
-        path = (key,) if is_tree else _path_of(key, nodes)
-        label = None if is_tree else _type_of(key, schema)
-        if path is not None and label is not None and not _are_one(path, label, schema):
-            expected = f"{path!r} for the key, '{_TYPE}{label}' for the type"
-            raise InputError(option, None, f"{key!r}, both a key and a type", expected)
-        if path is not None:
-            by_path |= _below(option, path, value, nodes)
-        elif label is not None:
+    nodes = nodes_of(schema)
+    named = {path_name(path): path for path in nodes}
+    wrong: list[Any] = []
+    for key, value in (given or {}).items():
+        path = (key,) if (key,) in nodes else named.get(key, key)
+        label = _type_name(key.removeprefix("type:") if isinstance(key, str) else key)
+        if path in nodes and key != ():
+            by_path |= _below(path, value, nodes)
+        elif label in types:
             by_type[label] = value
         else:
-            raise _unknown(option, key, nodes)
+            wrong.append(key)
+    wrong += [path_name(path) for path in by_path if path not in paths]
+    if wrong:
+        kinds = f" or a type ({', '.join(sorted(types))})" if types else ""
+        raise InputError(option, None, repr(wrong[0]), f"a path ({', '.join(map(path_name, paths))}){kinds}")
     return by_path, by_type
 
 
-def nodes_of(schema: SchemaNode) -> dict[Path, SchemaNode]:
-    """Every node by its path; items of lists have the path of their list, and the root is there if it is no dictionary.
-
-    Example:
-        >>> list(nodes_of(Branch({"a": Leaf("string"), "b": ListOf(Branch({"c": Leaf("date")}))})))
-        [('a',), ('b',), ('b', 'c')]
-    """
-    nodes: dict[Path, SchemaNode] = {}
-
-    def visit(node: SchemaNode, path: Path) -> None:
-        if path or not isinstance(node, Branch):
-            nodes[path] = node
-        inner = item_of(node)
-        for key, child in inner.children.items() if isinstance(inner, Branch) else ():
-            visit(child, (*path, key))
-
-    visit(schema, ())
-    return nodes
-
-
-def _type_name(leaf: Leaf) -> str:
-    """What a leaf's type is called in settings and results.
-
-    Example:
-        >>> _type_name(Leaf("string")), _type_name(Leaf(int)), _type_name(Leaf("x", ("a", "b")))
-        ('string', 'integer', 'choice')
-    """
-    label = "choice" if leaf.choices else base_type(leaf.type)
-    return label.__name__ if isinstance(label, type) else str(label)
-
-
-def _path_of(key: Hashable, nodes: Mapping[Path, SchemaNode]) -> Path | None:
-    if isinstance(key, tuple) and key and key in nodes:  # () is treeval's word for choices
-        return key
-    return (key,) if (key,) in nodes else next((path for path in nodes if path_name(path) == key), None)
-
-
-def _type_of(key: Hashable, schema: SchemaNode) -> str | None:
-    """The type that a key names: one of the schema or a well-known one; treeval calls choices ``()``."""
-    if isinstance(key, str) and key.startswith(_TYPE):
-        return str(base_type(key.removeprefix(_TYPE)))
-    label = "choice" if key == () else base_type(key)
-    label = label.__name__ if isinstance(label, type) else label
-    types = {_type_name(leaf) for _, leaf in leaves_of(schema)}
-    return label if isinstance(label, str) and (label in types or label in DEFAULT_METRICS) else None
-
-
-def _are_one(path: Path, label: str, schema: SchemaNode) -> bool:
-    """Whether the leaf at the path is the only one of the type: then both readings are one."""
-    return [path] == [own for own, leaf in leaves_of(schema) if _type_name(leaf) == label]
-
-
-def _below(option: str, path: Path, value: Any, nodes: Mapping[Path, SchemaNode]) -> dict[Path, Any]:
+def _below(path: Path, value: Any, nodes: Mapping[Path, SchemaNode]) -> dict[Path, Any]:
     """A value for a node; a dictionary for a branch goes on below."""
-    if not isinstance(item_of(nodes[path]), Branch) or not isinstance(value, Mapping):
+    if path not in nodes or not isinstance(item_of(nodes[path]), Branch) or not isinstance(value, Mapping):
         return {path: value}
     below: dict[Path, Any] = {}
     for key, inner in value.items():
-        if (*path, key) not in nodes:
-            raise _unknown(option, path_name((*path, key)), nodes)
-        below |= _below(option, (*path, key), inner, nodes)
+        below |= _below((*path, key), inner, nodes)
     return below
 
 
-def _unknown(option: str, key: object, nodes: Mapping[Path, SchemaNode]) -> InputError:
-    paths = ", ".join(path_name(path) for path in nodes)
-    types = {_type_name(node) for node in map(item_of, nodes.values()) if isinstance(node, Leaf)}
-    return InputError(option, None, repr(key), f"a path ({paths}) or a type ({', '.join(sorted(types))})")
+def _kind(leaf: Leaf) -> str:
+    """What a leaf's type is called in settings and results."""
+    return "choice" if leaf.choices else _type_name(leaf.type)
 
 
-def _refuse_others(option: str, by_path: Mapping[Path, Any], wanted: Collection[Path], expected: str) -> None:
-    for path in by_path:
-        if path not in wanted:
-            raise InputError(option, None, f"a value for {path_name(path)}", expected)
+def _type_name(label: Hashable) -> str:
+    """What a type is called; treeval calls choices ``()``.
+
+    Example:
+        >>> _type_name("string"), _type_name(int), _type_name(())
+        ('string', 'integer', 'choice')
+    """
+    label = "choice" if label == () else base_type(label)
+    return label.__name__ if isinstance(label, type) else str(label)

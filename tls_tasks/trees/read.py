@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
 from typing import Any
 
-from tls_tasks.core.errors import OptionError
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json, strip_thinking
 from tls_tasks.core.json_values import problem
+from tls_tasks.core.options import check_choice
 from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, Branch, ListOf, SchemaNode
 
@@ -27,10 +27,6 @@ TREE_PROBLEM_KINDS = (
     "not_strict",  # strict mode: the answer is no JSON document
 )
 """What may be wrong with a tree in a text."""
-
-RATES = ("json_valid", "parsed", "repaired", "duplicate_keys", "non_finite")
-"""``json_valid``: the answer is a JSON document; ``parsed``: a tree was read; ``repaired``: something in it was mended
-or dropped; ``duplicate_keys``: it has a key twice; ``non_finite``: it has NaN, infinity, or a number too large."""
 
 _MENDED = frozenset({"repaired_json", "truncated", "broken_json"})
 
@@ -58,16 +54,21 @@ class ParsedTree(Parsed[Any]):
         """Whether nothing at all could be read."""
         return self.stage == "none"
 
-    @property
-    def repaired(self) -> bool:
-        """Whether something had to be mended, or was dropped since it is unfinished or can't be read."""
-        return not self.failed and any(problem.kind in _MENDED for problem in self.problems)
-
     def rates(self) -> dict[str, bool]:
-        """What the answer is: :data:`RATES`."""
+        """What the answer is.
+
+        ``json_valid``: a JSON document; ``parsed``: a tree was read; ``repaired``: something in it was mended, or
+        dropped since it is unfinished or can't be read; ``duplicate_keys``: it has a key twice; ``non_finite``: it has
+        NaN, infinity, or a number too large.
+        """
         kinds = {problem.kind for problem in self.problems}
-        found = (self.valid, not self.failed, self.repaired, "duplicate_key" in kinds, "non_finite" in kinds)
-        return dict(zip(RATES, found, strict=True))
+        return {
+            "json_valid": self.valid,
+            "parsed": not self.failed,
+            "repaired": not self.failed and not kinds.isdisjoint(_MENDED),
+            "duplicate_keys": "duplicate_key" in kinds,
+            "non_finite": "non_finite" in kinds,
+        }
 
 
 class TooDeepError(Exception):
@@ -165,8 +166,7 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient")
         >>> parse_tree("{'a': 1}", mode="strict").failed
         True
     """  # noqa: E501 - the result is one line
-    if mode not in MODES:
-        raise OptionError.unknown("parse_mode", mode, MODES)
+    check_choice("parse_mode", mode, MODES)
     if _nested_too_deeply(text):
         return _failure("too_deep", text)
     found = find_json(text, partial(_weigh, node), deep=True)
@@ -215,45 +215,34 @@ def _is_anything(value: Any) -> bool:
 
 def _size(value: Any) -> int:
     """A value and all values in it."""
-    layer, size = [value], 1
-    for _ in range(MAX_DEPTH):
-        deeper: list[Any] = []
-        for one in layer:
-            if isinstance(one, dict):
-                deeper += one.values()
-            elif isinstance(one, list):
-                deeper += one
-        if not deeper:
-            break
-        size += len(deeper)
-        layer = deeper
-    return size
-
-
-def _is_document(found: FoundJson) -> bool:
-    """Whether what is whole is strict JSON: no NaN, no control characters in strings."""
-    return not any(noted.kind == "repaired_json" or _is_not_json_number(noted) for noted in found.problems)
-
-
-def _is_not_json_number(one: Problem) -> bool:
-    """NaN and Infinity aren't JSON numbers; 1e999 is, though no float can hold it."""
-    return one.kind == "non_finite" and one.detail.lstrip("-")[:1] in ("N", "I")
+    return sum(map(len, _layers(value)))
 
 
 def _has_content(value: Any) -> bool:
     """Whether it holds anything besides dictionaries and lists."""
+    return any(not isinstance(one, dict | list) for layer in _layers(value) for one in layer)
+
+
+def _layers(value: Any) -> Iterator[list[Any]]:
+    """A value, then the values in it, then those in them, and so on."""
     layer = [value]
     while layer:
+        yield layer
         deeper: list[Any] = []
         for one in layer:
             if isinstance(one, dict):
                 deeper += one.values()
             elif isinstance(one, list):
                 deeper += one
-            else:
-                return True
         layer = deeper
-    return False
+
+
+def _is_document(found: FoundJson) -> bool:
+    """Whether what is whole is strict JSON: no NaN, no control characters in strings; 1e999 is allowed."""
+    return not any(
+        noted.kind == "repaired_json" or (noted.kind == "non_finite" and noted.detail.lstrip("-")[:1] in ("N", "I"))
+        for noted in found.problems
+    )
 
 
 def _chosen(found: FoundJson, node: SchemaNode | None) -> tuple[Any, bool]:

@@ -132,9 +132,7 @@ def check_row(row: Any, field: str, index: int) -> None:
     """Refuse a row that can't be scored, whatever the schema."""
     if field == "references":
         read_reference(row, index)
-        return
-    _refuse_nothing(row, field, index)
-    if not isinstance(row, str) and _structured(row).failed:
+    elif not isinstance(row, str) and read_prediction(row, index).failed:
         raise InputError(field, index, f"a tree with more than {MAX_DEPTH} levels", _TREE)
 
 

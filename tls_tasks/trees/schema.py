@@ -14,15 +14,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.trees.json_schema import JsonSchemaReader, choice
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.options import check_choice
 from tls_tasks.trees.types import MAX_DEPTH, Branch, Leaf, ListOf, Path, SchemaNode, path_name
 
 FORMS = ("auto", "treeval", "json_schema")
 """How a mapping is read: by the rule above, or as one of the two."""
+
+_SCALARS = ("string", "integer", "number", "boolean", "null")
+_FORMATS = {"date": "date", "date-time": "datetime"}
+_ESCAPED = re.compile("(?:%[0-9a-fA-F]{2})+")
+_NULL = Leaf("null")
+_ANY = Leaf("any")
 
 _WANTED = "a type name, a list of one type, a list of two choices or more, or a dictionary of such"
 
@@ -70,8 +76,7 @@ def read_schema(value: Any, form: str = "auto") -> SchemaNode:
         ...
         tls_tasks.core.errors.InputError: schema: got None among the choices at lines[0].price, expected text, numbers or booleans
     """  # noqa: E501 - the message is one line
-    if form not in FORMS:
-        raise OptionError.unknown("form", form, FORMS)
+    check_choice("form", form, FORMS)
     if isinstance(value, Leaf | ListOf | Branch):
         return value
     if isinstance(value, str):
@@ -79,7 +84,7 @@ def read_schema(value: Any, form: str = "auto") -> SchemaNode:
     elif hasattr(value, "model_json_schema"):
         value, form = value.model_json_schema(), "json_schema"
     if form == "json_schema" or (form == "auto" and is_json_schema(value)):
-        return JsonSchemaReader(value).read()
+        return _JsonSchemaReader(value).read()
     return _node(value, ())
 
 
@@ -94,21 +99,17 @@ def is_json_schema(value: Any) -> bool:
     """
     if not isinstance(value, Mapping):
         return False
+    kinds = value.get("type")
+    kinds = kinds if isinstance(kinds, list) else [kinds]
     reference = value.get("$ref")
-    if isinstance(value.get("$schema"), str) or (isinstance(reference, str) and reference.startswith("#")):
-        return True
-    if isinstance(value.get("$defs"), Mapping):
-        return True
-    if _has_type(value, "object") and isinstance(value.get("properties"), Mapping):
-        return True
-    if _has_type(value, "array") and isinstance(value.get("items"), Mapping):
-        return True
-    return any(_are_schemas(value.get(key)) for key in ("anyOf", "oneOf", "allOf"))
-
-
-def _has_type(schema: Mapping[Any, Any], name: str) -> bool:
-    kinds = schema.get("type")
-    return kinds == name or (isinstance(kinds, list) and name in kinds)
+    return (
+        isinstance(value.get("$schema"), str)
+        or (isinstance(reference, str) and reference.startswith("#"))
+        or isinstance(value.get("$defs"), Mapping)
+        or ("object" in kinds and isinstance(value.get("properties"), Mapping))
+        or ("array" in kinds and isinstance(value.get("items"), Mapping))
+        or any(_are_schemas(value.get(key)) for key in ("anyOf", "oneOf", "allOf"))
+    )
 
 
 def _are_schemas(value: Any) -> bool:
@@ -122,16 +123,12 @@ def _from_text(text: str) -> Any:
     """JSON if the text begins like a dictionary, a list or a string, else a type name."""
     stripped = text.strip().lstrip("\ufeff").lstrip()
     if not stripped.startswith(("{", "[", '"')):
-        if not stripped:
-            raise InputError("schema", None, "empty text", _WANTED)
         if not _TYPE_NAME.fullmatch(stripped):
             raise InputError("schema", None, repr(stripped[:60]), "JSON (not the name of a file), or a type name")
         return stripped
     try:
         return json.loads(stripped)
-    except RecursionError:
-        raise InputError("schema", None, "JSON that is nested too deeply", f"{MAX_DEPTH} levels at most") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError("schema", None, f"text that is no JSON ({error})", "JSON, or a type name") from None
 
 
@@ -142,76 +139,236 @@ def _node(value: Any, path: Path) -> SchemaNode:
         return value
     if isinstance(value, Mapping):
         return Branch({key: _node(child, (*path, key)) for key, child in value.items()}, frozenset(value))
-    if isinstance(value, tuple) or (isinstance(value, list) and len(value) > 1):
-        return choice(value, path_name(path))
+    if isinstance(value, tuple) or (
+        isinstance(value, list) and (len(value) > 1 or (value and isinstance(value[0], bool | int | float)))
+    ):
+        return _choice(value, path_name(path))
     if isinstance(value, list):
-        return _list_of(value, path)
-    if value is None or isinstance(value, bool | int | float) or not _is_hashable(value) or value == "":
+        return ListOf(_node(value[0], (*path, 0)) if value else Leaf("any"))
+    if value is None or isinstance(value, bool | int | float) or not isinstance(value, Hashable) or value == "":
         raise InputError("schema", None, f"{value!r} at {path_name(path)}", _WANTED)
     return Leaf(value)
 
 
-def _list_of(value: list[Any], path: Path) -> SchemaNode:
-    if not value:
-        return ListOf(Leaf("any"))
-    if isinstance(value[0], bool | int | float):
-        return choice(value, path_name(path))
-    return ListOf(_node(value[0], (*path, 0)))
+# --- JSON Schema ---
 
 
-def _is_hashable(value: Any) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
-
-
-def as_json_schema(node: SchemaNode, *, nullable: bool = False) -> dict[str, Any]:
-    """The schema as JSON Schema: for prompts, and for engines that constrain their output to one.
-
-    A leaf whose type JSON Schema doesn't have takes any value and has the type's name as its title.
+class _JsonSchemaReader:
+    """Reads one JSON Schema document.
 
     Args:
-        node: The schema.
-        nullable: Whether to say at each leaf that null is allowed.
+        document: The whole document; references are looked up in it.
 
     Example:
-        >>> as_json_schema(read_schema({"day": "date", "tags": ["string"]}))["properties"]
-        {'day': {'type': 'string', 'format': 'date'}, 'tags': {'type': 'array', 'items': {'type': 'string'}}}
-        >>> as_json_schema(read_schema(["4/4", "2/2"]), nullable=True)
-        {'enum': ['4/4', '2/2', None]}
+        >>> _JsonSchemaReader({"type": "array", "items": {"type": ["integer", "null"]}}).read()
+        ListOf(item=Leaf(type='integer', choices=()))
     """
-    if isinstance(node, Branch):
-        return {
-            "type": "object",
-            "properties": {str(key): as_json_schema(child, nullable=nullable) for key, child in node.children.items()},
-            "required": [str(key) for key in node.children if key in node.required],
-            "additionalProperties": False,
-        }
-    if isinstance(node, ListOf):
-        return {"type": "array", "items": as_json_schema(node.item, nullable=nullable)}
-    if node.choices:
-        return {"enum": [*node.choices, *([None] if nullable else [])]}
-    return _leaf_as_json_schema(node.type, nullable)
+
+    def __init__(self, document: Any) -> None:
+        self.document = document
+
+    def read(self) -> SchemaNode:
+        """The root node.
+
+        Raises:
+            InputError: Something that can't be read; the message names the place in the tree.
+        """
+        return self._node(self.document, "$", ())
+
+    def _node(self, schema: Any, place: str, references: tuple[str, ...]) -> SchemaNode:
+        """The node of a part of the document; ``references``: those followed on the way from the root to it."""
+        if schema is True:
+            return _ANY
+        if not isinstance(schema, Mapping):
+            raise _error(repr(schema), place, "JSON Schema: a dictionary")
+        if place.count(".") + place.count("[]") > MAX_DEPTH:
+            raise _error(f"more than {MAX_DEPTH} levels", place, "fewer: does it contain itself?")
+        if "$ref" in schema:
+            return self._referred(schema["$ref"], place, references)
+        for key in ("anyOf", "oneOf", "allOf"):
+            if key in schema:
+                nodes = [self._node(part, place, references) for part in _parts(schema, key, place)]
+                return _all_of(nodes, place) if key == "allOf" else _one_of(nodes)
+        if "enum" in schema or "const" in schema:
+            return _enum(schema["enum"] if "enum" in schema else [schema["const"]], place)
+        return self._typed(schema, schema.get("type"), place, references)
+
+    def _referred(self, reference: Any, place: str, references: tuple[str, ...]) -> SchemaNode:
+        if not isinstance(reference, str) or not f"{reference}/".startswith("#/"):
+            raise _error(f"$ref {reference!r}", place, "a path into the same document, such as '#/$defs/Name'")
+        if reference in references:
+            raise _error(f"$ref {reference!r}, which contains itself", place, "a schema that ends")
+        target = self.document
+        for step in _ESCAPED.sub(_unescaped, reference).split("/")[1:]:
+            name = step.replace("~1", "/").replace("~0", "~")
+            if isinstance(target, list) and name.isascii() and name.isdigit() and int(name) < len(target):
+                target = target[int(name)]
+            elif isinstance(target, Mapping) and name in target:
+                target = target[name]
+            else:
+                raise _error(f"$ref {reference!r}", place, "one that leads to a definition")
+        return self._node(target, place, (*references, reference))
+
+    def _typed(self, schema: Mapping[str, Any], kind: Any, place: str, references: tuple[str, ...]) -> SchemaNode:
+        if isinstance(kind, list) and kind:
+            return _one_of([self._typed(schema, name, place, references) for name in kind])
+        if kind == "object" or (kind is None and "properties" in schema):
+            return self._object(schema, place, references)
+        if kind == "array" or (kind is None and ("items" in schema or "prefixItems" in schema)):
+            return self._array(schema, place, references)
+        if kind is None:
+            return _ANY
+        if kind not in _SCALARS:
+            raise _error(f"type {kind!r}", place, f"one of {', '.join((*_SCALARS, 'object', 'array'))}")
+        return Leaf(_FORMATS.get(str(schema.get("format")), "string") if kind == "string" else kind)
+
+    def _object(self, schema: Mapping[str, Any], place: str, references: tuple[str, ...]) -> SchemaNode:
+        properties = schema.get("properties", {})
+        if not isinstance(properties, Mapping):
+            raise _error(f"properties {properties!r}", place, "a dictionary")
+        if not properties:
+            return Leaf("object")
+        children = {key: self._node(child, f"{place}.{key}", references) for key, child in properties.items()}
+        required = schema.get("required", [])
+        if not isinstance(required, list | tuple) or not all(isinstance(key, str) for key in required):
+            raise _error(f"required {required!r}", place, "a list of keys")
+        return Branch(children, frozenset(key for key in required if key in children))
+
+    def _array(self, schema: Mapping[str, Any], place: str, references: tuple[str, ...]) -> SchemaNode:
+        items = schema.get("items", True)
+        first = schema.get("prefixItems", items if isinstance(items, list) else [])
+        kinds = [*first, *([] if isinstance(items, list) or (first and isinstance(items, bool)) else [items])]
+        return ListOf(_one_of([self._node(kind, f"{place}[]", references) for kind in kinds]))
 
 
-_JSON_LEAVES: Mapping[Hashable, Mapping[str, Any]] = {
-    **{name: {"type": name} for name in ("string", "integer", "number", "boolean", "object", "null")},
-    "date": {"type": "string", "format": "date"},
-    "datetime": {"type": "string", "format": "date-time"},
-    "any": {},
-}
+def _unescaped(found: re.Match[str]) -> str:
+    """The characters that ``%20`` and the like stand for in a reference."""
+    return bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace")
 
 
-def _leaf_as_json_schema(kind: Hashable, nullable: bool) -> dict[str, Any]:
-    names = kind.split("|") if isinstance(kind, str) else [kind]
-    if not all(name in _JSON_LEAVES for name in names):
-        return {"title": kind.__name__ if isinstance(kind, type) else str(kind)}
-    if len(names) > 1:
-        nulls = [{"type": "null"}] if nullable else []
-        return {"anyOf": [*(dict(_JSON_LEAVES[name]) for name in names), *nulls]}
-    schema = dict(_JSON_LEAVES[names[0]])
-    if nullable and "type" in schema and schema["type"] != "null":
-        schema["type"] = [schema["type"], "null"]
-    return schema
+def _error(got: str, place: str, expected: str) -> InputError:
+    return InputError("schema", None, f"{got} at {place}", expected)
+
+
+def _parts(schema: Mapping[str, Any], key: str, place: str) -> list[Any]:
+    """The schemas under a key. What stands beside the key is one of all of them, and a part of each alternative.
+
+    An example is ``{"type": "string", "anyOf": [{"format": "date"}, …]}``.
+    """
+    parts = schema[key]
+    if not isinstance(parts, list) or not parts:
+        raise _error(f"{key} {parts!r}", place, "a list of schemas")
+    base = {name: value for name, value in schema.items() if name != key}
+    if key == "allOf":
+        return [*parts, base]
+    return [_merged(base, part) if isinstance(part, Mapping) else part for part in parts]
+
+
+def _merged(base: Mapping[str, Any], option: Mapping[str, Any]) -> dict[str, Any]:
+    both = {**base, **option}
+    if isinstance(base.get("properties"), Mapping) and isinstance(option.get("properties"), Mapping):
+        both["properties"] = {**base["properties"], **option["properties"]}
+    if isinstance(base.get("required"), list) and isinstance(option.get("required"), list):
+        both["required"] = [*base["required"], *option["required"]]
+    return both
+
+
+def _all_of(nodes: Sequence[SchemaNode], place: str) -> SchemaNode:
+    """The node that is all of these at once."""
+    telling = [node for position, node in enumerate(nodes) if node not in (_ANY, *nodes[:position])]
+    if len(telling) < 2:
+        return telling[0] if telling else _ANY
+    children: dict[Hashable, SchemaNode] = {}
+    required: frozenset[Hashable] = frozenset()
+    for node in telling:
+        if node == Leaf("object"):
+            continue
+        if not isinstance(node, Branch):
+            raise _error("allOf of different types", place, "objects")
+        children |= node.children
+        required |= node.required
+    return Branch(children, required)
+
+
+def _one_of(nodes: Sequence[SchemaNode]) -> SchemaNode:
+    """The node that is any one of these: their common shape, or a leaf of any type if they have none in common.
+
+    Example:
+        >>> _one_of([Leaf("string"), Leaf("null")]), _one_of([Leaf("integer"), Leaf("string")])
+        (Leaf(type='string', choices=()), Leaf(type='integer|string', choices=()))
+        >>> _one_of([Leaf("string"), ListOf(Leaf("string"))])
+        Leaf(type='any', choices=())
+    """
+    several: list[SchemaNode] = []
+    for node in nodes:
+        if node != _NULL and node not in several:
+            several.append(node)
+    if len(several) < 2:
+        return several[0] if several else (_NULL if nodes else _ANY)
+    if all(isinstance(node, Branch) for node in several):
+        return _one_of_branches([node for node in several if isinstance(node, Branch)])
+    if all(isinstance(node, ListOf) for node in several):
+        return ListOf(_one_of([node.item for node in several if isinstance(node, ListOf)]))
+    if all(isinstance(node, Leaf) for node in several):
+        return _one_of_leaves([node for node in several if isinstance(node, Leaf)])
+    return _ANY
+
+
+def _one_of_branches(branches: Sequence[Branch]) -> Branch:
+    """All keys; those that every branch asks for are required."""
+    keys = dict.fromkeys(key for branch in branches for key in branch.children)
+    children = {key: _one_of([branch.children[key] for branch in branches if key in branch.children]) for key in keys}
+    return Branch(children, frozenset.intersection(*(branch.required for branch in branches)))
+
+
+def _one_of_leaves(leaves: Sequence[Leaf]) -> Leaf:
+    if all(leaf.choices for leaf in leaves):
+        return _choice([value for leaf in leaves for value in leaf.choices], "$")
+    names: dict[str, None] = {}
+    for leaf in leaves:
+        kinds = [_type_of(value) for value in leaf.choices] or str(leaf.type).split("|")
+        names |= dict.fromkeys(kinds)
+    if "any" in names:
+        return _ANY
+    if "number" in names:
+        names.pop("integer", None)
+    return Leaf("|".join(names))
+
+
+def _type_of(value: Any) -> str:
+    """The JSON type of a choice."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "integer" if isinstance(value, int) else "number"
+    return "string"
+
+
+def _enum(values: Any, place: str) -> Leaf:
+    if not isinstance(values, list) or not values:
+        raise _error(f"enum {values!r}", place, "a list of values")
+    present = [value for value in values if value is not None]
+    if not present:
+        return _NULL
+    return _choice(present, place) if not any(isinstance(value, list | dict) for value in present) else _ANY
+
+
+def _choice(values: Sequence[Any], place: str) -> Leaf:
+    """A leaf that has one of these values; repeats count once, and ``True`` is not 1.
+
+    Raises:
+        InputError: No value, or one that is no text, number or boolean.
+
+    Example:
+        >>> _choice(["low", "high", "low"], "priority")
+        Leaf(type='choice', choices=('low', 'high'))
+    """
+    if not values:
+        raise _error("no choice", place, "one choice or more")
+    for value in values:
+        if not isinstance(value, str | bool | int | float):
+            raise InputError("schema", None, f"{value!r} among the choices at {place}", "text, numbers or booleans")
+    known: dict[tuple[bool, Hashable], Hashable] = {}
+    for value in values:
+        known.setdefault((isinstance(value, bool), value), value)
+    return Leaf("choice", tuple(known.values()))

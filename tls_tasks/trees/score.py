@@ -13,17 +13,6 @@ from tls_tasks.trees.found import COUNTS, KINDS, Found, seen_part
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Branch, ListOf, Path, SchemaNode, path_name
 
-KEYS = (
-    "precision_node",
-    "recall_node",
-    "f1_node",
-    "precision_leaf",
-    "recall_leaf",
-    "f1_leaf",
-    "treeval_score",
-)
-"""The result keys by which a prediction is judged, each in [0, 1]."""
-
 _RATES = {
     "json_valid": True,
     "parsed": True,
@@ -41,10 +30,9 @@ Averages = dict[str, dict[str, "float | None"]]
 @lru_cache(maxsize=64)
 def results(plan: Plan) -> dict[str, Result]:
     """The table of results: :data:`KEYS`, rates of reading and compliance, the number of type errors."""
-    judged: Mapping[str, Result] = {**node_results(), "treeval_score": _treeval_result(plan)}
     if plan.options.aggregate == "macro":
-        judged = {key: mean(f"mean|{key}") for key in KEYS}
-    return {**judged, **rate_results()}
+        return {**{key: mean(f"mean|{key}") for key in KEYS}, **rate_results()}
+    return {**_judged(plan), **rate_results()}
 
 
 def rate_results() -> dict[str, Result]:
@@ -75,9 +63,13 @@ def _f1(hits: float, extra: float, missed: float) -> float:
     return 2 * (precision * recall) / (precision + recall) if precision + recall else 0.0
 
 
+KEYS = (*node_results(), "treeval_score")
+"""The result keys by which a prediction is judged, each in [0, 1]."""
+
+
 def with_means(plan: Plan, units: Sequence[Unit]) -> list[dict[str, float]]:
     """Units with their own results as parts, of which ``aggregate="macro"`` takes the mean."""
-    judged = {**node_results(), "treeval_score": _treeval_result(plan)}
+    judged = _judged(plan)
     return [{**unit, **{f"mean|{key}": result.value([unit]) for key, result in judged.items()}} for unit in units]
 
 
@@ -88,8 +80,10 @@ def _score_parts(plan: Plan, what: str) -> list[str]:
     return [field.part(what, metric) for field in plan.fields for metric in field.metrics]
 
 
-def _treeval_result(plan: Plan) -> Result:
-    return Result((*COUNTS, *_score_parts(plan, "sum"), *_score_parts(plan, "n")), partial(_treeval_score, plan))
+def _judged(plan: Plan) -> dict[str, Result]:
+    """:data:`KEYS`."""
+    parts = (*COUNTS, *_score_parts(plan, "sum"), *_score_parts(plan, "n"))
+    return {**node_results(), "treeval_score": Result(parts, partial(_treeval_score, plan))}
 
 
 def _treeval_score(plan: Plan, *sums: float) -> float:
@@ -207,10 +201,10 @@ class Sample:
 
     def as_dict(self) -> dict[str, Any]:
         """Its own numbers, leaves, averages and alignments."""
-        judged, unit = {**node_results(), "treeval_score": _treeval_result(self.plan)}, self.found.units[self.row]
+        unit = self.found.units[self.row]
         return {
             "sample": self.row,
-            **{key: result.value([unit]) for key, result in judged.items()},
+            **{key: result.value([unit]) for key, result in _judged(self.plan).items()},
             **_leaves_and_averages(self.plan, unit),
             "alignments": {path_name(path): [list(pair) for pair in found] for path, found in self.alignments.items()},
         }

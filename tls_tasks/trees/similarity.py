@@ -23,12 +23,11 @@ _TIE_BREAK = 1e-9
 """What nodes and leaves in common weigh beside the scores of metrics, where those decide."""
 
 
-def assign(weights: FloatArray, canonical: bool = False, maximize: bool = True) -> tuple[list[int], list[int]]:
+def assign(weights: FloatArray, canonical: bool = False) -> tuple[list[int], list[int]]:
     """The pairing of rows and columns with the greatest sum (scipy's ``linear_sum_assignment``).
 
     Args:
         weights: ``[rows, columns]``, finite.
-        maximize: False for the least sum.
         canonical: Whether the first of equally good partners may be taken where there is a single row or column.
 
     Returns:
@@ -39,8 +38,6 @@ def assign(weights: FloatArray, canonical: bool = False, maximize: bool = True) 
         >>> list(zip(rows, columns))
         [(0, 1), (1, 0), (2, 2)]
     """
-    if not maximize:
-        weights = -weights
     if canonical and weights.shape[0] == 1:
         return [0], [int(weights.argmax())]
     if canonical and weights.shape[1] == 1:

@@ -15,10 +15,10 @@ from tls_tasks.core.task import Task
 from tls_tasks.trees.data import DATA_SETS, load_documents, prompt
 from tls_tasks.trees.found import KINDS
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
-from tls_tasks.trees.picture import picture
 from tls_tasks.trees.score import node_results, rate_results
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import ANY_OF
+from tls_tasks.trees.view import picture
 
 METRICS = tuple(sorted({name for names in DEFAULT_METRICS.values() for name in names}))
 """The leaf metrics that any leaf may have by default."""

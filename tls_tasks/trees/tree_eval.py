@@ -15,14 +15,12 @@ from typing import Any
 from tls_tasks.core.errors import InputError, ParseFailureWarning, warn_caller
 from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign, signature
 from tls_tasks.core.score import Columns, Score
-from tls_tasks.trees.compliance import ISSUE_KINDS, complies
+from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
 from tls_tasks.trees.found import Found
 from tls_tasks.trees.nodes import MISSING
-from tls_tasks.trees.options import TreeOptions, resolve_options
-from tls_tasks.trees.plan import Plan, make_plan
+from tls_tasks.trees.plan import Plan, TreeOptions, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
-from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import KEYS, Sample, details_of, results, with_means
 from tls_tasks.trees.types import SchemaNode
 from tls_tasks.trees.walk import BadReferenceError, Walk
@@ -76,7 +74,7 @@ def tree_eval(
         n_resamples: Resamples of the intervals.
         seed: Seed of the intervals.
         options: What differs from the profile: ``types``, ``list_items``, ``unmatched_items``, ``aggregate``; see
-            :class:`~tls_tasks.trees.options.TreeOptions`.
+            :class:`~tls_tasks.trees.plan.TreeOptions`.
 
     Returns:
         ``precision_node``, ``recall_node``, ``f1_node`` of the structure, and the same with ``_leaf`` of values that
@@ -136,18 +134,12 @@ def _plan(*settings: Any) -> Plan:
     try:
         key = marshal.dumps(settings, 2)  # tells 1, 1.0 and True, lists and tuples apart; nothing is ever loaded
     except ValueError:  # functions, modules, classes
-        return _make_plan(settings)
+        return make_plan(*settings)
     if key not in _plans:
         if len(_plans) == _MOST_PLANS:
             _plans.clear()
-        _plans[key] = _make_plan(settings)
+        _plans[key] = make_plan(*settings)
     return _plans[key]
-
-
-def _make_plan(settings: tuple[Any, ...]) -> Plan:
-    schema, compat, options, leaf_metrics, list_order, hierarchical = settings
-    profile = resolve_options(compat, options)
-    return make_plan(read_schema(schema), profile, leaf_metrics, list_order, hierarchical, compat)
 
 
 @lru_cache(maxsize=64)
@@ -179,10 +171,9 @@ def _walk(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> Found:
         return Walk(plan).trees(references, [MISSING if parsed.failed else parsed.value for parsed, _ in rows])
     except BadReferenceError:
         for row, tree in enumerate(references):
-            for issue in complies(tree, plan.root):
-                if issue.kind in ("type", "unknown"):
-                    wanted = "a tree that follows the schema, or types='loose'"
-                    raise InputError("references", row, str(issue), wanted) from None
+            for issue in slips(tree, plan.root):
+                wanted = "a tree that follows the schema, or types='loose'"
+                raise InputError("references", row, str(issue), wanted) from None
         raise
 
 

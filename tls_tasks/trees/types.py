@@ -123,14 +123,26 @@ def item_of(node: SchemaNode) -> SchemaNode:
     return node
 
 
-def leaves_of(node: SchemaNode, path: Path = ()) -> list[tuple[Path, Leaf]]:
-    """Every leaf and its path, in the order of the schema; the items of a list have the list's path.
+def nodes_of(node: SchemaNode, path: Path = ()) -> dict[Path, SchemaNode]:
+    """Every node by its path; items of lists have the path of their list, and the root is there if it is no dictionary.
+
+    Example:
+        >>> list(nodes_of(Branch({"a": Leaf("string"), "b": ListOf(Branch({"c": Leaf("date")}))})))
+        [('a',), ('b',), ('b', 'c')]
+    """
+    nodes = {path: node} if path or not isinstance(node, Branch) else {}
+    inner = item_of(node)
+    for key, child in inner.children.items() if isinstance(inner, Branch) else ():
+        nodes |= nodes_of(child, (*path, key))
+    return nodes
+
+
+def leaves_of(node: SchemaNode) -> dict[Path, Leaf]:
+    """Every leaf by its path, in the order of the schema; the items of a list have the list's path.
 
     Example:
         >>> leaves_of(Branch({"a": Leaf("string"), "b": ListOf(Leaf("date"))}))
-        [(('a',), Leaf(type='string', choices=())), (('b',), Leaf(type='date', choices=()))]
+        {('a',): Leaf(type='string', choices=()), ('b',): Leaf(type='date', choices=())}
     """
-    inner = item_of(node)
-    if isinstance(inner, Branch):
-        return [leaf for key, child in inner.children.items() for leaf in leaves_of(child, (*path, key))]
-    return [(path, inner)] if isinstance(inner, Leaf) else []
+    inner = {path: item_of(child) for path, child in nodes_of(node).items()}
+    return {path: leaf for path, leaf in inner.items() if isinstance(leaf, Leaf)}

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from tls_tasks.trees.align import Matches, align
-from tls_tasks.trees.compliance import complies, follows
+from tls_tasks.trees.compliance import complies, slips
 from tls_tasks.trees.found import COUNTS, UNSURE, Found, Links, seen_part
 from tls_tasks.trees.leaf_base import LeafMetric
 from tls_tasks.trees.nodes import (
@@ -149,8 +149,7 @@ class Walk:
         is_extra, columns = (states.left == NULL) & states.has_right, sides.pairs.columns
         if isinstance(node, Branch) or self.has_item_nodes:
             sizes = [
-                nodes_below(node, value, True) if self.has_item_nodes else count_nodes(value)
-                for value in sides.predictions
+                nodes_below(node, value) if self.has_item_nodes else count_nodes(value) for value in sides.predictions
             ]
             tally.add("node_fp", is_extra * np.array(sizes)[columns])
         if isinstance(node, Branch):
@@ -206,9 +205,9 @@ class Walk:
 
     def _alone(self, node: SchemaNode, kind: str, items: list[tuple[int, Any]], pairs: Pairs, within: Tally) -> None:
         """Count the leaves of items without counterpart, each with the pair that owns it."""
-        known = node.types if isinstance(node, Field) else frozenset()
+        known = {type(None), *(node.types if isinstance(node, Field) else ())}
         must_follow = kind == "missed" and not self.is_loose
-        if must_follow and not all(type(item) in known or follows(item, node) for _, item in items):
+        if must_follow and any(type(item) not in known and slips(item, node) for _, item in items):
             raise BadReferenceError
         if kind == "invented":
             is_plain = isinstance(node, Field) and not node.is_checked
@@ -324,7 +323,8 @@ class Walk:
             wrong = {
                 value for value in {value for value in values if type(value) in field.types} if complies(value, field)
             }
-        is_unsure = [type(value) not in field.types or value in wrong for value in values]
+        known = {*field.types, type(None), type(MISSING)}  # of these two the states tell enough
+        is_unsure = [type(value) not in known or value in wrong for value in values]
         tally.add(UNSURE, np.array(is_unsure, dtype=np.int64))
 
 

@@ -1,5 +1,6 @@
 """Every task of every family: the object, its YAML file and the harness say the same, and no answer stops a run."""
 
+import importlib
 import json
 import math
 import pickle
@@ -17,9 +18,10 @@ from tls_tasks.after.task_files import task_files
 from tls_tasks.core.errors import OptionError
 from tls_tasks.core.score import Score, parts_of, unscored, values
 from tls_tasks.hosts.lm_eval import Process
-from tls_tasks.registry import FAMILIES, tasks_of
+from tls_tasks.registry import FAMILIES
 
-NAMES = [name for family in FAMILIES for name in tasks_of(family)]
+TASKS = {family: importlib.import_module(module).TASKS for family, module in FAMILIES.items()}
+NAMES = [name for tasks in TASKS.values() for name in tasks]
 PUBLIC = ("documents", "prompt", "target", "process", "results", "explain")
 
 
@@ -37,7 +39,7 @@ def documents(task):
 
 def test_every_family_has_tasks_and_every_file_its_task():
     for family in FAMILIES:
-        assert tasks_of(family), f"TASKS in tls_tasks/{family}/task.py is empty"
+        assert TASKS[family], f"TASKS in tls_tasks/{family}/task.py is empty"
     for name in NAMES:
         family = tls_tasks.task(name).family
         assert name in task_files(), f"no YAML file is called {name}: write task_configs/{family}/{name}.yaml"
@@ -58,7 +60,7 @@ def test_every_family_has_a_baseline_and_a_run(family):
     assert f'"tls_tasks.hosts.models:{own[0]}"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8"), (
         f'{own[0]}: enter it in pyproject.toml under project.entry-points."lm_eval.models", and install again'
     )
-    assert any(name in tasks_of(family) for _, names, _ in RUNS for name in names), (
+    assert any(name in TASKS[family] for _, names, _ in RUNS for name in names), (
         f"{family}: RUNS in tests/conftest.py has no run of its tasks"
     )
     assert (ROOT / "task_configs" / family / "README.md").is_file(), f"task_configs/{family}/README.md is missing"
@@ -190,12 +192,13 @@ class Blocked:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 sys.meta_path.insert(0, Blocked())
 warnings.simplefilter("ignore")
+import importlib
 import tls_tasks
-from tls_tasks.registry import FAMILIES, tasks_of
+from tls_tasks.registry import FAMILIES
 for name in tls_tasks.METRICS:
     getattr(tls_tasks, name)
-for family in FAMILIES:
-    for name, task in tasks_of(family).items():
+for module in FAMILIES.values():
+    for name, task in importlib.import_module(module).TASKS.items():
         row = task.documents(edition="embedded")[0]
         answer = task.target(row)
         assert task.prompt(row) and task.results([task.process(row, answer)]), name

@@ -218,7 +218,7 @@ FAMILIES: Mapping[str, str] = {
 """Family -> the module with its ``TASKS``."""
 
 
-def tasks_of(family: str) -> Mapping[str, Any]:
+def _tasks_of(family: str) -> Mapping[str, Any]:
     """The family's tasks by name; imports the family."""
     tasks: Mapping[str, Any] = importlib.import_module(FAMILIES[family]).TASKS
     return tasks
@@ -238,7 +238,7 @@ def find_task(name: str) -> Any:
 
     known: list[str] = []
     for family in FAMILIES:
-        tasks = tasks_of(family)
+        tasks = _tasks_of(family)
         if name in tasks:
             return tasks[name]
         known += tasks

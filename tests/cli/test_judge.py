@@ -14,7 +14,7 @@ import pytest
 
 from tests.reports.judges.server import Server, truth
 from tls_tasks.cli import main
-from tls_tasks.cli.judge import add_parser, judge_spec
+from tls_tasks.cli.judge import add_parser, _judge_spec
 from tls_tasks.cli.judge import main as report_eval_main
 from tls_tasks.core.errors import DataError
 from tls_tasks.reports.data import EMBEDDED_RECORDING
@@ -369,13 +369,13 @@ def arguments(*given):
 def test_the_judge_that_is_named(given, spec):
     args = arguments("r.jsonl", "n.jsonl", "results/", "--batch-size", "1", "--verbose", *given)
     assert (args.outdir, args.batch_size, args.verbose) == (Path("results"), 1, True)
-    assert judge_spec(args, Path("out")) == {**spec, "cache": str(Path("out/verdicts.sqlite"))}
+    assert _judge_spec(args, Path("out")) == {**spec, "cache": str(Path("out/verdicts.sqlite"))}
 
 
 def test_other_judges():
-    assert judge_spec(arguments("r", "--recorded", "embedded"), Path("out")) == "recorded"
-    assert judge_spec(arguments("r", "--recorded", "x"), Path("out")) == {"recorded": "x"}
-    assert judge_spec(arguments("r", "--harness", "hf", "--model-args", "pretrained=x"), Path("o")) == {
+    assert _judge_spec(arguments("r", "--recorded", "embedded"), Path("out")) == "recorded"
+    assert _judge_spec(arguments("r", "--recorded", "x"), Path("out")) == {"recorded": "x"}
+    assert _judge_spec(arguments("r", "--harness", "hf", "--model-args", "pretrained=x"), Path("o")) == {
         "harness": "hf", "model_args": "pretrained=x"
     }  # fmt: skip
 

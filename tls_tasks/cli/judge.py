@@ -111,8 +111,8 @@ def _run(args: argparse.Namespace) -> int:
     cites = any(sentence.citations for report in reports.reports for sentence in report.sentences)
     if cites and documents is None and reports.documents is None:
         raise InputError("--documents", None, "nothing", "the cited documents: a bundle (.jsonl) or a store (.sqlite)")
-    judge = make_judge(judge_spec(args, out))
-    assert judge is not None  # judge_spec never says none
+    judge = make_judge(_judge_spec(args, out))
+    assert judge is not None  # _judge_spec never says none
     recorder = Recorder(judge)
     options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
     try:
@@ -141,7 +141,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     return tls_tasks_main(["judge", *(sys.argv[1:] if argv is None else argv)])
 
 
-def judge_spec(args: argparse.Namespace, out: Path) -> dict[str, Any] | str:
+def _judge_spec(args: argparse.Namespace, out: Path) -> dict[str, Any] | str:
     """What the options say of the judge, as :mod:`tls_tasks.reports.judges.choose` takes it and checks it."""
     names = ("recorded", "harness", "model_args", "base_url", "provider", "model")
     spec = {name: value for name in (*names, *_OF_ENDPOINTS) if (value := getattr(args, name)) is not None}

@@ -75,7 +75,9 @@ class _Open:
 # A list of numbers in prose is a citation, so it is no beginning; nor is a bracket before a word.
 _BEGINNING = re.compile(r"\{\s*\"|\[\s*[\[{\"]")
 _LOOSE_BEGINNING = re.compile(r"\{\s*[\"'A-Za-z_]|\[\s*[\[{\"']")
-_LOOSE_ONLY = re.compile(r"\{\s*['A-Za-z_]|\[\s*'")
+LOOSE_ONLY = re.compile(r"\{\s*['A-Za-z_]|\[\s*'")
+"""What a loose scan may open and a strict one does not: a single quote or a word after a bracket."""
+
 _BLANKS = " \t\r\n\u00a0"
 _TO_QUOTE = re.compile(r"[^\"\\]*(?:\\.[^\"\\]*)*", re.DOTALL)  # nothing follows, so there is nothing to go back for
 _CONTROL = re.compile(r"[\x00-\x1f]")
@@ -96,11 +98,6 @@ _VALUE_END = {
     )
     for quote in "\"'"
 }
-
-
-def may_be_loose(text: str) -> bool:
-    """Whether a loose scan may find what a strict one doesn't open: a single quote or a word after a bracket."""
-    return _LOOSE_ONLY.search(text) is not None
 
 
 def scan(text: str, *, loose: bool = False, deep: bool = False) -> Iterator[Container]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, SupportsIndex
 
-from tls_tasks.core.json_scan import Container, may_be_loose, scan
+from tls_tasks.core.json_scan import LOOSE_ONLY, Container, scan
 from tls_tasks.core.json_values import Notes, number_of, object_of, problem
 from tls_tasks.core.parsed import Problem
 
@@ -232,7 +232,7 @@ def _in_region(text: str, search: _Search) -> FoundJson:
     # If the only trouble is that the text ends too early, there is nothing to guess.
     if not _is_damaged(strict) and (strict.values or strict.problems or not _REPAIRABLE.search(text)):
         return strict
-    loose = _scanned(text, search, loose=True) if _is_damaged(strict) or may_be_loose(text) else strict
+    loose = _scanned(text, search, loose=True) if _is_damaged(strict) or LOOSE_ONLY.search(text) else strict
     best = max(strict, loose, key=lambda found: (_weight(found, weigh), not _is_damaged(found)))
     if (best.values and not _is_damaged(best)) or not (begin := _REPAIRABLE.search(text)):
         return best

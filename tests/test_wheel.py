@@ -285,4 +285,4 @@ def test_scorers_and_tasks_need_none_of_the_hosts(wheel: Path, tmp_path: Path) -
     listed = environment.pip("list", "--format", "freeze")
     assert not {line.partition("==")[0].lower() for line in listed.splitlines()} & HOSTS
     assert environment.run(python, "-c", WITHOUT_HOSTS).stdout.split() == NAMES
-    assert "example" in environment.run(python, "-m", "tls_tasks", "score", "--help").stdout
+    assert "Examples:" in environment.run(python, "-m", "tls_tasks", "score", "--help").stdout

@@ -14,7 +14,7 @@ import pytest
 
 from tests.reports.judges.server import Server, truth
 from tls_tasks.cli import main
-from tls_tasks.cli.judge import add_parser, _judge_spec
+from tls_tasks.cli.judge import _judge_spec, add_parser
 from tls_tasks.cli.judge import main as report_eval_main
 from tls_tasks.core.errors import DataError
 from tls_tasks.reports.data import EMBEDDED_RECORDING

@@ -295,6 +295,6 @@ class TestVerdicts:
         code, _, err = run(capsys, "score", *arguments[:2], "x", *verdicts)
         assert code == 2 and "got 3 files, expected REPORTS NUGGETS" in err
         code, _, err = run(capsys, "score", arguments[0], *verdicts)
-        assert code == 2 and "name the nuggets file too" in err
+        assert code == 2 and "a file of reports needs the nuggets file" in err
         code, _, err = run(capsys, "score", *arguments, *verdicts, "--csv", tmp_path / "x.csv")
         assert code == 2 and "--csv: got --verdicts" in err

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,16 +17,10 @@ if TYPE_CHECKING:
     from tls_tasks.trees.walk import Walk
 
 SHORT = 64
-"""_Lists with at most this many pairs of items are scored together with others, longer ones each on its own."""
+"""Lists with at most this many pairs of items are scored together with others, longer ones each on its own."""
 
 CHUNK = 500_000
 """How many pairs of items are looked at at once: bounds the memory."""
-
-_Stretch = tuple[int, int]
-"""Where a list begins and ends among the items of all lists."""
-
-_Block = tuple[int, _Stretch, _Stretch]
-"""Two lists that both have items, and the number of the pair that owns them."""
 
 
 class _Lists:
@@ -109,33 +102,35 @@ def align(walk: Walk, node: ListOf, sides: Sides) -> Matches:
     aligned = (
         _by_place(left, right, sides.pairs) if node.is_ordered else _by_weight(walk, node, left, right, sides.pairs)
     )
-    found = sorted(aligned, key=itemgetter(0))  # short and long lists come in turn
-    owners = np.repeat([owner for owner, _, _ in found], [len(rows) for _, rows, _ in found]).astype(np.int64)
-    rows, columns = (
-        np.array([place for own in side for place in own], dtype=np.int64)
-        for side in ([rows for _, rows, _ in found], [columns for *_, columns in found])
-    )
-    return Matches(left, right, owners, rows, columns)
+    owners, rows, columns = list[int](), list[int](), list[int]()
+    for owner, own_rows, own_columns in aligned:
+        owners += [owner] * len(own_rows)
+        rows += own_rows
+        columns += own_columns
+    order = np.argsort(owners, kind="stable")  # short and long lists come in turn
+    return Matches(left, right, *(np.array(places, dtype=np.int64)[order] for places in (owners, rows, columns)))
 
 
 _Aligned = tuple[int, Sequence[int], Sequence[int]]
 """The number of a pair of lists, and the places of items that belong together."""
 
 
-def _blocks(left: _Lists, right: _Lists, pairs: Pairs) -> list[_Block]:
-    """All pairs of lists that both have items."""
+def _blocks(left: _Lists, right: _Lists, pairs: Pairs) -> Array:
+    """All pairs of lists that both have items, a row each.
+
+    The columns are the number of the pair that owns them, and where the one list and the other begin and end among the
+    items of all lists. One array, since many small objects keep the garbage collector busy.
+    """
     rows, columns = np.broadcast_arrays(pairs.rows, pairs.columns)
     rows, columns = rows.ravel(), columns.ravel()
     full = np.flatnonzero((left.lengths[rows] > 0) & (right.lengths[columns] > 0))
     rows, columns = rows[full], columns[full]
     starts, others = left.starts[rows], right.starts[columns]
-    first = zip(starts.tolist(), (starts + left.lengths[rows]).tolist(), strict=True)
-    second = zip(others.tolist(), (others + right.lengths[columns]).tolist(), strict=True)
-    return list(zip(full.tolist(), first, second, strict=True))
+    return np.stack([full, starts, starts + left.lengths[rows], others, others + right.lengths[columns]], axis=1)
 
 
 def _by_place(left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_Aligned]:
-    for owner, (start, end), (other, other_end) in _blocks(left, right, pairs):
+    for owner, start, end, other, other_end in _blocks(left, right, pairs).tolist():
         n = min(end - start, other_end - other)
         yield owner, range(start, start + n), range(other, other + n)
 
@@ -143,79 +138,68 @@ def _by_place(left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_Aligned]:
 def _by_weight(walk: Walk, node: ListOf, left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_Aligned]:
     """The pairing of greatest weight in each pair of lists.
 
-    Equal lists need no weights; short lists share one walk, a long one has its own. _Lists within items that are
+    Equal lists need no weights; short lists share one walk, a long one has its own. Lists within items that are
     compared all with all are parts of one large grid.
     """
     blocks = _blocks(left, right, pairs)
     is_canonical = not walk.plan.follows_treeval
     if pairs.is_grid:
-        weights = _grid_weights(walk, node.item, left.items, right.items) if blocks else np.zeros((0, 0))
-        for owner, one, other in blocks:
-            yield _assigned(owner, one, range(*other), weights[slice(*one), slice(*other)], is_canonical)
+        weights = _grid_weights(walk, node.item, left.items, right.items) if len(blocks) else np.zeros((0, 0))
+        for owner, start, end, other, other_end in blocks.tolist():
+            own = weights[start:end, other:other_end]
+            yield _assigned(owner, start, range(other, other_end), own, is_canonical)
         return
     are_reflexive = all(metric.is_reflexive for metric in walk.plan.metrics.values())
     most = SHORT if are_reflexive else CHUNK  # metrics of others are asked for as much as possible at once
-    short: list[_Block] = []
-    for block in blocks:
-        owner, one, other = block
-        size = (one[1] - one[0]) * (other[1] - other[0])
-        is_equal = is_canonical and are_reflexive and left.keys[slice(*one)] == right.keys[slice(*other)]
+    is_short = np.zeros(len(blocks), dtype=bool)
+    for place, (owner, start, end, other, other_end) in enumerate(zip(*blocks.T.tolist(), strict=True)):
+        size = (end - start) * (other_end - other)
+        is_equal = is_canonical and are_reflexive and left.keys[start:end] == right.keys[other:other_end]
         if size == 1 or is_equal:
-            yield owner, range(*one), range(*other)
+            yield owner, range(start, end), range(other, other_end)
         elif size <= most:
-            short.append(block)
+            is_short[place] = True
         else:
-            columns = _few_of_a_kind(right, other, one[1] - one[0])
+            columns = _few_of_a_kind(right, range(other, other_end), end - start)
             items = [right.items[j] for j in columns]
-            weights = _grid_weights(walk, node.item, left.items[slice(*one)], items)
-            yield _assigned(owner, one, columns, weights, is_canonical)
-    yield from _short(walk, node, left, right, short)
+            weights = _grid_weights(walk, node.item, left.items[start:end], items)
+            yield _assigned(owner, start, columns, weights, is_canonical)
+    short = blocks[is_short]
+    group = np.cumsum((short[:, 2] - short[:, 1]) * (short[:, 4] - short[:, 3])) // CHUNK
+    for number in np.unique(group):
+        yield from _together(walk, node, left, right, short[group == number])
 
 
-def _assigned(owner: int, one: _Stretch, columns: Sequence[int], weights: FloatArray, is_canonical: bool) -> _Aligned:
+def _assigned(owner: int, start: int, columns: Sequence[int], weights: FloatArray, is_canonical: bool) -> _Aligned:
     rows, found = assign(weights, is_canonical)
-    return owner, [one[0] + row for row in rows], [columns[column] for column in found]
+    return owner, [start + row for row in rows], [columns[column] for column in found]
 
 
-def _few_of_a_kind(lists: _Lists, stretch: _Stretch, n: int) -> Sequence[int]:
+def _few_of_a_kind(lists: _Lists, places: range, n: int) -> Sequence[int]:
     """The places of a sorted list's items, of equal ones the first ``n``: as many as can find a counterpart.
 
     Models that repeat themselves write the longest lists.
     """
-    places = range(*stretch)
     if not lists.keys:
         return places
     return [place for i, place in enumerate(places) if i < n or lists.keys[place] != lists.keys[place - n]]
 
 
-def _short(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Sequence[_Block]) -> Iterator[_Aligned]:
-    """Align short lists, many at once."""
-    group: list[_Block] = []
-    n_pairs = 0
-    for block in blocks:
-        _, (start, end), (other, other_end) = block
-        group.append(block)
-        n_pairs += (end - start) * (other_end - other)
-        if n_pairs >= CHUNK:
-            yield from _together(walk, node, left, right, group)
-            group, n_pairs = [], 0
-    if group:
-        yield from _together(walk, node, left, right, group)
-
-
-def _together(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Sequence[_Block]) -> Iterator[_Aligned]:
+def _together(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Array) -> Iterator[_Aligned]:
     """Align lists, of which all pairs of items are scored in one walk."""
-    ends = np.array([[*one, *other] for _, one, other in blocks], dtype=np.int64)
-    widths = ends[:, 3] - ends[:, 2]
-    sizes = (ends[:, 1] - ends[:, 0]) * widths
-    starts, block = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(blocks)), sizes)
-    within = np.arange(len(block)) - starts[block]
-    pairs = Pairs(ends[block, 0] + within // widths[block], ends[block, 2] + within % widths[block])
+    owners, starts, ends, others, other_ends = blocks.T
+    widths = other_ends - others
+    sizes = (ends - starts) * widths
+    begins, block = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(blocks)), sizes)
+    within = np.arange(len(block)) - begins[block]
+    pairs = Pairs(starts[block] + within // widths[block], others[block] + within % widths[block])
     weights = _weights(walk, node.item, left.items, right.items, pairs)
-    for (owner, one, other), start, size in zip(blocks, starts.tolist(), sizes.tolist(), strict=True):
-        columns = range(*other)
-        own = weights[start : start + size].reshape(-1, len(columns))
-        yield _assigned(owner, one, columns, own, not walk.plan.follows_treeval)
+    is_canonical = not walk.plan.follows_treeval
+    columns = (owners, starts, others, other_ends, begins, sizes)
+    for owner, start, other, end, begin, size in zip(*(column.tolist() for column in columns), strict=True):
+        places = range(other, end)
+        own = weights[begin : begin + size].reshape(-1, len(places))
+        yield _assigned(owner, start, places, own, is_canonical)
 
 
 def _grid_weights(walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any]) -> FloatArray:

@@ -166,7 +166,7 @@ def _by_weight(walk: Walk, node: ListOf, left: _Lists, right: _Lists, pairs: Pai
             yield _assigned(owner, start, columns, weights, is_canonical)
     short = blocks[is_short]
     group = np.cumsum((short[:, 2] - short[:, 1]) * (short[:, 4] - short[:, 3])) // CHUNK
-    for number in np.unique(group):
+    for number in sorted(set(group.tolist())):
         yield from _together(walk, node, left, right, short[group == number])
 
 

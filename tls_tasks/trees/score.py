@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from tls_tasks.core.score import Result, Score, Unit, mean, part_of, total
 from tls_tasks.trees.found import COUNTS, KINDS, Found, seen_part
@@ -177,8 +176,7 @@ def _leaf_tree(node: SchemaNode, path: Path, scores: Sequence[Mapping[str, Any]]
     return {key: _leaf_tree(child, (*path, key), scores, seen) for key, child in children}
 
 
-@dataclass(frozen=True, slots=True)
-class Sample:
+class Sample(NamedTuple):
     """One prediction and its reference.
 
     Attributes:

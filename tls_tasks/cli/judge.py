@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command, number, plain, table
+from tls_tasks.cli.base import add_command, note, number, plain, table
 from tls_tasks.cli.documents import PLACE_HELP, open_documents
 from tls_tasks.core.errors import InputError
 
@@ -183,10 +183,11 @@ def _exit_code(args: argparse.Namespace, score: Score, is_lossy: bool) -> int:
     counts = score.as_dict()["counts"]
     share = counts["unscored_sentences"] / counts["sentences"] if counts["sentences"] else 0.0
     if share > args.allow_unscored:
-        print(
-            f"tls-tasks judge: {share:.1%} of the sentences have no score, since verdicts are missing; "
-            f"{args.allow_unscored:.1%} is allowed. Run the same command again: only what is missing is asked",
-            file=sys.stderr,
+        again = "Run the same command again: only what is missing is asked"
+        note(
+            "judge",
+            f"{share:.1%} of the sentences have no score, since verdicts are missing; {args.allow_unscored:.1%} is "
+            f"allowed. {'The recording lacks them' if args.recorded else again}",
         )
         return 1
     return int(is_lossy)

@@ -12,7 +12,6 @@ import json
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +22,6 @@ ENDINGS = (".jsonl", ".jsonl.gz", ".json", ".csv", ".parquet")
 
 _SPLITS = {"train": "train", "valid": "validation", "dev": "validation", "test": "test"}
 """What is in the names of files -> the split."""
-
-_NEWLINE = "NEWLINE_CHAR"
 
 Rows = Iterator[tuple[str, Any]]
 
@@ -77,27 +74,6 @@ def file_rows(file: Path, member: str | None = None) -> Rows:
     if file.name.endswith((".jsonl", ".jsonl.gz")):
         return json_lines(file)
     raise DataError(f"{file}: expected a file that ends in {', '.join(ENDINGS)}")
-
-
-def _paired_rows(documents: Path, summaries: Path) -> Rows:
-    """The rows of two text files, a document and its summary a line, as Multi-News is published.
-
-    Newlines within a document are written out as ``NEWLINE_CHAR`` there.
-
-    Raises:
-        DataError: If the files differ in length or can't be read.
-    """
-    pairs = zip_longest(text_lines(documents), text_lines(summaries))
-    for number, (document, summary) in enumerate(pairs, start=1):
-        if document is None or summary is None:
-            raise DataError(f"{documents} and {summaries} differ in length: one ends before line {number}")
-        row = {"document": document.strip().replace(_NEWLINE, "\n"), "summary": summary.strip()}
-        yield f"{documents}, line {number}", row
-
-
-def hub_rows(files: Sequence[Path], member: str | None) -> Rows:
-    """The rows of a hub source's files: one file of rows, or a pair of text files."""
-    return _paired_rows(*files) if len(files) == 2 else file_rows(files[0], member)
 
 
 def json_lines(path: Path) -> Rows:

@@ -14,8 +14,10 @@ import logging
 import os
 import re
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterable, MutableMapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -88,6 +90,20 @@ class Reading(Generic[DocumentT]):
     from_rows: Callable[[Iterable[tuple[str, Any]]], tuple[DocumentT, ...]] | None = None
     lacking: Callable[[Sequence[DocumentT]], str] = lambda documents: ""
     place: str = "neither a folder nor a file nor a hub data set org/name"
+
+
+def distinct(name: str, documents: Sequence[DocumentT]) -> tuple[DocumentT, ...]:
+    """The documents of a data set, each with an ``id`` of its own.
+
+    Raises:
+        DataError: If there are none, or two have the same id.
+    """
+    if not documents:
+        raise DataError(f"{name}: no row in the data")
+    for given, n in Counter(map(attrgetter("id"), documents)).items():
+        if n > 1:
+            raise DataError(f"{name}: two documents have the id {given!r}")
+    return tuple(documents)
 
 
 def load(reading: Reading[DocumentT], data: str | Path | None, edition: str | None) -> Loaded[DocumentT]:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, MutableMapping
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,8 @@ from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
-from tls_tasks.data.files import file_rows, hub_rows, split_files
-from tls_tasks.data.order import Loaded, Published, Reading, load
+from tls_tasks.data.files import Rows, file_rows, split_files, text_lines
+from tls_tasks.data.order import Loaded, Published, Reading, distinct, load
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of a document in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
@@ -156,10 +156,26 @@ def _published(wanted: DataSet) -> Published[_Document]:
     if source is None:
         raise DataError(f"{wanted.name} is on no hub")
     files = [hub.fetch(source.repo_id, source.revision, file) for file in source.files]
-    rows = list(hub_rows(files, source.settings["member"]))
+    rows = list(_paired_rows(*files) if len(files) == 2 else file_rows(files[0], source.settings["member"]))
     if source.rows is not None and len(rows) != source.rows:
         raise DataError(f"{source.repo_id}: has {len(rows)} rows, but data_sets.json expects {source.rows}")
     return _read_rows(wanted, rows), source.origin
+
+
+def _paired_rows(documents: Path, summaries: Path) -> Rows:
+    """The rows of two text files, a document and its summary a line, as Multi-News is published.
+
+    Newlines within a document are written out as ``NEWLINE_CHAR`` there.
+
+    Raises:
+        DataError: If the files differ in length or can't be read.
+    """
+    pairs = zip_longest(text_lines(documents), text_lines(summaries))
+    for number, (document, summary) in enumerate(pairs, start=1):
+        if document is None or summary is None:
+            raise DataError(f"{documents} and {summaries} differ in length: one ends before line {number}")
+        row = {"document": document.strip().replace("NEWLINE_CHAR", "\n"), "summary": summary.strip()}
+        yield f"{documents}, line {number}", row
 
 
 def _read_rows(wanted: DataSet, rows: Iterable[tuple[str, Any]]) -> tuple[_Document, ...]:
@@ -171,16 +187,7 @@ def _read_rows(wanted: DataSet, rows: Iterable[tuple[str, Any]]) -> tuple[_Docum
         (_Document(id='m1', text='Chair: Let us wait.', query='Why was it postponed?', references=('To wait.',)),)
     """
     documents = [_read_row(wanted, where, row, index) for index, (where, row) in enumerate(rows)]
-    if not documents:
-        raise DataError(f"{wanted.name}: no row in the data")
-    if wanted.settings["references_in_rows"]:
-        documents = _grouped(documents)
-    seen: set[str] = set()
-    for document in documents:
-        if document.id in seen:
-            raise DataError(f"{wanted.name}: two documents have the id {document.id!r}")
-        seen.add(document.id)
-    return tuple(documents)
+    return distinct(wanted.name, _grouped(documents) if wanted.settings["references_in_rows"] else documents)
 
 
 def _split_query(text: str) -> tuple[str, str]:

@@ -20,7 +20,7 @@ from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.files import file_rows, split_files
-from tls_tasks.data.order import Loaded, Published, Reading, load
+from tls_tasks.data.order import Loaded, Published, Reading, distinct, load
 from tls_tasks.trees.compliance import slips
 from tls_tasks.trees.rows import read_reference
 from tls_tasks.trees.schema import is_json_schema, read_schema
@@ -311,14 +311,7 @@ def _read_rows(
         '{"song_name": "Rain"}'
     """
     documents = [_read_row(where, row, index, schemas or {}) for index, (where, row) in enumerate(rows)]
-    if not documents:
-        raise DataError(f"{name}: no row in the data")
-    seen: set[str] = set()
-    for document in documents:
-        if document.id in seen:
-            raise DataError(f"{name}: two documents have the id {document.id!r}")
-        seen.add(document.id)
-    return tuple(documents)
+    return distinct(name, documents)
 
 
 def _read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> _TreeDocument:

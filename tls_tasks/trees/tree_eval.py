@@ -135,11 +135,12 @@ def _plan(*settings: Any) -> Plan:
         key = marshal.dumps(settings, 2)  # tells 1, 1.0 and True, lists and tuples apart; nothing is ever loaded
     except ValueError:  # functions, modules, classes
         return make_plan(*settings)
-    if key not in _plans:
-        if len(_plans) == _MOST_PLANS:
+    plan = _plans.get(key)  # once: another thread may empty the dictionary
+    if plan is None:
+        if len(_plans) >= _MOST_PLANS:
             _plans.clear()
-        _plans[key] = make_plan(*settings)
-    return _plans[key]
+        plan = _plans[key] = make_plan(*settings)
+    return plan
 
 
 @lru_cache(maxsize=64)

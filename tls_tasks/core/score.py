@@ -32,8 +32,8 @@ class Columns(Sequence[Unit]):
 
     Example:
         >>> units = Columns({"right": [1, 0], "asked": [2, 2]}, 2)
-        >>> units[0], part_of(units, "right")
-        ({'right': 1, 'asked': 2}, [1, 0])
+        >>> units[0], sums_of(units, ["right"])
+        ({'right': 1, 'asked': 2}, {'right': 1.0, 'asked': 4.0})
     """
 
     def __init__(self, columns: Mapping[str, Sequence[float]], n: int) -> None:
@@ -50,6 +50,11 @@ class Columns(Sequence[Unit]):
             return [self[own] for own in range(self.n)[place]]
         return {part: column[place] for part, column in self.columns.items()}
 
+    @cached_property
+    def sums(self) -> dict[str, float]:
+        """The sum of each part."""
+        return {part: math.fsum(column) for part, column in self.columns.items()}
+
     def __eq__(self, other: object) -> bool:
         """Equal to all sequences of equal units."""
         return isinstance(other, Sequence) and list(self) == list(other)
@@ -57,9 +62,9 @@ class Columns(Sequence[Unit]):
     __hash__ = None  # type: ignore[assignment]
 
 
-def part_of(units: Sequence[Unit], part: str) -> Sequence[float]:
-    """What each unit has of a part."""
-    return units.columns[part] if isinstance(units, Columns) else [unit[part] for unit in units]
+def sums_of(units: Sequence[Unit], parts: Iterable[str]) -> dict[str, float]:
+    """The sums of these parts at least, exactly rounded, so that the order of the units does not matter."""
+    return units.sums if isinstance(units, Columns) else {part: math.fsum([u[part] for u in units]) for part in parts}
 
 
 class Interval(NamedTuple):
@@ -99,16 +104,18 @@ class Result:
     equal_votes: bool = False
 
     def value(self, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> float:
-        """The value of these units. Sums are exactly rounded, so the order of the units does not matter."""
+        """The value of these units."""
         if not units:
             return self.empty
         if self.equal_votes and topics is not None:
             units = [self._vote(members) for members in grouped(units, topics).values()]
-        return self.of(*(math.fsum(part_of(units, part)) for part in self.parts))
+        sums = sums_of(units, self.parts)
+        return self.of(*[sums[part] for part in self.parts])
 
     def _vote(self, members: Sequence[Unit]) -> Unit:
-        sums = [math.fsum(unit[part] for unit in members) for part in self.parts]
-        return {part: value / sums[0] if sums[0] else math.nan for part, value in zip(self.parts, sums, strict=True)}
+        sums = sums_of(members, self.parts)
+        size = sums[self.parts[0]]
+        return {part: sums[part] / size if size else math.nan for part in self.parts}
 
 
 Results = Mapping[str, Result]
@@ -174,7 +181,7 @@ def values(table: Results, units: Sequence[Unit], topics: Sequence[Hashable] | N
     """
     if not units:
         return {key: result.empty for key, result in table.items()}
-    sums = {part: math.fsum(part_of(units, part)) for part in parts_of(table)}
+    sums = sums_of(units, parts_of(table))
     return {
         key: result.value(units, topics)
         if result.equal_votes and topics is not None

@@ -54,13 +54,17 @@ class _Lists:
 
     def totals(self, amounts: Array) -> Array:
         """The sum over the items of each list."""
-        return np.diff(np.cumsum([0, *amounts])[[*self.starts, len(amounts)]])
+        sums = np.concatenate([[0], np.cumsum(amounts)])
+        totals: Array = sums[self.starts + self.lengths] - sums[self.starts]
+        return totals
 
-    def without(self, found: Array) -> list[tuple[int, Any]]:
-        """All items but those found, each with the number of its list."""
-        owners = np.repeat(np.arange(len(self.lengths)), self.lengths).tolist()
-        alone = sorted({*range(len(self.items))}.difference(found.tolist()))
-        return [(owners[place], self.items[place]) for place in alone]
+    def without(self, found: Array) -> tuple[Array, list[Any]]:
+        """All items but those found: the number of the list of each, and the items."""
+        is_alone = np.ones(len(self.items), dtype=bool)
+        is_alone[found] = False
+        places = np.flatnonzero(is_alone)
+        owners = np.repeat(np.arange(len(self.lengths)), self.lengths)[places]
+        return owners, [self.items[place] for place in places.tolist()]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +107,16 @@ def align(walk: Walk, node: ListOf, sides: Sides) -> Matches:
         _by_place(left, right, sides.pairs) if node.is_ordered else _by_weight(walk, node, left, right, sides.pairs)
     )
     owners, rows, columns = list[int](), list[int](), list[int]()
-    for owner, own_rows, own_columns in aligned:
-        owners += [owner] * len(own_rows)
+    for own_owners, own_rows, own_columns in aligned:
+        owners += own_owners
         rows += own_rows
         columns += own_columns
     order = np.argsort(owners, kind="stable")  # short and long lists come in turn
     return Matches(left, right, *(np.array(places, dtype=np.int64)[order] for places in (owners, rows, columns)))
 
 
-_Aligned = tuple[int, Sequence[int], Sequence[int]]
-"""The number of a pair of lists, and the places of items that belong together."""
+_Aligned = tuple[Sequence[int], Sequence[int], Sequence[int]]
+"""Items that belong together: the number of their pair of lists, and the places of both."""
 
 
 def _blocks(left: _Lists, right: _Lists, pairs: Pairs) -> Array:
@@ -121,18 +125,22 @@ def _blocks(left: _Lists, right: _Lists, pairs: Pairs) -> Array:
     The columns are the number of the pair that owns them, and where the one list and the other begin and end among the
     items of all lists. One array, since many small objects keep the garbage collector busy.
     """
-    rows, columns = np.broadcast_arrays(pairs.rows, pairs.columns)
-    rows, columns = rows.ravel(), columns.ravel()
+    rows, columns = pairs.rows, pairs.columns
+    if pairs.is_grid:
+        rows, columns = (places.ravel() for places in np.broadcast_arrays(rows, columns))
     full = np.flatnonzero((left.lengths[rows] > 0) & (right.lengths[columns] > 0))
     rows, columns = rows[full], columns[full]
     starts, others = left.starts[rows], right.starts[columns]
-    return np.stack([full, starts, starts + left.lengths[rows], others, others + right.lengths[columns]], axis=1)
+    blocks: Array = np.stack(
+        [full, starts, starts + left.lengths[rows], others, others + right.lengths[columns]], axis=1
+    )
+    return blocks
 
 
 def _by_place(left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_Aligned]:
     for owner, start, end, other, other_end in _blocks(left, right, pairs).tolist():
         n = min(end - start, other_end - other)
-        yield owner, range(start, start + n), range(other, other + n)
+        yield [owner] * n, range(start, start + n), range(other, other + n)
 
 
 def _by_weight(walk: Walk, node: ListOf, left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_Aligned]:
@@ -151,28 +159,29 @@ def _by_weight(walk: Walk, node: ListOf, left: _Lists, right: _Lists, pairs: Pai
         return
     are_reflexive = all(metric.is_reflexive for metric in walk.plan.metrics.values())
     most = SHORT if are_reflexive else CHUNK  # metrics of others are asked for as much as possible at once
-    is_short = np.zeros(len(blocks), dtype=bool)
+    short: list[int] = []
     for place, (owner, start, end, other, other_end) in enumerate(zip(*blocks.T.tolist(), strict=True)):
         size = (end - start) * (other_end - other)
         is_equal = is_canonical and are_reflexive and left.keys[start:end] == right.keys[other:other_end]
         if size == 1 or is_equal:
-            yield owner, range(start, end), range(other, other_end)
-        elif size <= most:
-            is_short[place] = True
+            yield [owner] * (end - start), range(start, end), range(other, other_end)
+        elif size <= most and len(blocks) > 1:
+            short.append(place)
         else:
             columns = _few_of_a_kind(right, range(other, other_end), end - start)
             items = [right.items[j] for j in columns]
             weights = _grid_weights(walk, node.item, left.items[start:end], items)
             yield _assigned(owner, start, columns, weights, is_canonical)
-    short = blocks[is_short]
-    group = np.cumsum((short[:, 2] - short[:, 1]) * (short[:, 4] - short[:, 3])) // CHUNK
-    for number in sorted(set(group.tolist())):
-        yield from _together(walk, node, left, right, short[group == number])
+    if short:
+        blocks = blocks[short]
+        group = np.cumsum((blocks[:, 2] - blocks[:, 1]) * (blocks[:, 4] - blocks[:, 3])) // CHUNK
+        for number in sorted(set(group.tolist())):
+            yield _together(walk, node, left, right, blocks[group == number])
 
 
 def _assigned(owner: int, start: int, columns: Sequence[int], weights: FloatArray, is_canonical: bool) -> _Aligned:
     rows, found = assign(weights, is_canonical)
-    return owner, [start + row for row in rows], [columns[column] for column in found]
+    return [owner] * len(rows), [start + row for row in rows], [columns[column] for column in found]
 
 
 def _few_of_a_kind(lists: _Lists, places: range, n: int) -> Sequence[int]:
@@ -185,7 +194,7 @@ def _few_of_a_kind(lists: _Lists, places: range, n: int) -> Sequence[int]:
     return [place for i, place in enumerate(places) if i < n or lists.keys[place] != lists.keys[place - n]]
 
 
-def _together(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Array) -> Iterator[_Aligned]:
+def _together(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Array) -> _Aligned:
     """Align lists, of which all pairs of items are scored in one walk."""
     owners, starts, ends, others, other_ends = blocks.T
     widths = other_ends - others
@@ -195,11 +204,14 @@ def _together(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Arr
     pairs = Pairs(starts[block] + within // widths[block], others[block] + within % widths[block])
     weights = _weights(walk, node.item, left.items, right.items, pairs)
     is_canonical = not walk.plan.follows_treeval
-    columns = (owners, starts, others, other_ends, begins, sizes)
-    for owner, start, other, end, begin, size in zip(*(column.tolist() for column in columns), strict=True):
-        places = range(other, end)
-        own = weights[begin : begin + size].reshape(-1, len(places))
-        yield _assigned(owner, start, places, own, is_canonical)
+    rows, columns, lengths = list[int](), list[int](), list[int]()
+    for begin, size, width in zip(begins.tolist(), sizes.tolist(), widths.tolist(), strict=True):
+        own_rows, own_columns = assign(weights[begin : begin + size].reshape(-1, width), is_canonical)
+        rows += own_rows
+        columns += own_columns
+        lengths.append(len(own_rows))
+    found = np.repeat(np.arange(len(blocks)), lengths)
+    return owners[found].tolist(), (starts[found] + rows).tolist(), (others[found] + columns).tolist()
 
 
 def _grid_weights(walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any]) -> FloatArray:

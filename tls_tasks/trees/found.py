@@ -22,7 +22,10 @@ KINDS = ("correct", "wrong", "missed", "invented", "absent")
 and rightly not there."""
 
 UNSURE = "unsure"
-"""What of a prediction may not comply with the schema."""
+"""What of a prediction may not comply with the schema, but for keys that it lacks."""
+
+LACKING = "lacking"
+"""How many keys a prediction lacks that the schema requires, of dictionaries that are there."""
 
 Alignments = dict[Path, list[tuple[int, int]]]
 """Path of a list in the reference -> positions of its items and of those that they were aligned with."""
@@ -43,19 +46,22 @@ class Found:
 
     Attributes:
         units: The sums of each pair.
-        is_clean: Of each pair, whether the prediction surely complies with the schema.
+        is_clean: Of each pair, whether the prediction surely complies with the schema, but for keys that it lacks.
+        lacking: Of each pair whose prediction is clean, how many keys it lacks.
         links: Which items of lists belong together.
     """
 
     units: Columns
     is_clean: list[bool]
+    lacking: list[float]
     links: list[Links]
 
     @classmethod
     def of(cls, plan: Plan, tally: Mapping[str, Any], n: int, links: list[Links]) -> Found:
         """What was counted of ``n`` pairs of trees."""
         columns = {part: _column(tally.get(part, 0), n) for part in _parts_of_unit(plan)}
-        return cls(Columns(columns, n), [not amount for amount in _column(tally.get(UNSURE, 0), n)], links)
+        is_clean = [not amount for amount in _column(tally.get(UNSURE, 0), n)]
+        return cls(Columns(columns, n), is_clean, _column(tally.get(LACKING, 0), n), links)
 
     @cached_property
     def alignments(self) -> list[Alignments]:
@@ -101,5 +107,5 @@ def _column(amount: Any, n: int) -> list[float]:
     """An amount of each pair of trees."""
     if not isinstance(amount, np.ndarray):
         return [amount] * n
-    amounts: list[float] = (amount.astype(np.int64) if amount.dtype.kind == "b" else amount).tolist()
-    return amounts
+    amounts: list[float] = amount.tolist()
+    return list(map(int, amounts)) if amount.dtype.kind == "b" else amounts

@@ -128,8 +128,11 @@ def _is_number_key(key: Any) -> bool:
 
 
 def _treeval_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> Any:
-    wanted, given = _floats(references, int | float), _floats(predictions, float | bool)
-    return np.isclose(given, wanted, rtol=1e-5, atol=1e-8) | _equal_pairs(references, predictions)
+    are_equal = _equal_pairs(references, predictions)
+    given = _floats(predictions, float | bool)
+    if np.isnan(given).all():
+        return are_equal
+    return np.isclose(given, _floats(references, int | float), rtol=1e-5, atol=1e-8) | are_equal
 
 
 def _treeval_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from tls_tasks.core.score import Result, Score, Unit, mean, part_of, total
+from tls_tasks.core.score import Result, Score, Unit, mean, sums_of, total
 from tls_tasks.trees.found import COUNTS, KINDS, Found, seen_part
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Branch, ListOf, Path, SchemaNode, path_name
@@ -95,12 +95,13 @@ def _treeval_score(plan: Plan, *sums: float) -> float:
     return (sum(known) / len(known) if known else 1.0) * _f1(*counts[:3]) * _f1(*counts[3:])
 
 
-def _means(sums: Sequence[float], numbers: Sequence[float]) -> list[float | None]:
+def _means(sums: Sequence[float], numbers: Sequence[float]) -> tuple[float | None, ...]:
     """The mean score of each metric at each leaf; None where nothing was scored."""
-    return [total / n if n else None for total, n in zip(sums, numbers, strict=True)]
+    return tuple([total / n if n else None for total, n in zip(sums, numbers, strict=True)])
 
 
-def _average_leaves(plan: Plan, means: Sequence[float | None]) -> Averages:
+@lru_cache(maxsize=1)  # a score's results and its details want the same
+def _average_leaves(plan: Plan, means: tuple[float | None, ...]) -> Averages:
     """The mean of each metric over leaves: of all leaves, and of each type's.
 
     Args:
@@ -140,12 +141,11 @@ def _votes(
 
 def details_of(plan: Plan, score: Score) -> dict[str, Any]:
     """What a score says beside its numbers: ``leaves``, ``averages`` and ``fields``."""
-    parts = score.units[0] if score.units else ()
-    sums = {part: math.fsum(part_of(score.units, part)) for part in parts}
+    sums: Unit = sums_of(score.units, score.units[0] if score.units else ())
     if plan.options.aggregate == "macro":  # one vote for each sample at each leaf
         for total_part, n_part in zip(_score_parts(plan, "sum"), _score_parts(plan, "n"), strict=True):
             votes = [unit[total_part] / unit[n_part] for unit in score.units if unit[n_part]]
-            sums |= {total_part: math.fsum(votes), n_part: len(votes)}
+            sums = {**sums, total_part: math.fsum(votes), n_part: len(votes)}
     fields = {field.name: {kind: int(sums.get(f"{kind}|{field.name}", 0)) for kind in KINDS} for field in plan.fields}
     return {**_leaves_and_averages(plan, sums), "fields": fields}
 
@@ -160,7 +160,10 @@ def _leaves_and_averages(plan: Plan, sums: Unit) -> dict[str, Any]:
         seen = {part for part, n in sums.items() if part.startswith("seen|") and n}
     return {
         "leaves": _leaf_tree(plan.root, (), scores, seen),
-        "averages": {"per_metric": averages.pop(""), "per_leaf_type": averages},
+        "averages": {
+            "per_metric": dict(averages[""]),
+            "per_leaf_type": {kind: dict(of_kind) for kind, of_kind in averages.items() if kind},
+        },
     }
 
 

@@ -109,9 +109,7 @@ def tree_eval(
     parses = [parsed for parsed, _ in rows]
     _warn_of_failures(parses)
     found = _walk(plan, rows)
-    texts = [_unit_of_text(*row, plan.root) for row in zip(parses, found.is_clean, strict=True)]
-    known = {part: [text[part] for text in texts] for part in _FLAWLESS}
-    units = Columns({**found.units.columns, **known}, len(rows))
+    units = Columns({**found.units.columns, **_columns_of_text(parses, found, plan.root)}, len(rows))
     return Score(
         metric="tree_eval",
         signature=_signature(plan, parse_mode, interval_sign(interval)),
@@ -178,13 +176,20 @@ def _walk(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> Found:
         raise
 
 
-def _unit_of_text(parsed: ParsedTree, is_clean: bool, root: SchemaNode) -> Mapping[str, float]:
-    """What is known of a prediction as text, and of its compliance with the schema."""
-    if is_clean and parsed.valid and not parsed.problems:
-        return _FLAWLESS
-    issues = [] if is_clean or parsed.failed else [issue.kind for issue in complies(parsed.value, root)]
-    kinds = {f"issue|{kind}": issues.count(kind) for kind in ISSUE_KINDS}
-    return {"n": 1, **parsed.rates(), "schema_compliance": not issues and not parsed.failed, **kinds}
+def _columns_of_text(parses: Sequence[ParsedTree], found: Found, root: SchemaNode) -> dict[str, list[float]]:
+    """What is known of each prediction as text, and of its compliance with the schema: part -> an amount a row."""
+    columns: dict[str, list[float]] = {part: [amount] * len(parses) for part, amount in _FLAWLESS.items()}
+    for row, (parsed, is_clean, n_lacking) in enumerate(zip(parses, found.is_clean, found.lacking, strict=True)):
+        if is_clean and not n_lacking and parsed.valid and not parsed.problems:
+            continue
+        issues = ["missing"] * int(n_lacking) if is_clean else []
+        if not is_clean and not parsed.failed:
+            issues = [issue.kind for issue in complies(parsed.value, root)]
+        kinds = {f"issue|{kind}": issues.count(kind) for kind in ISSUE_KINDS}
+        unit = {**parsed.rates(), "schema_compliance": not issues and not parsed.failed, **kinds}
+        for part, amount in unit.items():
+            columns[part][row] = amount
+    return columns
 
 
 _FLAWLESS = {

@@ -8,7 +8,6 @@ many below it is counted where it stands.
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import compress, repeat
 from operator import is_, itemgetter
 from typing import Any
@@ -17,7 +16,7 @@ import numpy as np
 
 from tls_tasks.trees.align import Matches, align
 from tls_tasks.trees.compliance import complies, slips
-from tls_tasks.trees.found import COUNTS, UNSURE, Found, Links, seen_part
+from tls_tasks.trees.found import COUNTS, LACKING, UNSURE, Found, Links, seen_part
 from tls_tasks.trees.leaf_base import LeafMetric
 from tls_tasks.trees.nodes import (
     ABSENT,
@@ -83,6 +82,10 @@ class Walk:
         right, n_right = _columns(node, sides.predictions)
         if n_left < sum(map(len, sides.references)) and not self.is_loose:
             raise BadReferenceError
+        if self.has_details and node.required and n_right < len(right) * len(sides.predictions):
+            for column in [column for key, column in zip(node.children, right, strict=True) if key in node.required]:
+                is_missing = np.fromiter(map(is_, column, repeat(MISSING)), dtype=np.int64, count=len(column))
+                tally.add(LACKING, is_missing[sides.pairs.columns])
         if n_right < sum(map(len, sides.predictions)):
             unknown = np.array([self._unknown_nodes(node, tree) for tree in sides.predictions])[sides.pairs.columns]
             tally.add("node_fp", unknown)
@@ -198,28 +201,30 @@ class Walk:
                 sizes[:] = [item_nodes(node.item, item, self.has_item_nodes) for item in lists.items]
             within.add(part, lists.totals(sizes)[places] - pairs.sums(sizes[found], matches.owners))
             if self.has_details:
-                self._alone(node.item, kind, lists.without(found), pairs, within)
+                self._alone(node.item, kind, *lists.without(found), pairs, within)
         if isinstance(node.item, Field) and self.has_details:
             is_empty = (matches.left.lengths[pairs.rows] == 0) & (matches.right.lengths[pairs.columns] == 0)
             within.add(f"absent|{node.item.name}", is_empty)
 
-    def _alone(self, node: SchemaNode, kind: str, items: list[tuple[int, Any]], pairs: Pairs, within: Tally) -> None:
+    def _alone(self, node: SchemaNode, kind: str, owners: Array, items: list[Any], pairs: Pairs, within: Tally) -> None:
         """Count the leaves of items without counterpart, each with the pair that owns it."""
         known = {type(None), *(node.types if isinstance(node, Field) else ())}
-        must_follow = kind == "missed" and not self.is_loose
-        if must_follow and any(type(item) not in known and slips(item, node) for _, item in items):
+        are_known = np.fromiter(map(known.__contains__, map(type, items)), dtype=bool, count=len(items))
+        unknown = [items[place] for place in np.flatnonzero(~are_known).tolist()]
+        if kind == "missed" and not self.is_loose and any(slips(item, node) for item in unknown):
             raise BadReferenceError
         if kind == "invented":
             is_plain = isinstance(node, Field) and not node.is_checked
-            unsure = [owner for owner, item in items if not is_plain or type(item) not in known]
-            within.add(UNSURE, pairs.sums(1, np.array(unsure, dtype=np.int64)))
-        times = Counter(
-            (field.index, owner) for owner, item in items for field in fields_with_value(node, item, self.is_loose)
-        )
-        by_field: dict[int, Array] = {}
-        for (index, owner), n in times.items():
-            by_field.setdefault(index, np.zeros(pairs.shape, dtype=np.int64))[owner] = n
-        for index, amounts in by_field.items():
+            within.add(UNSURE, pairs.sums(1, owners[~are_known] if is_plain else owners))
+        by_field: dict[int, list[int]] = {}
+        if isinstance(node, Field) and not unknown:
+            by_field[node.index] = [place for place, item in enumerate(items) if item is not None]
+        else:
+            for place, item in enumerate(items):
+                for field in fields_with_value(node, item, self.is_loose):
+                    by_field.setdefault(field.index, []).append(place)
+        for index, places in by_field.items():
+            amounts = pairs.sums(1, owners[places])
             within.add(f"{kind}|{self.plan.fields[index].name}", amounts)
             if self.plan.options.unmatched_items == "worst":
                 self._add_worst(self.plan.fields[index], amounts, within)
@@ -303,8 +308,8 @@ class Walk:
         if left is not None and not self.is_loose and (left == WRONG).any():
             raise BadReferenceError
         if self.has_details:
-            if right is not None:  # null complies everywhere, and so does what is absent where no key is required
-                is_unsure = (right > VALUE) | (self.requires_keys & (right == ABSENT))
+            if right is not None:  # null complies everywhere, but is walked as a dictionary that lacks its keys
+                is_unsure = right != VALUE if self.requires_keys and isinstance(node, Branch) else right > VALUE
                 tally.add(UNSURE, is_unsure[sides.pairs.columns])
             if isinstance(node, Field) and (right is not None or node.is_checked):
                 self._check(node, sides.predictions, tally)
@@ -312,8 +317,12 @@ class Walk:
 
     def _states(self, node: SchemaNode, values: list[Any]) -> Array | None:
         kinds = set(map(type, values))
-        if kinds <= (node.types if isinstance(node, Field) else {dict if isinstance(node, Branch) else list}):
+        types = node.types if isinstance(node, Field) else {dict if isinstance(node, Branch) else list}
+        if kinds <= types:
             return None
+        plain = {**dict.fromkeys(types, VALUE), type(None): NULL, type(MISSING): ABSENT}
+        if kinds <= plain.keys():
+            return np.fromiter(map(plain.__getitem__, map(type, values)), dtype=np.int8, count=len(values))
         return np.array([state_of(node, value, self.is_loose) for value in values], dtype=np.int8)
 
     def _check(self, field: Field, values: list[Any], tally: Tally) -> None:

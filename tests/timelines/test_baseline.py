@@ -1,34 +1,11 @@
-import datetime
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tls_tasks.timelines.baseline import _mentioned_dates, answer
+from tls_tasks.timelines.baseline import answer
 from tls_tasks.timelines.data import load_documents
 from tls_tasks.timelines.documents import closed_book_prompt, prompt
 from tls_tasks.timelines.read import parse_timeline
-
-PUBLISHED = datetime.date(2011, 1, 31)  # a Monday
-
-
-@pytest.mark.parametrize(
-    ("text", "days"),
-    [
-        ("on January 25", ["2011-01-25"]),
-        ("on Jan. 25, 2010 and 3rd of March", ["2010-01-25"]),
-        ("on 11 February 2011", ["2011-02-11"]),
-        ("on the 28th January", ["2011-01-28"]),
-        ("in 2011-02-03 form", ["2011-02-03"]),
-        ("last Friday", ["2011-01-28"]),
-        ("on Monday", ["2011-01-24"]),  # not the day itself
-        ("on December 30", ["2010-12-30"]),  # nearest to publication
-        ("February 30 and 31 April", []),
-        ("in May and the march of 25", []),
-    ],
-)
-def test_dates_that_a_sentence_names(text, days):
-    assert sorted(day.isoformat() for day in _mentioned_dates(text, PUBLISHED)) == days
 
 
 @pytest.mark.parametrize("task", ["tls_crisis", "tls_timeline17", "tls_entities", "tls_open"])

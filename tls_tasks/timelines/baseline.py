@@ -8,13 +8,13 @@ the prompt and nothing else, as a model would, and the same prompt always gives 
 from __future__ import annotations
 
 import datetime
-import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from tls_tasks.text.rouge155 import tokenize
+from tls_tasks.text.centrality import centrality
+from tls_tasks.timelines.mentions import mentioned_dates
 
 _MENTION_WEIGHT = 2.0
 """What a mention of a date is worth, an average day's publications being 1: who names a date means that day."""
@@ -24,17 +24,6 @@ _N_DATES = re.compile(r"exactly (\d{1,6})")
 _N_SENTENCES = re.compile(r"at most (\d{1,6})")
 _SPAN = re.compile(r"from (\d{4}-\d{2}-\d{2}) to (\d{4}-\d{2}-\d{2})")
 _QUERY = re.compile(r"(?:timeline of|news about): (.{1,200})")
-
-_MONTHS = {name: number for number, name in enumerate(
-    ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-     "december"), start=1)}  # fmt: skip
-_MONTHS |= {name[:3]: number for name, number in _MONTHS.items()} | {"sept": 9}
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTH_NAMES = "|".join(sorted(_MONTHS, key=len, reverse=True))
-_DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)? ({_MONTH_NAMES})\b\.?(?:,? (\d{{4}}))?", re.IGNORECASE)
-_MONTH_DAY = re.compile(rf"\b({_MONTH_NAMES})\b\.? (\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (\d{{4}}))?", re.IGNORECASE)
-_ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
-_WEEKDAY = re.compile(rf"\b({'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
 
 
 class _Sentence(NamedTuple):
@@ -84,37 +73,11 @@ def answer(prompt: str) -> str:
     )
 
 
-def _mentioned_dates(text: str, published: datetime.date) -> frozenset[datetime.date]:
-    """The days that a sentence names; a date without a year is the nearest one to the day of publication.
-
-    A weekday is the last such day before publication, which is how news writes of what has happened.
-
-    Example:
-        >>> sorted(day.isoformat() for day in _mentioned_dates("Since Friday and Jan. 25", datetime.date(2011, 1, 31)))
-        ['2011-01-25', '2011-01-28']
-    """
-    days = [_day(year, month, day) for year, month, day in _ISO.findall(text)]
-    days += [_near(year, month, day, published) for day, month, year in _DAY_MONTH.findall(text)]
-    days += [_near(year, month, day, published) for month, day, year in _MONTH_DAY.findall(text)]
-    for name in _WEEKDAY.findall(text):
-        back = (published.weekday() - _WEEKDAYS.index(name.lower())) % 7
-        days.append(datetime.date.fromordinal(max(1, published.toordinal() - (back or 7))))
-    return frozenset(day for day in days if day is not None)
-
-
-def _day(year: str | int, month: str | int, day: str | int) -> datetime.date | None:
+def _day(text: str) -> datetime.date | None:
     try:
-        return datetime.date(int(year), int(month), int(day))
+        return datetime.date.fromisoformat(text)
     except ValueError:
         return None
-
-
-def _near(year: str, month: str, day: str, published: datetime.date) -> datetime.date | None:
-    number = _MONTHS[month.lower()]
-    if year:
-        return _day(year, number, day)
-    around = [_day(published.year + offset, number, day) for offset in (-1, 0, 1)]
-    return min(filter(None, around), key=lambda candidate: abs((candidate - published).days), default=None)
 
 
 def _read_request(prompt: str) -> _Request | None:
@@ -122,7 +85,7 @@ def _read_request(prompt: str) -> _Request | None:
     spans, n_dates, n_sentences = (_last(form.findall(prompt)) for form in (_SPAN, _N_DATES, _N_SENTENCES))
     if not spans or not n_dates:
         return None
-    start, end = (_day(*text.split("-")) for text in spans)
+    start, end = (_day(text) for text in spans)
     if start is None or end is None or end < start:
         return None
     return _Request(int(n_dates), int(n_sentences or 1), start, end, _last(_QUERY.findall(prompt)) or "")
@@ -135,9 +98,9 @@ def _last(matches: Sequence[str]) -> str:
 def _read_sentences(prompt: str, request: _Request) -> list[_Sentence]:
     sentences = []
     for date, text in _SENTENCE.findall(prompt):
-        published = _day(*date.split("-"))
+        published = _day(date)
         if published is not None:
-            mentioned = _mentioned_dates(text, published)
+            mentioned = mentioned_dates(text, published)
             inside = frozenset(day for day in mentioned if request.start <= day <= request.end)
             sentences.append(_Sentence(published, text.strip(), inside))
     return sentences
@@ -168,25 +131,6 @@ def _about(sentences: Iterable[_Sentence], day: datetime.date) -> list[str]:
 def _central_sentences(texts: Sequence[str], n: int) -> list[str]:
     """The ``n`` sentences nearest to the centre of all (TF-IDF, cosine), in their own order, none twice."""
     texts = list(dict.fromkeys(texts))
-    vectors = _tf_idf([tokenize(text) for text in texts])
-    centre: Counter[str] = Counter()
-    for vector in vectors:
-        centre.update(vector)
-    order = sorted(range(len(texts)), key=lambda position: (-_dot(vectors[position], centre), position))
+    scores = centrality(texts)
+    order = sorted(range(len(texts)), key=lambda position: (-scores[position], position))
     return [texts[position] for position in sorted(order[:n])]
-
-
-def _tf_idf(documents: Sequence[Sequence[str]]) -> list[dict[str, float]]:
-    frequency = Counter(word for words in documents for word in set(words))
-    vectors = []
-    for words in documents:
-        weights = {
-            word: count * math.log(1 + len(documents) / frequency[word]) for word, count in Counter(words).items()
-        }
-        length = math.sqrt(math.fsum(weight**2 for weight in weights.values())) or 1.0
-        vectors.append({word: weight / length for word, weight in weights.items()})
-    return vectors
-
-
-def _dot(left: Mapping[str, float], right: Mapping[str, float]) -> float:
-    return math.fsum(weight * right[word] for word, weight in left.items())

@@ -131,9 +131,7 @@ def _blocks(left: _Lists, right: _Lists, pairs: Pairs) -> Array:
     full = np.flatnonzero((left.lengths[rows] > 0) & (right.lengths[columns] > 0))
     rows, columns = rows[full], columns[full]
     starts, others = left.starts[rows], right.starts[columns]
-    blocks: Array = np.stack(
-        [full, starts, starts + left.lengths[rows], others, others + right.lengths[columns]], axis=1
-    )
+    blocks: Array = np.array([full, starts, starts + left.lengths[rows], others, others + right.lengths[columns]]).T
     return blocks
 
 

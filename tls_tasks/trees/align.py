@@ -111,8 +111,11 @@ def align(walk: Walk, node: ListOf, sides: Sides) -> Matches:
         owners += own_owners
         rows += own_rows
         columns += own_columns
-    order = np.argsort(owners, kind="stable")  # short and long lists come in turn
-    return Matches(left, right, *(np.array(places, dtype=np.int64)[order] for places in (owners, rows, columns)))
+    places = [np.array(own, dtype=np.int64) for own in (owners, rows, columns)]
+    if owners != sorted(owners):  # short and long lists came in turn
+        order = np.argsort(places[0], kind="stable")
+        places = [own[order] for own in places]
+    return Matches(left, right, *places)
 
 
 _Aligned = tuple[Sequence[int], Sequence[int], Sequence[int]]

@@ -105,7 +105,7 @@ def _parts_of_unit(plan: Plan) -> list[str]:
 
 def _column(amount: Any, n: int) -> list[float]:
     """An amount of each pair of trees."""
-    if not isinstance(amount, np.ndarray):
+    if type(amount) is not np.ndarray:
         return [amount] * n
     amounts: list[float] = amount.tolist()
     return list(map(int, amounts)) if amount.dtype.kind == "b" else amounts

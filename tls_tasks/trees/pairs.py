@@ -73,12 +73,12 @@ class Pairs:
 
     def sums(self, amounts: Any, owners: Array) -> Array:
         """The sums of the amounts of each pair, which owns some of them (by its place in the flattened shape)."""
-        size = math.prod(self.shape)
-        weights = amounts if isinstance(amounts, np.ndarray) else None
-        sums = np.bincount(owners, weights=weights, minlength=size).reshape(self.shape)
-        if weights is None:
-            sums = sums * amounts
-        return sums if weights is not None and weights.dtype.kind == "f" else sums.astype(np.int64)
+        shape = self.shape
+        if not isinstance(amounts, np.ndarray):
+            found: Array = np.bincount(owners, minlength=math.prod(shape)).reshape(shape) * amounts
+            return found
+        sums = np.bincount(owners, weights=amounts, minlength=math.prod(shape)).reshape(shape)
+        return sums if amounts.dtype.kind == "f" else sums.astype(np.int64)
 
     def scores(
         self, metric: LeafMetric, references: Sequence[Any], predictions: Sequence[Any], good: Array | None

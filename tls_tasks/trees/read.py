@@ -108,6 +108,7 @@ def plain(value: Any, bad_numbers: list[float] | None = None, depth: int = 0) ->
 
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
+_PLAIN = _SCALARS | {dict, list}
 
 
 def are_plain(trees: Iterable[Any]) -> bool:
@@ -132,8 +133,10 @@ def are_plain(trees: Iterable[Any]) -> bool:
         kinds = set(map(type, level))
         if float in kinds and not all(math.isfinite(value) for value in level if type(value) is float):
             return False
-        if kinds <= _SCALARS or not kinds <= _SCALARS | {dict, list}:
-            return kinds <= _SCALARS
+        if kinds <= _SCALARS:
+            return True
+        if not kinds <= _PLAIN:
+            return False
     return False
 
 

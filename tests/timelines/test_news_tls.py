@@ -55,12 +55,6 @@ def test_tokenised_articles_have_a_sentence_a_line(tmp_path, topic_writer):
     assert topic.articles[0].sentences == ("Protests begin .", "The army waits .")
 
 
-def test_articles_are_not_opened_when_not_asked_for(tmp_path, topic_writer):
-    folder = topic_writer(tmp_path / "egypt")
-    (folder / "articles.jsonl.gz").write_bytes(b"broken")
-    assert _read_topic(folder, articles=False).articles == ()
-
-
 @pytest.mark.parametrize(
     ("text", "day"),
     [

@@ -143,4 +143,4 @@ def test_real_data_survives(shared_data, tmp_path, name, folder, n_topics, has_a
     topics = prepare(name, shared_data / folder, tmp_path / "out")
     assert len(topics) == n_topics
     loaded = _load_topics(name, data=tmp_path / "out", need_articles=has_articles)
-    assert loaded.documents == read_data_set(shared_data / folder, articles=has_articles)
+    assert loaded.documents == read_data_set(shared_data / folder)

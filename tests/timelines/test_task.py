@@ -55,16 +55,18 @@ def test_every_task_loads_and_asks(task_manager, name):
     assert len(docs) >= 2
     for doc in docs:
         prompt = task.doc_to_text(doc)
-        assert f"exactly {doc['n_dates']}" in prompt and doc["query"] in prompt
+        assert f"- Choose about {doc['n_asked']} dates.\n" in prompt and doc["query"] in prompt
         assert prompt.endswith("Timeline:"), "the instruction comes last: harness models cut prompts from the left"
-        assert ("News sentences about" in prompt) is not name.endswith("closed_book")
+        assert ("<sentences>" in prompt) is not name.endswith("closed_book")
+        assert all(stop[0] == "\n" and prompt.startswith(stop[1:]) for stop in task.config.generation_kwargs["until"])
         assert process(doc, [task.doc_to_target(doc)])["date_f1"] == 1.0
         assert task.doc_to_target(doc).count("\n") == doc["n_dates"] - 1
         assert all(date[4] == "-" and len(date) == 10 for date in (doc["start_date"], doc["end_date"]))
         assert all(len(row["date"]) == 10 for row in json.loads(doc["reference"]))
     stops = task.config.generation_kwargs["until"]
     assert stops and not any(stop in "Here it is:\n\n2011-01-25: a\n\n\n2011-01-26: b" for stop in stops)
-    assert task.config.generation_kwargs["max_gen_toks"] >= 8192
+    assert task.config.generation_kwargs["max_gen_toks"] == 8192
+    assert task.config.num_fewshot is None and len(task.dataset["fewshot"]) == 5
     assert task.config.metadata["provenance"]["edition"] == "embedded"
 
 

@@ -38,6 +38,8 @@ class Task:
         judge: For tasks whose answers are judged: (answers, documents) -> the judged answers, which ``unit`` and
             ``explain`` take. All at once, so that many questions are in flight.
         table_of: A document -> its table, where documents bring their own (an extraction's schema); None: ``table``.
+        fewshot: The task's name -> example documents for few-shot prompts, with the columns of its documents; their
+            targets are the examples' answers. They occur in no test set.
 
     Example:
         >>> import tls_tasks
@@ -60,6 +62,7 @@ class Task:
     topic: str = ""
     judge: Callable[[Sequence[str], Sequence[Doc]], list[str]] | None = None
     table_of: Callable[[Doc], Results] | None = None
+    fewshot: Callable[[str], Sequence[Doc]] | None = None
 
     def documents(self, **options: Any) -> Sequence[Doc]:
         """The documents; the options are those of ``lm_eval --metadata``."""

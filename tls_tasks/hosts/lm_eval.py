@@ -1,7 +1,8 @@
 """What the YAML files name by ``!function``: made from a family's tasks.
 
 ``task_configs/FAMILY/hooks.py`` is two lines, and ``!function hooks.NAME`` is looked up here: ``load``, ``prompt``,
-``target``, ``process``, ``judge``, and for each result key KEY the aggregations ``KEY`` and ``KEY_stderr``.
+``target``, ``fewshot_target``, ``process``, ``judge``, and for each result key KEY the aggregations ``KEY`` and
+``KEY_stderr``.
 """
 
 from __future__ import annotations
@@ -96,7 +97,10 @@ class _Load(_Hook):
         rows = [dict(row) for row in self.task.load(name, **options)]
         # Text and whole numbers only: the JSON in some columns is never looked into, so that no date becomes a time.
         kinds = {key: Value("int64" if isinstance(value, int) else "string") for key, value in rows[0].items()}
-        return {"test": Dataset.from_list(rows, features=Features(kinds))}
+        splits = {"test": rows}
+        if self.task.fewshot is not None:
+            splits["fewshot"] = [dict(row) for row in self.task.fewshot(name)]
+        return {split: Dataset.from_list(of, features=Features(kinds)) for split, of in splits.items()}
 
 
 class _Judge(_Hook):
@@ -127,8 +131,8 @@ def hooks(module: str) -> Callable[[str], Any]:
         task = next(iter(tasks.values()))
         if name in ("load", "process", "judge"):
             return {"load": _Load, "process": Process, "judge": _Judge}[name](task)
-        if name in ("prompt", "target"):
-            return getattr(task, name)
+        if name in ("prompt", "target", "fewshot_target"):
+            return getattr(task, name.removeprefix("fewshot_"))
         if name.endswith("_prompt") and (own := next((t for n, t in tasks.items() if n.endswith(name[:-7])), None)):
             return own.prompt
         key = name.removesuffix("_stderr")
@@ -137,6 +141,7 @@ def hooks(module: str) -> Callable[[str], Any]:
         result = table.get(key) or (family.result_of(key) if task.table_of is not None else None)
         if result is not None:
             return _Aggregation(key, result, name != key)
-        raise AttributeError(f"{module}: no {name!r}; there are load, prompt, target, process, {', '.join(table)}")
+        known = ("load", "prompt", "target", "fewshot_target", "process", *table)
+        raise AttributeError(f"{module}: no {name!r}; there are {', '.join(known)}")
 
     return lookup

@@ -7,6 +7,7 @@ the prompt and nothing else, as a model would, and the same prompt always gives 
 
 from __future__ import annotations
 
+import calendar
 import datetime
 import re
 from collections import Counter
@@ -14,16 +15,22 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from tls_tasks.text.centrality import centrality
-from tls_tasks.timelines.mentions import mentioned_dates
+from tls_tasks.timelines.mentions import MONTHS, mentioned_dates
+from tls_tasks.timelines.prompts import CLOSED_BOOK_OPENING, OPENING
 
 _MENTION_WEIGHT = 2.0
 """What a mention of a date is worth, an average day's publications being 1: who names a date means that day."""
 
-_SENTENCE = re.compile(r"^(\d{4}-\d{2}-\d{2}): (.+)$", re.MULTILINE)
-_N_DATES = re.compile(r"exactly (\d{1,6})")
-_N_SENTENCES = re.compile(r"at most (\d{1,6})")
-_SPAN = re.compile(r"from (\d{4}-\d{2}-\d{2}) to (\d{4}-\d{2}-\d{2})")
-_QUERY = re.compile(r"(?:timeline of|news about): (.{1,200})")
+_PROMPT = re.compile(rf"^(?:{OPENING}|{CLOSED_BOOK_OPENING})", re.MULTILINE)
+_HEADING = re.compile(r"[A-Z][a-z]+day, (\d{4}-\d{2}-\d{2})")
+_N_DATES = re.compile(r"^- Choose about (\d{1,6}) date", re.MULTILINE)
+_N_SENTENCES = re.compile(r"^- Summarise .* in at most (\d{1,6}) sentences", re.MULTILINE)
+_SPAN = re.compile(
+    r"(?:appeared (?:in|between)|covers the years?) (?:([A-Z][a-z]+) )?(\d{4})"
+    r"(?: (?:and|to) (?:([A-Z][a-z]+) )?(\d{4}))?\.$",
+    re.MULTILINE,
+)
+_QUERY = re.compile(r"write a timeline of (.{1,200}?): the dates")
 
 
 class _Sentence(NamedTuple):
@@ -48,22 +55,23 @@ def answer(prompt: str) -> str:
     r"""Answer a timeline prompt.
 
     Args:
-        prompt: Article lines ``2011-01-25: sentence`` and the instruction of
-            :func:`tls_tasks.timelines.documents.prompt`. Without article lines (closed book) the dates are spread
-            evenly and the topic is all that is said of them.
+        prompt: As :mod:`tls_tasks.timelines.prompts` makes it; of several (few-shot) the last is answered. Without
+            sentences (closed book) the dates are spread evenly and the topic is all that is said of them.
 
     Returns:
         Lines ``YYYY-MM-DD: summary`` in order of date; empty if the prompt asks for no timeline.
 
     Example:
-        >>> print(answer("2011-01-26: Police clashed with crowds on January 25.\n2011-01-26: It rained.\n"
-        ...              "It covers the time from 2011-01-25 to 2011-02-11. Dates: exactly 1. Sentences: at most 1."))
+        >>> print(answer("Wednesday, 2011-01-26\n- Police clashed with crowds on January 25.\n- It rained.\n"
+        ...              "</sentences>\nThe articles appeared in January 2011.\n- Choose about 1 date.\n"))
         2011-01-25: Police clashed with crowds on January 25.
     """
-    request = _read_request(prompt)
+    prompt = prompt[max((match.start() for match in _PROMPT.finditer(prompt)), default=0) :]
+    articles, _, instruction = prompt.rpartition("</sentences>\n")
+    request = _read_request(instruction)
     if request is None:
         return ""
-    sentences = _read_sentences(prompt, request)
+    sentences = _read_sentences(articles, request)
     if not sentences:
         return "\n".join(f"{day.isoformat()}: {request.query}" for day in _even_days(request))
     days = _best_days(sentences, request)
@@ -80,29 +88,41 @@ def _day(text: str) -> datetime.date | None:
         return None
 
 
-def _read_request(prompt: str) -> _Request | None:
-    """The instruction stands last, so the last match counts: articles may say "exactly 12" too."""
-    spans, n_dates, n_sentences = (_last(form.findall(prompt)) for form in (_SPAN, _N_DATES, _N_SENTENCES))
-    if not spans or not n_dates:
+def _read_request(instruction: str) -> _Request | None:
+    n_dates, span = _N_DATES.search(instruction), _read_span(instruction)
+    if n_dates is None or span is None or span[1] < span[0]:
         return None
-    start, end = (_day(text) for text in spans)
-    if start is None or end is None or end < start:
+    n_sentences, query = _N_SENTENCES.search(instruction), _QUERY.search(instruction)
+    return _Request(int(n_dates[1]), int(n_sentences[1]) if n_sentences else 1, *span, query[1] if query else "")
+
+
+def _read_span(instruction: str) -> tuple[datetime.date, datetime.date] | None:
+    """The first and last day of the months or years that are named."""
+    found = _SPAN.search(instruction)
+    if found is None:
         return None
-    return _Request(int(n_dates), int(n_sentences or 1), start, end, _last(_QUERY.findall(prompt)) or "")
+    month, year, last_month, last_year = found.groups()
+    try:
+        first, last = (
+            MONTHS.index((month or "January").lower()) + 1,
+            MONTHS.index((last_month or "December").lower()) + 1,
+        )
+        end = int(last_year or year)
+        return datetime.date(int(year), first, 1), datetime.date(end, last, calendar.monthrange(end, last)[1])
+    except ValueError:  # no month of that name, or the year 0
+        return None
 
 
-def _last(matches: Sequence[str]) -> str:
-    return matches[-1] if matches else ""
-
-
-def _read_sentences(prompt: str, request: _Request) -> list[_Sentence]:
-    sentences = []
-    for date, text in _SENTENCE.findall(prompt):
-        published = _day(date)
-        if published is not None:
-            mentioned = mentioned_dates(text, published)
-            inside = frozenset(day for day in mentioned if request.start <= day <= request.end)
-            sentences.append(_Sentence(published, text.strip(), inside))
+def _read_sentences(articles: str, request: _Request) -> list[_Sentence]:
+    sentences: list[_Sentence] = []
+    published = None
+    for line in articles.splitlines():
+        if heading := _HEADING.fullmatch(line):
+            published = _day(heading[1])
+        elif published is not None and line.startswith("- "):
+            text = line[2:].strip()
+            inside = frozenset(day for day in mentioned_dates(text, published) if request.start <= day <= request.end)
+            sentences.append(_Sentence(published, text, inside))
     return sentences
 
 

@@ -1,15 +1,25 @@
-"""Which dated article sentences a prompt shows if its budget is too small for all of them."""
+"""Which article sentences a prompt shows if its budget is too small for all of them: those of salient days."""
 
 from __future__ import annotations
 
 import datetime
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from tls_tasks.core.errors import InputError, MissingExtraError
+from tls_tasks.text.centrality import centrality
+from tls_tasks.timelines.mentions import WEEKDAYS, mentioned_dates
 from tls_tasks.timelines.topics import Article
+
+_DECAY = 0.15
+"""What a day's next sentence is worth beside the one before: the day is known by then."""
+
+_HANDY = range(40, 171)
+"""Characters of a sentence that says something and leaves room for others; these are a day's first."""
+
+_MISSES = 200
+"""After so many sentences in a row that didn't fit, no shorter one is looked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,109 +28,107 @@ class Budget:
 
     Attributes:
         size: The maximum cost of all lines together.
-        cost: A line, including its newline -> its cost in characters or tokens.
+        cost: A text -> its cost in characters or tokens.
     """
 
     size: int
     cost: Callable[[str], int] = len
 
 
-def token_budget(size: int, tokenizer: str) -> Budget:
-    """A budget of ``size`` tokens.
+class Context(NamedTuple):
+    """What a prompt shows of a topic's articles.
 
-    Lines are counted one by one; as a whole, the text may be a few tokens shorter, and is hardly ever longer.
-
-    Args:
-        size: Tokens.
-        tokenizer: Name or folder of a Hugging Face tokenizer.
-
-    Raises:
-        MissingExtraError: transformers isn't installed.
-        InputError: There is no such tokenizer.
+    Attributes:
+        text: Under a heading for each day, its sentences; every line ends in a newline.
+        n_days: Days that are shown.
+        n_sentences: Sentences that are shown.
+        all_days: Days on which something was published.
+        all_sentences: Sentences of all days; what a day repeats counts once.
+        refused: For each budget, whether it was too small for some sentence.
     """
-    try:
-        from transformers import AutoTokenizer
-    except ImportError as error:
-        raise MissingExtraError("context_tokens", "hf") from error
-    try:
-        encode = AutoTokenizer.from_pretrained(tokenizer).encode
-    except (OSError, ValueError) as error:
-        raise InputError("tokenizer", None, repr(tokenizer), f"a Hugging Face tokenizer ({error})") from error
-    return Budget(size, lambda line: len(encode(line, add_special_tokens=False)))
+
+    text: str
+    n_days: int
+    n_sentences: int
+    all_days: int
+    all_sentences: int
+    refused: tuple[bool, ...]
 
 
-def build_context(articles: Sequence[Article], keywords: Iterable[str], budget: Budget) -> tuple[str, int]:
-    r"""Choose sentences until the budget is used up, and list them in order of date.
+def build_context(articles: Sequence[Article], budgets: Sequence[Budget]) -> Context:
+    r"""Choose sentences until a budget is used up, and list them by day.
 
-    Sentences with a keyword are chosen first, then the others. Within either group the days take turns: the first
-    sentence of every day, then the second of every day, and so on; of a day's articles, first sentences come before
-    later ones. Days are visited in an order that spreads over the whole period, so that a budget for fewer sentences
-    than days doesn't show the first weeks only. If a sentence no longer fits, a shorter one after it may.
+    A day is worth the number of sentences that mention it (by date, by weekday, as "yesterday" or "today"), which is
+    how date rankers find the days of a timeline; a day's second sentence is worth much less than its first. A day's
+    sentences come in the order of their centrality, those of a handy length first.
 
     Args:
-        articles: In any order.
-        keywords: Words of the query, found in any case and within words ("protest" finds "Protesters").
-        budget: How long the text may be.
+        articles: In any order of days.
+        budgets: How long the text may be; all of them hold.
 
     Returns:
-        Lines ``2011-01-25: sentence`` in order of date, each ending in a newline, the same for the same arguments; and
-        how many sentences the budget left out.
+        The text, the same for the same arguments, and how much of the articles is in it.
 
     Example:
         >>> day = datetime.date
-        >>> articles = [Article("a", day(2011, 1, 25), "", ("Protests in Cairo.", "It rains.")),
-        ...             Article("b", day(2011, 1, 28), "", ("The army is in Cairo.",))]
-        >>> print(build_context(articles, ["Cairo"], Budget(70)))
-        ('2011-01-25: Protests in Cairo.\n2011-01-28: The army is in Cairo.\n', 1)
+        >>> articles = [Article("a", day(2011, 1, 25), "", ("Protests break out all over Cairo and Suez.", "Rain.")),
+        ...             Article("b", day(2011, 1, 28), "", ("The protests of Tuesday go on, witnesses say.",))]
+        >>> print(build_context(articles, [Budget(70)]).text)
+        Tuesday, 2011-01-25
+        - Protests break out all over Cairo and Suez.
+        <BLANKLINE>
     """
-    candidates = _candidates(articles, [word.lower() for word in keywords])
-    chosen, left = [], budget.size
-    for candidate in sorted(candidates, key=lambda candidate: candidate.turn):
-        price = budget.cost(candidate.line)
-        if price <= left:
-            left -= price
-            chosen.append(candidate)
-    chosen.sort(key=lambda candidate: (candidate.day, candidate.place))
-    return "".join(candidate.line for candidate in chosen), len(candidates) - len(chosen)
+    days = _sentences_by_day(articles)
+    left, refused = [budget.size for budget in budgets], [False] * len(budgets)
+    chosen: dict[datetime.date, list[int]] = defaultdict(list)
+    misses = 0
+    for day, place in _by_priority(days):
+        line = f"- {days[day][place]}\n"
+        text = line if day in chosen else _heading(day) + line
+        after = [room - budget.cost(text) for room, budget in zip(left, budgets, strict=True)]
+        refused = [old or room < 0 for old, room in zip(refused, after, strict=True)]
+        if min(after, default=0) >= 0:
+            chosen[day].append(place)
+            left, misses = after, 0
+        else:
+            misses += 1
+        if misses == _MISSES:
+            break
+    lines = (
+        _heading(day) + "".join(f"- {days[day][place]}\n" for place in sorted(chosen[day])) for day in sorted(chosen)
+    )
+    return Context(
+        "".join(lines),
+        len(chosen),
+        sum(map(len, chosen.values())),
+        len(days),
+        sum(map(len, days.values())),
+        tuple(refused),
+    )
 
 
-class _Candidate(NamedTuple):
-    """A sentence that may be shown: its day, its place (article, sentence), when its turn comes, and its line."""
-
-    day: datetime.date
-    place: tuple[int, int]
-    turn: tuple[bool, int, int]
-    line: str
+def _heading(day: datetime.date) -> str:
+    return f"{WEEKDAYS[day.weekday()].capitalize()}, {day.isoformat()}\n"
 
 
-def _candidates(articles: Sequence[Article], keywords: Sequence[str]) -> list[_Candidate]:
-    queues: dict[tuple[datetime.date, bool], list[tuple[int, int, str]]] = defaultdict(list)
-    for number, article in enumerate(articles):
-        for position, sentence in enumerate(article.sentences):
-            text = " ".join(sentence.split())  # a sentence with a line break would become two lines
-            off_topic = not any(word in text.lower() for word in keywords)
-            queues[article.date, off_topic].append((position, number, text))
-    days = sorted({day for day, _ in queues})
-    visit = dict(zip(days, _spread_order(len(days)), strict=True))
-    return [
-        _Candidate(day, (number, position), (off_topic, turn, visit[day]), f"{day.isoformat()}: {text}\n")
-        for (day, off_topic), queue in queues.items()
-        for turn, (position, number, text) in enumerate(sorted(queue))
-    ]
+def _sentences_by_day(articles: Iterable[Article]) -> dict[datetime.date, list[str]]:
+    """The days in their order; of each, its sentences in the articles' order, none twice."""
+    found: dict[datetime.date, dict[str, None]] = defaultdict(dict)
+    for article in articles:
+        for sentence in article.sentences:
+            # a sentence with a line break would become two lines
+            found[article.date].setdefault(" ".join(sentence.split()))
+    return {day: list(found[day]) for day in sorted(found)}
 
 
-def _spread_order(n: int) -> list[int]:
-    """When each of ``n`` days is visited: any number of first visits is spread evenly over all days.
-
-    This is the van der Corput sequence: days are visited in the order of their numbers' reversed binary digits.
-
-    Example:
-        >>> _spread_order(8)  # days 0 and 4 first, then 2 and 6, then the odd ones
-        [0, 4, 2, 6, 1, 5, 3, 7]
-        >>> _spread_order(3)
-        [0, 2, 1]
-    """
-    width = max(n - 1, 1).bit_length()
-    reversed_digits = [int(f"{index:0{width}b}"[::-1], 2) for index in range(n)]
-    rank = {value: place for place, value in enumerate(sorted(reversed_digits))}
-    return [rank[value] for value in reversed_digits]
+def _by_priority(days: Mapping[datetime.date, Sequence[str]]) -> list[tuple[datetime.date, int]]:
+    """Day and place of every sentence, those to be shown first at the beginning."""
+    mentions = Counter(
+        mentioned for day, texts in days.items() for text in texts for mentioned in mentioned_dates(text, day)
+    )
+    queue = []
+    for day, texts in days.items():
+        scores = centrality(texts)
+        order = sorted(range(len(texts)), key=lambda place: (len(texts[place]) not in _HANDY, -scores[place], place))
+        queue += [(-(mentions[day] + 1) * _DECAY**turn, turn, day, place) for turn, place in enumerate(order)]
+    return [(day, place) for *_, day, place in sorted(queue)]

@@ -6,7 +6,9 @@ is found never changes a task's form: if articles are needed, a source without t
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping, Sequence
+import logging
+import warnings
+from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,10 +17,11 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
+from tls_tasks.data.model_context import LONGEST_ANSWER, model_context, token_counter
 from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
 from tls_tasks.timelines.background_summaries import read_events
-from tls_tasks.timelines.context import Budget, token_budget
-from tls_tasks.timelines.documents import documents
+from tls_tasks.timelines.context import Budget, Context
+from tls_tasks.timelines.documents import Room, documents
 from tls_tasks.timelines.news_tls import read_data_set
 from tls_tasks.timelines.parquet import read_parquet, row_topic
 from tls_tasks.timelines.topics import Topic
@@ -28,6 +31,12 @@ DEFAULT_CONTEXT_BUDGET = 24_000
 
 DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 
+AUTO = "auto"
+_ANSWERS_SHARE = {False: 1 / 4, True: 1 / 2}
+"""Of the model's context, where that is small; by whether the form is closed-book, whose prompts are short."""
+
+_log = logging.getLogger(__name__)
+
 
 def load_documents(
     name: str,
@@ -36,31 +45,35 @@ def load_documents(
     closed_book: bool = False,
     data: str | Path | None = None,
     edition: str | None = None,
-    context_budget: int = DEFAULT_CONTEXT_BUDGET,
-    context_tokens: int | None = None,
+    context_budget: int | str = DEFAULT_CONTEXT_BUDGET,
+    context_tokens: int | str | None = None,
     tokenizer: str | None = None,
+    generation: MutableMapping[str, Any] | None = None,
     provenance: MutableMapping[str, str] | None = None,
-    **ignored: Any,
+    **others: Any,
 ) -> list[dict[str, str | int]]:
     """Load the documents of one task.
 
     The harness calls it with everything in the task's ``metadata``, in ``--metadata`` and in ``--model_args``. The
-    options below are read; everything else (``version``, ``base_url``, ``config_source`` …) is for others and ignored.
+    options below are read; everything else (``version``, ``base_url``, ``config_source`` …) is for others and ignored,
+    but for what tells the model's context (``pretrained``, ``max_length`` …): prompt and answer always stay in it.
 
     Args:
         name: Data set: ``tls_crisis``, ``tls_timeline17``, ``tls_entities`` or ``tls_open``.
-        closed_book: Make the form that gives only topic, time span and number of dates, and needs no articles.
+        closed_book: Make the form that gives only topic, years and number of dates, and needs no articles.
         data: Where the data is; no other source is tried then. A news-tls folder of this data set, a folder with such a
             folder in it (called ``name``, or as news-tls calls it), Parquet made by ``tls-tasks prepare`` (file or
             folder), or a hub data set ``org/name`` or ``org/name@revision`` that holds such Parquet.
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
-        context_budget: Characters of article text in a prompt. Not used with ``context_tokens``.
-        context_tokens: Tokens of article text in a prompt.
+        context_budget: Characters of article text in a prompt, or ``auto``: what the model's context holds, where it is
+            known. Not used with ``context_tokens``.
+        context_tokens: Tokens of article text in a prompt, or ``auto``.
         tokenizer: Hugging Face tokenizer that counts ``context_tokens``; without it the model's own (``pretrained`` of
             the model arguments) is taken.
+        generation: The task's ``generation_kwargs``: ``max_gen_toks`` is set to what the model's context has room for.
         provenance: Filled with ``edition`` and ``origin`` of the data. A task with ``provenance: {}`` in its metadata
             gets them into its results file that way, because the harness writes the same metadata there.
-        **ignored: What is meant for others; only ``pretrained`` is looked at, as said above.
+        **others: What is meant for others.
 
     Returns:
         One row per (topic, reference timeline) pair, as :func:`tls_tasks.timelines.documents.documents` makes them.
@@ -68,7 +81,7 @@ def load_documents(
     Raises:
         DataError: If the data that was asked for can't be used, or no source has any; says how to get it.
         InputError: If an option has an impossible value; OptionError for an unknown name or edition.
-        MissingExtraError: If ``context_tokens`` is set and transformers isn't installed.
+        MissingExtraError: If ``context_tokens`` is a number and transformers isn't installed.
 
     Example:
         >>> import warnings
@@ -78,18 +91,60 @@ def load_documents(
         >>> rows[0]["topic"], rows[0]["n_dates"]
         ('egypt', 10)
     """
-    budget = None if closed_book else _budget(context_budget, context_tokens, tokenizer or ignored.get("pretrained"))
+    model = model_context({**others, "tokenizer": tokenizer})
+    budget = None if closed_book else _budget(context_budget, context_tokens, tokenizer or others.get("pretrained"))
+    if budget is None and model is None and not closed_book:
+        _log.warning(
+            "%s: the model's context is not known, so that prompts show %d characters", name, DEFAULT_CONTEXT_BUDGET
+        )
+        budget = Budget(DEFAULT_CONTEXT_BUDGET)
+    room = Room(budget, model, model.answer(_ANSWERS_SHARE[closed_book]) if model else LONGEST_ANSWER)
+    if generation is not None:
+        generation["max_gen_toks"] = room.answer
     loaded = _load_topics(name, data, need_articles=not closed_book, edition=edition)
     loaded.note(provenance)
-    return documents(loaded.documents, loaded.edition, budget)
+    phrases: Mapping[str, str] = DATA_SETS[name].settings.get("topics", {})
+    contexts = None if closed_book else {topic.name: room.show(topic, phrases) for topic in loaded.documents}
+    _say(name, room, (contexts or {}).values())
+    return documents(loaded.documents, loaded.edition, phrases, room, contexts)
 
 
-def _budget(characters: int, tokens: int | None, tokenizer: object) -> Budget:
+def _budget(characters: int | str, tokens: int | str | None, tokenizer: object) -> Budget | None:
+    """What the user wants to see; None for ``auto``."""
+    if tokens == AUTO or (tokens is None and characters == AUTO):
+        return None
     if tokens is None:
         return Budget(check_whole_number("context_budget", characters))
     if not isinstance(tokenizer, str):
         raise InputError("tokenizer", None, repr(tokenizer), "the name of a Hugging Face tokenizer, for context_tokens")
-    return token_budget(check_whole_number("context_tokens", tokens), tokenizer)
+    return Budget(check_whole_number("context_tokens", tokens), token_counter(tokenizer))
+
+
+def _say(name: str, room: Room, contexts: Collection[Context]) -> None:
+    """Which share of the articles is shown; and a warning if the model's context is too small for what was wanted."""
+    if contexts:
+        shown, there, days, all_days = (
+            sum(getattr(context, key) for context in contexts)
+            for key in ("n_sentences", "all_sentences", "n_days", "all_days")
+        )
+        _log.log(
+            logging.WARNING if shown < there else logging.INFO,  # the harness hides our INFO
+            "%s: the prompts show %d of %d sentences (%.1f %%), on %d of %d days (%.1f %%)",
+            *(name, shown, there, 100 * shown / max(1, there), days, all_days, 100 * days / max(1, all_days)),
+        )
+    if room.model is None:
+        return
+    cut = []
+    if room.answer < LONGEST_ANSWER:
+        cut.append(f"answers have {room.answer} tokens instead of {LONGEST_ANSWER}, room for {room.most_dates} dates")
+    if room.budget and any(context.refused[-1] for context in contexts):
+        cut.append("prompts show less of the articles than was asked for")
+    if cut:
+        warnings.warn(
+            f"{name}: the model's context of {room.model.size} tokens is small for this task: {', and '.join(cut)}.",
+            UserWarning,
+            stacklevel=2,
+        )
 
 
 def _load_topics(
@@ -116,16 +171,16 @@ def _reading(wanted: DataSet, need_articles: bool) -> Reading[Topic]:
     return Reading(
         wanted,
         DATA_SETS.values(),
-        at=partial(_read_at, wanted, articles=need_articles),
+        at=partial(_read_at, wanted),  # with the articles, whose time a closed-book prompt tells too
         published=partial(_published, wanted, need_articles),
         from_rows=lambda rows: tuple(row_topic(wanted.name, row, where) for where, row in rows),
         lacking=_lacking_articles if need_articles else lambda topics: "",
     )
 
 
-def _read_at(wanted: DataSet, place: Path, articles: bool) -> tuple[Topic, ...]:
+def _read_at(wanted: DataSet, place: Path) -> tuple[Topic, ...]:
     files = [place] if place.is_file() else sorted([*place.glob("*.parquet"), *place.glob("data/*.parquet")])
-    return read_parquet(wanted.name, files, articles=articles) if files else read_data_set(place, articles=articles)
+    return read_parquet(wanted.name, files) if files else read_data_set(place)
 
 
 def _published(wanted: DataSet, need_articles: bool) -> Published[Topic] | str:

@@ -1,4 +1,4 @@
-"""From topics to the documents of a task, and from a document to its prompt.
+"""From topics to the documents of a task: what each prompt shows, and how long a timeline it asks for.
 
 One document is one (topic, reference timeline) pair, as in news-tls and LLM-TLS: a topic with three references is asked
 about three times, each time with that reference's number of dates and of sentences per date.
@@ -6,57 +6,129 @@ about three times, each time with that reference's number of dates and of senten
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from dataclasses import dataclass
 
-from tls_tasks.timelines.context import Budget, build_context
+from tls_tasks.data.model_context import LONGEST_ANSWER, ModelContext
+from tls_tasks.timelines.context import Budget, Context, build_context
+from tls_tasks.timelines.prompts import prompt
 from tls_tasks.timelines.topics import Topic
 from tls_tasks.timelines.types import Timeline
 
+_TOKENS_A_DATE = 50
 _TRAILING_DATE = re.compile(r"[_ ]\d{4}\.\d{1,2}\.\d{1,2}$")
+_NO_CONTEXT = Context("", 0, 0, 0, 0, ())
 
 
-def documents(topics: Iterable[Topic], edition: str, budget: Budget | None) -> list[dict[str, str | int]]:
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What a prompt and its answer may take.
+
+    Attributes:
+        budget: How much article text is wanted; None: as much as fits.
+        model: The model's context, where it is known: prompt and answer stay in it.
+        answer: Tokens for the answer.
+    """
+
+    budget: Budget | None = None
+    model: ModelContext | None = None
+    answer: int = LONGEST_ANSWER
+
+    @property
+    def most_dates(self) -> int:
+        """How many dates an answer has room for."""
+        return self.answer // _TOKENS_A_DATE
+
+    def show(self, topic: Topic, phrases: Mapping[str, str]) -> Context:
+        """Choose what the prompts of a topic show of its articles; the model's own context is the last budget."""
+        budgets = [self.budget] if self.budget else []
+        if self.model:
+            frame = prompt({**_common(topic, phrases), "n_asked": 999, "n_sentences": 99, "context": ""})
+            size = self.model.prompt(self.answer) - self.model.count(frame)
+            budgets.append(Budget(max(0, size), self.model.count))
+        return build_context(topic.articles, budgets)
+
+
+def documents(
+    topics: Iterable[Topic],
+    edition: str,
+    phrases: Mapping[str, str],
+    room: Room,
+    contexts: Mapping[str, Context] | None = None,
+) -> list[dict[str, str | int]]:
     """Make the documents of a task.
 
     Args:
-        topics: With articles, unless ``budget`` is None.
-        edition: Where the topics come from; every document says so.
-        budget: How much article text a prompt may show; None for the closed-book form, which shows none.
+        topics: The topics.
+        edition: Where they come from; every document says so.
+        phrases: Topic -> what it is about, in words that "a timeline of" can stand before.
+        room: What prompt and answer may take.
+        contexts: Topic -> what :meth:`Room.show` gave; None for the closed-book form, which shows no articles.
 
     Returns:
-        One row per (topic, timeline) pair, in order. ``reference`` is JSON, ``[{"date": "2011-01-25", "text": …}, …]``.
-        ``start_date`` and ``end_date`` are the first and last day of the articles, in closed-book form of the
-        reference. ``n_dates`` (L) is the reference's number of dates, ``n_sentences`` (k) its mean number of sentences
-        per date, rounded and at least 1. ``context_truncated`` counts the article sentences that the budget left out.
+        One row per (topic, timeline) pair, in order. ``query`` says what the topic is about. ``reference`` is JSON,
+        ``[{"date": "2011-01-25", "text": …}, …]``. ``start_date`` and ``end_date`` are the first and last day of the
+        articles; without articles, of the years in which the reference lies. ``n_dates`` (L) is the reference's number
+        of dates, ``n_asked`` how many the prompt asks for: no more than it shows days or the answer has room for.
+        ``n_sentences`` (k) is the reference's mean number of sentences per date, rounded and at least 1.
+        ``context_sentences`` of ``context_sentences_total`` sentences are shown, on ``context_days`` of
+        ``context_days_total`` days; ``context_truncated`` is how many sentences are not.
     """
     rows: list[dict[str, str | int]] = []
     for topic in topics:
-        # The text doesn't depend on the reference, and choosing it is the expensive part.
-        text, n_left_out = "", 0
-        if budget is not None:
-            text, n_left_out = build_context(topic.articles, _query_words(topic), budget)
+        context, most = _NO_CONTEXT, room.most_dates
+        if contexts is not None:
+            context = contexts[topic.name]
+            most = min(most, context.n_days)
         for index, timeline in enumerate(topic.timelines):
-            days = timeline.dates if budget is None else [article.date for article in topic.articles]
             rows.append(
                 {
                     "doc_id": f"{topic.name}/{index}",
-                    "topic": topic.name,
                     "timeline_index": index,
-                    "query": ", ".join(_query_words(topic)),
-                    "start_date": min(days).isoformat(),
-                    "end_date": max(days).isoformat(),
+                    **_common(topic, phrases),
                     "n_dates": len(timeline),
+                    "n_asked": max(1, min(len(timeline), most)),
                     "n_sentences": _sentences_per_date(timeline),
-                    "context": text,
-                    "context_truncated": n_left_out,
+                    "context": context.text,
+                    "context_truncated": context.all_sentences - context.n_sentences,
+                    "context_sentences": context.n_sentences,
+                    "context_sentences_total": context.all_sentences,
+                    "context_days": context.n_days,
+                    "context_days_total": context.all_days,
                     "reference": json.dumps(timeline.as_rows(), ensure_ascii=False),
                     "edition": edition,
                 }
             )
     return rows
+
+
+def _common(topic: Topic, phrases: Mapping[str, str]) -> dict[str, str]:
+    """What all documents of a topic say."""
+    start, end = _time(topic)
+    return {
+        "topic": topic.name,
+        "query": phrases.get(topic.name) or ", ".join(_query_words(topic)),
+        "start_date": start.isoformat(),
+        "end_date": end.isoformat(),
+    }
+
+
+def _time(topic: Topic) -> tuple[datetime.date, datetime.date]:
+    """The articles' first and last day. Without articles whole years: the reference's own ends are answers.
+
+    Example:
+        >>> from datetime import date
+        >>> [str(day) for day in _time(Topic("egypt", (), (), (Timeline.of({date(2011, 1, 25): ["Protests."]}),)))]
+        ['2011-01-01', '2011-12-31']
+    """
+    if topic.articles:
+        days = [article.date for article in topic.articles]
+        return min(days), max(days)
+    years = [day.year for timeline in topic.timelines for day in timeline.dates]
+    return datetime.date(min(years), 1, 1), datetime.date(max(years), 12, 31)
 
 
 def _query_words(topic: Topic) -> tuple[str, ...]:
@@ -78,49 +150,3 @@ def _sentences_per_date(timeline: Timeline) -> int:
         2
     """
     return max(1, round(timeline.n_sentences / len(timeline)))
-
-
-def prompt(doc: Mapping[str, Any]) -> str:
-    """The prompt with articles. The instruction comes last, since a prompt that is too long loses its beginning."""
-    return (
-        f"News sentences about: {doc['query']}\n"
-        "Each line gives the day on which a sentence was published, then the sentence.\n\n"
-        f"{doc['context']}\n"
-        f"Using the sentences above, write a timeline of: {doc['query']}\n"
-        f"It covers the time from {doc['start_date']} to {doc['end_date']}.\n"
-        f"{_form(doc)}"
-    )
-
-
-def closed_book_prompt(doc: Mapping[str, Any]) -> str:
-    """The prompt of the closed-book form: topic, time span and lengths, nothing else.
-
-    Example:
-        >>> time = {"start_date": "2011-01-25", "end_date": "2011-02-11"}
-        >>> doc = {"query": "egypt", **time, "n_dates": 2, "n_sentences": 1}
-        >>> print(closed_book_prompt(doc))
-        From what you know, write a timeline of the news about: egypt
-        It covers the time from 2011-01-25 to 2011-02-11.
-        Choose the dates on which the most important events happened: exactly 2.
-        Summarise what happened on each date. Number of sentences for a date: at most 1.
-        Write one line for each date, the earliest first, and nothing else. Every line has this form:
-        YYYY-MM-DD: summary
-        <BLANKLINE>
-        Timeline:
-    """
-    return (
-        f"From what you know, write a timeline of the news about: {doc['query']}\n"
-        f"It covers the time from {doc['start_date']} to {doc['end_date']}.\n"
-        f"{_form(doc)}"
-    )
-
-
-def _form(doc: Mapping[str, Any]) -> str:
-    """How long the timeline is and what its lines look like."""
-    return (
-        f"Choose the dates on which the most important events happened: exactly {doc['n_dates']}.\n"
-        f"Summarise what happened on each date. Number of sentences for a date: at most {doc['n_sentences']}.\n"
-        "Write one line for each date, the earliest first, and nothing else. Every line has this form:\n"
-        "YYYY-MM-DD: summary\n\n"
-        "Timeline:"
-    )

@@ -5,17 +5,17 @@ from __future__ import annotations
 import datetime
 import re
 
-_MONTHS = {name: number for number, name in enumerate(
-    ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-     "december"), start=1)}  # fmt: skip
+MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+          "december")  # fmt: skip
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_MONTHS = {name: number for number, name in enumerate(MONTHS, start=1)}
 _MONTHS |= {name[:3]: number for name, number in _MONTHS.items()} | {"sept": 9}
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _DAYS_BACK = {"yesterday": 1, "today": 0, "tonight": 0, "this morning": 0}
 _MONTH_NAMES = "|".join(sorted(_MONTHS, key=len, reverse=True))
 _DAY_MONTH = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)? ({_MONTH_NAMES})\b\.?(?:,? (\d{{4}}))?", re.IGNORECASE)
 _MONTH_DAY = re.compile(rf"\b({_MONTH_NAMES})\b\.? (\d{{1,2}})(?:st|nd|rd|th)?\b(?:,? (\d{{4}}))?", re.IGNORECASE)
 _ISO = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
-_WEEKDAY = re.compile(rf"\b({'|'.join(_WEEKDAYS)})\b", re.IGNORECASE)
+_WEEKDAY = re.compile(rf"\b({'|'.join(WEEKDAYS)})\b", re.IGNORECASE)
 _RELATIVE = re.compile(rf"\b({'|'.join(_DAYS_BACK)})\b", re.IGNORECASE)
 
 
@@ -35,7 +35,7 @@ def mentioned_dates(text: str, published: datetime.date) -> frozenset[datetime.d
     days = [_day(year, month, day) for year, month, day in _ISO.findall(text)]
     days += [_near(year, month, day, published) for day, month, year in _DAY_MONTH.findall(text)]
     days += [_near(year, month, day, published) for month, day, year in _MONTH_DAY.findall(text)]
-    back = [(published.weekday() - _WEEKDAYS.index(name.lower())) % 7 for name in _WEEKDAY.findall(text)]
+    back = [(published.weekday() - WEEKDAYS.index(name.lower())) % 7 for name in _WEEKDAY.findall(text)]
     back += [_DAYS_BACK[name.lower()] for name in _RELATIVE.findall(text)]
     days += [datetime.date.fromordinal(max(1, published.toordinal() - n)) for n in back]
     return frozenset(day for day in days if day is not None)

@@ -24,12 +24,11 @@ ARTICLE_FILES = tuple(
 """Names of the article file; the first that exists is read. Preprocessed first: it is what news-tls itself reads."""
 
 
-def read_data_set(folder: Path, *, articles: bool = True) -> tuple[Topic, ...]:
+def read_data_set(folder: Path) -> tuple[Topic, ...]:
     """Read all topics of a data set, in the order of their names.
 
     Args:
         folder: A folder of topic folders. Other files and hidden folders in it are ignored.
-        articles: Whether to read the articles, which takes long for a large data set.
 
     Raises:
         DataError: There is no topic in it, a topic has articles but no timelines, or a file is broken.
@@ -38,21 +37,20 @@ def read_data_set(folder: Path, *, articles: bool = True) -> tuple[Topic, ...]:
     topic_folders = [path for path in folders if _is_topic(path)]
     if not topic_folders:
         raise DataError(f"{folder}: no topic in it, expected folders with a timelines.jsonl")
-    return tuple(_read_topic(path, articles=articles) for path in topic_folders)
+    return tuple(_read_topic(path) for path in topic_folders)
 
 
-def _read_topic(folder: Path, *, articles: bool = True) -> Topic:
+def _read_topic(folder: Path) -> Topic:
     """Read one topic.
 
     Args:
         folder: Holds ``timelines.jsonl``; ``keywords.json`` and one of :data:`ARTICLE_FILES` may be absent.
-        articles: Whether to read the articles.
 
     Raises:
         DataError: A file is missing or broken; the message names file and line.
     """
     timelines = _read_timelines(folder / "timelines.jsonl")
-    article_file = _article_file(folder) if articles else None
+    article_file = _article_file(folder)
     found = () if article_file is None else _read_articles(article_file)
     return Topic(folder.name, _read_keywords(folder / "keywords.json"), found, timelines)
 

@@ -77,22 +77,17 @@ def write_parquet(name: str, topics: Iterable[Topic], path: Path) -> None:
             writer.write_table(pa.Table.from_pylist([_topic_row(name, topic)], schema=schema))
 
 
-def read_parquet(name: str, files: Sequence[Path], *, articles: bool = True) -> tuple[Topic, ...]:
+def read_parquet(name: str, files: Sequence[Path]) -> tuple[Topic, ...]:
     """Read topics from Parquet files, in the order of files and rows.
 
     Args:
         name: The data set that is wanted.
         files: One or more files.
-        articles: Whether to read the articles.
 
     Raises:
         DataError: A file is broken or not one of ours, or there is no topic in it.
     """
-    columns = None if articles else [column for column in COLUMNS if column != "articles"]
-    topics = []
-    for file in files:
-        rows = parquet_rows(file, columns)
-        topics += [row_topic(name, row if articles else {**row, "articles": []}, str(file)) for row in rows]
+    topics = [row_topic(name, row, str(file)) for file in files for row in parquet_rows(file)]
     if not topics:
         raise DataError(f"{', '.join(map(str, files))}: no topic in it")
     return tuple(topics)

@@ -13,8 +13,9 @@ from tls_tasks.core.task import Task
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.data import DATA_SETS, load_documents
 from tls_tasks.timelines.date_f1 import date_f1
-from tls_tasks.timelines.documents import closed_book_prompt, prompt
+from tls_tasks.timelines.examples import examples
 from tls_tasks.timelines.picture import picture
+from tls_tasks.timelines.prompts import closed_book_prompt, prompt
 from tls_tasks.timelines.read import parse_timeline
 from tls_tasks.timelines.types import Timeline
 
@@ -64,6 +65,7 @@ _task = partial(
     explain=_explain,
     picture=picture,
     topic="topic",
+    fewshot=examples,
 )
 
 TASKS = {name: _task(name, load=load_documents, prompt=prompt) for name in DATA_SETS} | {

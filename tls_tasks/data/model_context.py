@@ -1,0 +1,130 @@
+"""How many tokens a model takes, as far as that is known when its task is loaded."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tls_tasks.core.errors import InputError, MissingExtraError
+
+LONGEST_ANSWER = 8192
+"""``max_gen_toks`` where the model's context is large enough, or not known."""
+
+_DEFAULT_SIZE = 2048
+"""What the harness takes for models whose configuration names no length."""
+
+_SIZES = ("n_positions", "max_position_embeddings", "n_ctx")
+_BYTES_A_TOKEN = 3.0
+"""For models whose tokenizer isn't at hand; English has 4 or more, so that this errs on the safe side."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelContext:
+    """A model's context.
+
+    Attributes:
+        size: How many tokens prompt and answer may have together.
+        count: Text -> its number of tokens.
+
+    Example:
+        >>> context = ModelContext(4096, len)
+        >>> context.answer(1 / 4), context.prompt(1024)
+        (1024, 2816)
+    """
+
+    size: int
+    count: Callable[[str], int]
+
+    def answer(self, share: float) -> int:
+        """The room for the answer, ``max_gen_toks``: a share of the context."""
+        return max(1, min(LONGEST_ANSWER, int(self.size * share)))
+
+    def prompt(self, answer: int) -> int:
+        """What is left for the prompt: a sixteenth is for the chat template, a system instruction and examples."""
+        return max(0, self.size - answer - self.size // 16)
+
+
+def model_context(options: Mapping[str, Any]) -> ModelContext | None:
+    """The context of the model that the harness runs.
+
+    Args:
+        options: What the harness hands to a task's load: all of ``--model_args`` and ``--metadata``. ``max_length`` (or
+            vLLM's ``max_model_len``) is taken if it is given; else what the configuration of ``pretrained`` says, or
+            its tokenizer. The model has been loaded by then, so that nothing is fetched.
+
+    Returns:
+        None where nothing is known: of a model behind an API, or without transformers.
+
+    Example:
+        >>> model_context({"max_length": 4096}).size
+        4096
+        >>> model_context({"base_url": "http://127.0.0.1/v1"}) is None
+        True
+    """
+    given = next((options[key] for key in ("max_length", "max_model_len") if options.get(key) is not None), None)
+    size = given if isinstance(given, int) and given > 0 else None
+    pretrained, named = options.get("pretrained"), options.get("tokenizer")
+    if size is None and not isinstance(pretrained, str):
+        return None
+    try:
+        import transformers
+    except ImportError:
+        return None if size is None else ModelContext(size, _estimate)
+    extra = {key: options[key] for key in ("revision", "trust_remote_code") if key in options}
+    tokenizer = None
+    for name in (named, pretrained):
+        if tokenizer is None and isinstance(name, str):
+            tokenizer = _attempt(transformers.AutoTokenizer, name, extra)
+    if size is None:
+        config = _attempt(transformers.AutoConfig, pretrained, extra)
+        if config is None:
+            return None
+        size = _size(config, tokenizer)
+    return ModelContext(size, _estimate if tokenizer is None else _counter(tokenizer))
+
+
+def token_counter(tokenizer: str) -> Callable[[str], int]:
+    """How many tokens a text has, without those that mark its beginning and end.
+
+    Args:
+        tokenizer: Name or folder of a Hugging Face tokenizer.
+
+    Raises:
+        MissingExtraError: transformers isn't installed.
+        InputError: There is no such tokenizer.
+    """
+    try:
+        from transformers import AutoTokenizer
+    except ImportError as error:
+        raise MissingExtraError("context_tokens", "hf") from error
+    try:
+        return _counter(AutoTokenizer.from_pretrained(tokenizer))
+    except (OSError, ValueError) as error:
+        raise InputError("tokenizer", None, repr(tokenizer), f"a Hugging Face tokenizer ({error})") from error
+
+
+def _counter(tokenizer: Any) -> Callable[[str], int]:
+    return lambda text: len(tokenizer.encode(text, add_special_tokens=False))
+
+
+def _estimate(text: str) -> int:
+    return math.ceil(len(text.encode(errors="replace")) / _BYTES_A_TOKEN)
+
+
+def _attempt(kind: Any, name: Any, extra: Mapping[str, Any]) -> Any:
+    """From this machine; None if it isn't there or can't be read, which the harness says in its own words."""
+    try:
+        return kind.from_pretrained(name, local_files_only=True, **extra)
+    except Exception:  # other people's files and, where the user allowed it, code: whatever fails, the task must load
+        return None
+
+
+def _size(config: Any, tokenizer: Any) -> int:
+    """As the harness's ``hf`` finds it; a configuration of several models has the text model's below."""
+    text = getattr(config, "text_config", None) or config
+    found = [getattr(text, key, None) for key in _SIZES]
+    found.append(getattr(tokenizer, "model_max_length", None))
+    # A tokenizer without a length says 10^30.
+    return next((size for size in found if isinstance(size, int) and 0 < size < 10**9), _DEFAULT_SIZE)

@@ -38,7 +38,7 @@ ALLOWED = {
     "lm_eval": {"hosts", "cli"},
     "datasets": {"data", "hosts", "metrics"},
     "huggingface_hub": {"data", "after"},
-    "transformers": {"timelines", "reports"},
+    "transformers": {"timelines", "reports", "hosts"},
     "httpx": {"reports"},
     "openai": {"reports"},
     "requests": set(),

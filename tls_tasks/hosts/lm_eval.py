@@ -1,7 +1,8 @@
 """What the YAML files name by ``!function``: made from a family's tasks.
 
 ``task_configs/FAMILY/hooks.py`` is two lines, and ``!function hooks.NAME`` is looked up here: ``load``, ``prompt``,
-``target``, ``process``, ``judge``, and for each result key KEY the aggregations ``KEY`` and ``KEY_stderr``.
+``target``, ``fewshot_target``, ``process``, ``judge``, and for each result key KEY the aggregations ``KEY`` and
+``KEY_stderr``.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import Any
 
 from tls_tasks.core.score import Result, jackknife
 from tls_tasks.core.task import Task, answer_text
+from tls_tasks.hosts.context import fit_documents, fit_options
 
 
 class _Number(float):
@@ -93,10 +95,14 @@ class _Load(_Hook):
         from datasets import Dataset, Features, Value
 
         name = next(options.pop(key) for key in list(options) if key.endswith("_data_set"))
-        rows = [dict(row) for row in self.task.load(name, **options)]
+        options, room = fit_options(name, options)
+        rows = [dict(row) for row in fit_documents(self.task, self.task.load(name, **options), options, room)]
         # Text and whole numbers only: the JSON in some columns is never looked into, so that no date becomes a time.
         kinds = {key: Value("int64" if isinstance(value, int) else "string") for key, value in rows[0].items()}
-        return {"test": Dataset.from_list(rows, features=Features(kinds))}
+        splits = {"test": rows}
+        if self.task.fewshot is not None:
+            splits["fewshot"] = [dict(row) for row in self.task.fewshot(name)]
+        return {split: Dataset.from_list(of, features=Features(kinds)) for split, of in splits.items()}
 
 
 class _Judge(_Hook):
@@ -127,8 +133,8 @@ def hooks(module: str) -> Callable[[str], Any]:
         task = next(iter(tasks.values()))
         if name in ("load", "process", "judge"):
             return {"load": _Load, "process": Process, "judge": _Judge}[name](task)
-        if name in ("prompt", "target"):
-            return getattr(task, name)
+        if name in ("prompt", "target", "fewshot_target"):
+            return getattr(task, name.removeprefix("fewshot_"))
         if name.endswith("_prompt") and (own := next((t for n, t in tasks.items() if n.endswith(name[:-7])), None)):
             return own.prompt
         key = name.removesuffix("_stderr")
@@ -137,6 +143,7 @@ def hooks(module: str) -> Callable[[str], Any]:
         result = table.get(key) or (family.result_of(key) if task.table_of is not None else None)
         if result is not None:
             return _Aggregation(key, result, name != key)
-        raise AttributeError(f"{module}: no {name!r}; there are load, prompt, target, process, {', '.join(table)}")
+        known = ", ".join(("load", "prompt", "target", "fewshot_target", "process", *table))
+        raise AttributeError(f"{module}: no {name!r}; there are {known}")
 
     return lookup

@@ -1,0 +1,170 @@
+"""The model's context: how many tokens it holds, and documents that fit into it together with the answer.
+
+Of what the user says of the model, a task sees ``--model_args``. Whatever cannot be found out there without network is
+unknown, and a document is then cut by characters alone.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from typing import Any
+
+from tls_tasks.core.errors import OptionError
+from tls_tasks.core.task import Doc, Task
+
+_log = logging.getLogger(__name__)
+
+_LIMITS = ("max_length", "max_model_len")
+"""What ``--model_args`` calls the context: of hf and the API models, of vLLM."""
+
+_ATTRIBUTES = ("n_positions", "max_position_embeddings", "n_ctx")
+_MOST = 10**8  # a tokenizer that knows no limit says 10**30
+
+AUTO = "auto"
+"""The ``context_budget`` that fills the model's context."""
+
+_TEMPLATE = 64
+"""Tokens that are left free for the frame of a chat template."""
+
+_BYTES_PER_TOKEN = 3.2
+"""Of English, with some room to spare, where there is no tokenizer to ask."""
+
+_MOST_BYTES_PER_TOKEN = 8
+"""So long is the text that is taken before it is cut to fit."""
+
+
+def context_length(model_args: Mapping[str, Any]) -> int | None:
+    """How many tokens prompt and answer may have together; None if that cannot be known.
+
+    Args:
+        model_args: What stands in ``--model_args``. An explicit ``max_length`` counts first, then the configuration of
+            the model, then its tokenizer; both are looked for on this machine only.
+
+    Example:
+        >>> context_length({"pretrained": "acme/unheard-of", "max_length": 4096})
+        4096
+        >>> context_length({"model": "acme/behind-an-api"}) is None
+        True
+    """
+    for name in _LIMITS:
+        given = str(model_args.get(name) or "")
+        if given.isdecimal() and int(given) > 0:
+            return int(given)
+    config = _from_pretrained("AutoConfig", model_args.get("pretrained"), model_args)
+    config = getattr(config, "text_config", None) or config
+    found = next((value for name in _ATTRIBUTES if (value := getattr(config, name, None))), None)
+    if found is None:
+        found = getattr(_tokenizer(model_args), "model_max_length", None)
+    return int(found) if isinstance(found, int | float) and 0 < found < _MOST else None
+
+
+def fit_options(task: str, options: dict[str, Any]) -> tuple[dict[str, Any], int | None]:
+    """Settle the budget and the answer's room by the model's context, at load.
+
+    Args:
+        task: The task's name, for the message.
+        options: All that the loading of a task is given. ``generation`` is the task's ``generation_kwargs`` itself, by
+            an anchor in its YAML: its ``max_gen_toks`` becomes what fits, counted from the constant ``answer_tokens``,
+            since the harness may use one configuration twice.
+
+    Returns:
+        The options for the family, and how many tokens a prompt may have; None where the context is not known.
+
+    Raises:
+        OptionError: If the budget is a word other than ``auto``.
+
+    Example:
+        >>> generation = {"max_gen_toks": 2048}
+        >>> fit_options("t", {"generation": generation, "answer_tokens": 2048, "max_length": 2048})
+        ({'max_length': 2048}, 960)
+        >>> generation
+        {'max_gen_toks': 1024}
+    """
+    rest = dict(options)
+    generation, wanted = rest.pop("generation", None), rest.pop("answer_tokens", None)
+    is_auto = rest.get("context_budget") == AUTO
+    if isinstance(rest.get("context_budget"), str) and not is_auto:
+        raise OptionError.unknown("context_budget", rest["context_budget"], ("a whole number", AUTO))
+    if is_auto:
+        del rest["context_budget"]  # the family's default, in characters, where the context is not known
+    length = context_length(rest) if generation is not None and wanted else None
+    if generation is None or length is None or not wanted:
+        return rest, None
+    answer = max(1, min(wanted, length // 2))
+    if answer < wanted:
+        _log.warning(
+            "%s: the model's context of %s tokens leaves %s for an answer, where the task allows %s",
+            *(task, length, answer, wanted),
+        )
+    generation["max_gen_toks"] = answer
+    room = max(1, length - answer - _TEMPLATE)
+    if is_auto:
+        rest["context_budget"] = room * _MOST_BYTES_PER_TOKEN
+    return rest, room
+
+
+def fit_documents(
+    task: Task, docs: Sequence[Doc], options: MutableMapping[str, Any], room: int | None
+) -> Sequence[Doc]:
+    """The documents, those shortened whose prompts have more tokens than there is room for.
+
+    Args:
+        task: Whose ``prompt`` is counted, and whose ``shorter`` shortens; without one the documents stay as they are.
+        docs: Its documents.
+        options: ``--model_args``, for the tokenizer; how many were shortened is noted in their ``provenance``.
+        room: How many tokens a prompt may have; None: any number.
+    """
+    if room is None or task.shorter is None:
+        return docs
+    count = _counter(_tokenizer(options))
+    fitting = [_fitting(task, doc, room, count) for doc in docs]
+    n_cut = sum(new is not old for new, old in zip(fitting, docs, strict=True))
+    if n_cut:
+        _log.info("%s: %s of %s documents are shortened to prompts of %s tokens", task.family, n_cut, len(docs), room)
+    if (provenance := options.get("provenance")) is not None:
+        provenance["prompt_tokens"] = f"at most {room}; {n_cut} of {len(docs)} documents shortened to fit"
+    return fitting
+
+
+def _fitting(task: Task, doc: Doc, room: int, count: Callable[[str], int]) -> Doc:
+    assert task.shorter is not None
+    while True:
+        prompt = task.prompt(doc)
+        # No token is shorter than a byte, so that most prompts need not be counted for a large context.
+        if len(prompt.encode("utf-8", "replace")) <= room or (n_tokens := count(prompt)) <= room:
+            return doc
+        # Half of the way at least: the end of a text may have fewer tokens than its share.
+        cut = task.shorter(doc, max(1, len(prompt) * (n_tokens - room) // n_tokens))
+        if len(task.prompt(cut)) >= len(prompt):
+            return doc  # what is left is the instruction
+        doc = cut
+
+
+def _counter(tokenizer: Any) -> Callable[[str], int]:
+    if tokenizer is None:
+        return lambda text: int(len(text.encode("utf-8", "replace")) / _BYTES_PER_TOKEN)
+    return lambda text: len(tokenizer(text, verbose=False)["input_ids"])
+
+
+def _tokenizer(model_args: Mapping[str, Any]) -> Any:
+    name = model_args.get("tokenizer") or model_args.get("pretrained")
+    return _from_pretrained("AutoTokenizer", name, model_args)
+
+
+def _from_pretrained(kind: str, name: Any, model_args: Mapping[str, Any]) -> Any:
+    """What transformers finds on this machine, if it is installed at all; None for everything else."""
+    if not isinstance(name, str) or not name:
+        return None
+    try:
+        import transformers
+
+        return getattr(transformers, kind).from_pretrained(
+            name,
+            revision=model_args.get("revision") or "main",
+            trust_remote_code=model_args.get("trust_remote_code") in (True, "True", "true"),
+            local_files_only=True,
+        )
+    except Exception as error:  # broken files, unknown architectures: loading the model says so better
+        _log.debug("%s of %s: %s", kind, name, error)
+        return None

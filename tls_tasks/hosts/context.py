@@ -7,7 +7,7 @@ unknown, and a document is then cut by characters alone.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tls_tasks.core.errors import OptionError
@@ -21,7 +21,7 @@ _LIMITS = ("max_length", "max_model_len")
 _ATTRIBUTES = ("n_positions", "max_position_embeddings", "n_ctx")
 _MOST = 10**8  # a tokenizer that knows no limit says 10**30
 
-AUTO = "auto"
+_AUTO = "auto"
 """The ``context_budget`` that fills the model's context."""
 
 _TEMPLATE = 64
@@ -59,71 +59,52 @@ def context_length(model_args: Mapping[str, Any]) -> int | None:
     return int(found) if isinstance(found, int | float) and 0 < found < _MOST else None
 
 
-def fit_options(task: str, options: dict[str, Any]) -> tuple[dict[str, Any], int | None]:
-    """Settle the budget and the answer's room by the model's context, at load.
+def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[Doc]:
+    """Load a task's documents, so that each prompt fits into the model's context together with its answer.
+
+    One warning says what was cut, and ``provenance`` keeps it for the results.
 
     Args:
-        task: The task's name, for the message.
+        task: The task; its ``shorter`` shortens documents. Without one they stay as they are.
+        name: The name of the task.
         options: All that the loading of a task is given. ``generation`` is the task's ``generation_kwargs`` itself, by
             an anchor in its YAML: its ``max_gen_toks`` becomes what fits, counted from the constant ``answer_tokens``,
             since the harness may use one configuration twice.
-
-    Returns:
-        The options for the family, and how many tokens a prompt may have; None where the context is not known.
 
     Raises:
         OptionError: If the budget is a word other than ``auto``.
 
     Example:
-        >>> generation = {"max_gen_toks": 2048}
-        >>> fit_options("t", {"generation": generation, "answer_tokens": 2048, "max_length": 2048})
-        ({'max_length': 2048}, 960)
-        >>> generation
-        {'max_gen_toks': 1024}
+        >>> import tls_tasks
+        >>> task, generation = tls_tasks.task("tree_extraction"), {"max_gen_toks": 2048}
+        >>> options = {"generation": generation, "answer_tokens": 2048, "max_length": 2048, "edition": "embedded"}
+        >>> documents = load_fitting(task, task.name, options)
+        >>> generation, documents[0]["text_truncated"]
+        ({'max_gen_toks': 1024}, 0)
     """
     rest = dict(options)
     generation, wanted = rest.pop("generation", None), rest.pop("answer_tokens", None)
-    is_auto = rest.get("context_budget") == AUTO
-    if isinstance(rest.get("context_budget"), str) and not is_auto:
-        raise OptionError.unknown("context_budget", rest["context_budget"], ("a whole number", AUTO))
-    if is_auto:
+    budget = rest.get("context_budget")
+    if isinstance(budget, str):
+        if budget != _AUTO:
+            raise OptionError.unknown("context_budget", budget, ("a whole number", _AUTO))
         del rest["context_budget"]  # the family's default, in characters, where the context is not known
     length = context_length(rest) if generation is not None and wanted else None
-    if generation is None or length is None or not wanted:
-        return rest, None
-    answer = max(1, min(wanted, length // 2))
-    if answer < wanted:
-        _log.warning(
-            "%s: the model's context of %s tokens leaves %s for an answer, where the task allows %s",
-            *(task, length, answer, wanted),
-        )
-    generation["max_gen_toks"] = answer
+    if length is None or task.shorter is None:
+        return task.load(name, **rest)
+    answer = generation["max_gen_toks"] = max(1, min(wanted, length // 2))
     room = max(1, length - answer - _TEMPLATE)
-    if is_auto:
+    if budget == _AUTO:
         rest["context_budget"] = room * _MOST_BYTES_PER_TOKEN
-    return rest, room
-
-
-def fit_documents(
-    task: Task, docs: Sequence[Doc], options: MutableMapping[str, Any], room: int | None
-) -> Sequence[Doc]:
-    """The documents, those shortened whose prompts have more tokens than there is room for.
-
-    Args:
-        task: Whose ``prompt`` is counted, and whose ``shorter`` shortens; without one the documents stay as they are.
-        docs: Its documents.
-        options: ``--model_args``, for the tokenizer; how many were shortened is noted in their ``provenance``.
-        room: How many tokens a prompt may have; None: any number.
-    """
-    if room is None or task.shorter is None:
-        return docs
-    count = _counter(_tokenizer(options))
+    docs = task.load(name, **rest)
+    count = _counter(_tokenizer(rest))
     fitting = [_fitting(task, doc, room, count) for doc in docs]
     n_cut = sum(new is not old for new, old in zip(fitting, docs, strict=True))
-    if n_cut:
-        _log.info("%s: %s of %s documents are shortened to prompts of %s tokens", task.family, n_cut, len(docs), room)
-    if (provenance := options.get("provenance")) is not None:
-        provenance["prompt_tokens"] = f"at most {room}; {n_cut} of {len(docs)} documents shortened to fit"
+    said = f"{n_cut} of {len(docs)} documents shortened to prompts of {room} tokens, answers of {answer} tokens"
+    if n_cut or answer < wanted:
+        _log.warning("%s: to fit the model's context of %s tokens: %s (of %s)", name, length, said, wanted)
+    if (provenance := rest.get("provenance")) is not None:
+        provenance["context"] = f"{length} tokens: {said}"
     return fitting
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from tls_tasks.core.score import Result, jackknife
 from tls_tasks.core.task import Task, answer_text
-from tls_tasks.hosts.context import fit_documents, fit_options
+from tls_tasks.hosts.context import load_fitting
 
 
 class _Number(float):
@@ -95,8 +95,7 @@ class _Load(_Hook):
         from datasets import Dataset, Features, Value
 
         name = next(options.pop(key) for key in list(options) if key.endswith("_data_set"))
-        options, room = fit_options(name, options)
-        rows = [dict(row) for row in fit_documents(self.task, self.task.load(name, **options), options, room)]
+        rows = [dict(row) for row in load_fitting(self.task, name, options)]
         # Text and whole numbers only: the JSON in some columns is never looked into, so that no date becomes a time.
         kinds = {key: Value("int64" if isinstance(value, int) else "string") for key, value in rows[0].items()}
         splits = {"test": rows}

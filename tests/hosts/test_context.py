@@ -86,16 +86,23 @@ def test_documents_are_shortened_just_so_much(checkpoint):
     for name in ("summ_multi_news", "evidence_journals", "tree_extraction", "report_generation"):
         task = tls_tasks.task(name)
         whole = task.documents(edition="embedded")
-        fitting, room = load(name, pretrained=str(checkpoint(2048)), max_length=1200)
-        assert room == 600
+        fitting, room = load(name, pretrained=str(checkpoint(2048)), max_length=2000)
+        assert room == 1000
         n_cut = 0
         for full, doc in zip(whole, fitting, strict=True):
             n_tokens = len(tokenizer(task.prompt(doc))["input_ids"])
-            assert n_tokens <= 1200 - 600 - 64
+            assert n_tokens <= 2000 - 1000 - 64
             if task.prompt(doc) != task.prompt(full):
                 n_cut += 1
                 assert doc.get("text_truncated") or doc.get("documents_left_out")
         assert n_cut or name != "report_generation"
+
+
+def test_a_prompt_that_is_too_long_without_its_document_is_said_to_be(caplog):
+    fitting, _ = load("tree_extraction", max_length=400)
+    assert all(doc["text"] == "" for doc in fitting)
+    assert "36 prompts are longer even without their documents" in caplog.text
+    assert len(caplog.messages) - sum("embedded" in text for text in caplog.messages) == 1
 
 
 def test_auto_fills_a_large_context_and_falls_back_to_characters_where_none_is_known(tmp_path):

@@ -101,6 +101,9 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
     fitting = [_fitting(task, doc, room, count) for doc in docs]
     n_cut = sum(new is not old for new, old in zip(fitting, docs, strict=True))
     said = f"{n_cut} of {len(docs)} documents shortened to prompts of {room} tokens, answers of {answer} tokens"
+    n_over = sum(not _fits(task.prompt(doc), room, count) for doc in fitting) if n_cut else 0
+    if n_over:
+        said += f"; {n_over} prompts are longer even without their documents"
     if n_cut or answer < wanted:
         _log.warning("%s: to fit the model's context of %s tokens: %s (of %s)", name, length, said, wanted)
     if (provenance := rest.get("provenance")) is not None:
@@ -112,14 +115,18 @@ def _fitting(task: Task, doc: Doc, room: int, count: Callable[[str], int]) -> Do
     assert task.shorter is not None
     while True:
         prompt = task.prompt(doc)
-        # No token is shorter than a byte, so that most prompts need not be counted for a large context.
-        if len(prompt.encode("utf-8", "replace")) <= room or (n_tokens := count(prompt)) <= room:
+        if _fits(prompt, room, count):
             return doc
-        # Half of the way at least: the end of a text may have fewer tokens than its share.
+        n_tokens = count(prompt)  # the end of a text may have fewer tokens than its share: then it is cut once more
         cut = task.shorter(doc, max(1, len(prompt) * (n_tokens - room) // n_tokens))
         if len(task.prompt(cut)) >= len(prompt):
             return doc  # what is left is the instruction
         doc = cut
+
+
+def _fits(prompt: str, room: int, count: Callable[[str], int]) -> bool:
+    """No token is shorter than a byte, so that most prompts need not be counted for a large context."""
+    return len(prompt.encode("utf-8", "replace")) <= room or count(prompt) <= room
 
 
 def _counter(tokenizer: Any) -> Callable[[str], int]:

@@ -61,7 +61,9 @@ def tiny_model(tmp_path_factory):
     return made_once(tmp_path_factory, "tiny", make_tiny_model)
 
 
-def make_tiny_model(folder):
+def make_tiny_model(
+    folder, texts=("2011-01-25: Police clash with protesters in Cairo.",) * 3, n_words=400, context=512
+):
     import torch
     import transformers
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -70,14 +72,14 @@ def make_tiny_model(folder):
     tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
     tokenizer.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
-    trainer = trainers.BpeTrainer(vocab_size=400, special_tokens=["<|end|>"], initial_alphabet=alphabet)
-    tokenizer.train_from_iterator(["2011-01-25: Police clash with protesters in Cairo."] * 3, trainer)
+    trainer = trainers.BpeTrainer(vocab_size=n_words, special_tokens=["<|end|>"], initial_alphabet=alphabet)
+    tokenizer.train_from_iterator(texts, trainer)
     fast = transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer, eos_token="<|end|>", pad_token="<|end|>")
     fast.chat_template = "{% for message in messages %}{{ message.content }}\n{% endfor %}"
     fast.save_pretrained(folder)
     torch.manual_seed(0)
     config = transformers.GPT2Config(
-        vocab_size=len(fast), n_positions=512, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0
+        vocab_size=len(fast), n_positions=context, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0
     )
     transformers.GPT2LMHeadModel(config).save_pretrained(folder)
 

@@ -420,3 +420,13 @@ def test_the_readme_table_is_todays():
 
     done = subprocess.run([sys.executable, "scripts/make_readme_table.py", "--check"], cwd=ROOT, check=False)
     assert done.returncode == 0, "run python scripts/make_readme_table.py"
+
+
+def test_the_prompts_in_the_readmes_are_those_of_the_tasks():
+    import subprocess
+    import sys
+
+    done = subprocess.run(
+        [sys.executable, "scripts/make_prompts.py", "--check"], cwd=ROOT, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

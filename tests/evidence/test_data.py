@@ -429,5 +429,5 @@ def test_the_prompt_states_the_schema_and_puts_the_instruction_last(name):
         values = {value for attribute in schema.attributes for value in attribute.values}
         for word in {"domain", "evidence_span", *schema.domains, *keys, *values}:
             assert f'"{word}"' in stated
-        assert "verbatim" in stated and "answer []" in stated
-    assert ("(of emotion only)" in stated) is (name == "evidence_journals")
+        assert "character for character" in stated and "answer []" in stated
+    assert ("(only for emotion)" in stated) is (name == "evidence_journals")

@@ -170,8 +170,11 @@ def test_the_prompt_numbers_the_documents_and_asks_last(folder):
     (doc,) = load_documents(NAME, data=folder)
     text = prompt({**doc, "limit": 500, "background": "I am a teacher."})
     assert text.startswith("<documents>\n[1] T0\nText 0.\n\n[2] T1\nText 1.\n\n[3] T2\nText 2.\n</documents>\n\n")
-    assert text.endswith("Write the report and nothing else.\n\nReport:")
-    assert "I am a teacher.\nReport on rain.\n" in text and "at most 500 characters" in text
+    assert text.endswith("Write only the report.\n\nReport:")
+    assert (
+        "Background: I am a teacher.\nReport on rain.\n" in text
+        and "at most 500 characters, which is about 80 words" in text
+    )
     assert "characters" not in prompt(doc)
 
 

@@ -412,6 +412,7 @@ def test_task_takes_all_metadata_cuts_to_the_budget_and_tells_where_the_data_is_
         "data_set": "summ_govreport",
         "text": "A long",
         "text_truncated": 6,
+        "words": 550,
         "query": "",
         "references": '["Short."]',
         "edition": "local",
@@ -431,9 +432,11 @@ def test_prompt_puts_the_instruction_last(name):
     for doc in load_documents(name, edition="embedded"):
         text = prompt(doc)
         assert text.startswith(f"<document>\n{doc['text']}\n</document>\n\n")
-        assert text.endswith(
-            f"{DATA_SETS[name].settings['instruction']} Write the summary and nothing else.\n\nSummary:"
-        )
+        words = {"summ_multi_news": 260, "summ_dialogsum": 25, "summ_meetingbank": 85, "summ_govreport": 550}
+        length = f"The summary should have about {words.get(name, {'summ_qmsum': 70}.get(name, 100))} words."
+        instruction = DATA_SETS[name].settings["instruction"]
+        assert text.endswith(f"{instruction}\n{length} Write only the summary.\n\nSummary:")
+        assert "|||||" not in text
         assert (f"Query: {doc['query']}\n" in text) is (name == "summ_qmsum")
 
 

@@ -150,4 +150,6 @@ def test_a_chat_endpoint_with_good_bad_and_hostile_answers_on_every_task(task_ma
     assert all(0.5 < score < 1 for score in scores[3::6])
     assert all(score < 0.1 for score in scores[5::6])
     assert sum(run["results"][name]["empty_answers,none"] for name in NAMES) == 6
-    assert server.requests[0]["max_tokens"] == 1024 and server.requests[0]["stop"] == ["\n<document>"]
+    assert {request["max_tokens"] for request in server.requests} == {512, 1024} and server.requests[0]["stop"] == [
+        "\n<document>"
+    ]

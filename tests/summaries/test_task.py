@@ -56,7 +56,9 @@ def test_every_task_loads_and_asks(task_manager, name):
     chat = "Here is the summary.\n\nSummary: The council met.\n\n- One <document> was read.\n\n\nIt closed."
     assert stops and not any(stop in chat for stop in stops)
     assert any(stop in f"A summary.\n\n{task.doc_to_text(docs[0])}" for stop in stops), "a base model that goes on"
-    assert task.config.generation_kwargs["max_gen_toks"] == 1024
+    assert task.config.generation_kwargs["max_gen_toks"] == (
+        1024 if name in ("summ_multi_news", "summ_govreport") else 512
+    )
     assert task.config.metadata["provenance"]["edition"] == "embedded"
 
 

@@ -295,7 +295,7 @@ def test_prompt_has_the_text_first_and_the_instruction_last(name):
     for doc in load_documents(name, edition="embedded"):
         text = prompt(doc)
         assert text.startswith(f"<document>\n{doc['text']}\n</document>\n\nJSON Schema:\n{{")
-        assert text.endswith("Answer with one JSON object and nothing else.\n\nJSON:")
+        assert text.endswith("Write only one JSON object.\n\nJSON:")
         assert "Write null for what the document does not say" in text
         (line,) = [line for line in text.split("\n") if line == _prompt_schema(doc["schema"])]
         assert set(json.loads(line)["properties"]) == set(json.loads(doc["reference"]))
@@ -309,6 +309,6 @@ def test_prompt_of_json_schema_shows_it_as_it_is_and_others_allow_null():
 
 def test_dates_are_asked_for_where_there_are_some_and_the_root_is_named():
     with_dates = prompt({"text": "T", "schema": '[{"day": "date"}]'})
-    assert "Write dates as YYYY-MM-DD." in with_dates and "one JSON list and" in with_dates
+    assert "Write dates as YYYY-MM-DD." in with_dates and "only one JSON array." in with_dates
     without = prompt({"text": "T", "schema": '["a", "b"]'})
-    assert "dates" not in without and "one JSON value and" in without
+    assert "dates" not in without and "only one JSON value." in without

@@ -77,7 +77,7 @@ def test_every_task_loads_and_asks(task_manager, name):
     docs = list(task.test_docs())
     assert len(docs) == {"tree_extraction": 36, "tree_paraloq": 3}[name]
     for doc in docs:
-        assert task.doc_to_text(doc).endswith("Answer with one JSON object and nothing else.\n\nJSON:")
+        assert task.doc_to_text(doc).endswith("Write only one JSON object.\n\nJSON:")
         assert task.doc_to_target(doc) == doc["reference"]
         assert doc["edition"] == "embedded" and doc["text_truncated"] == 0
     stops = task.config.generation_kwargs["until"]

@@ -40,6 +40,7 @@ class Task:
         table_of: A document -> its table, where documents bring their own (an extraction's schema); None: ``table``.
         fewshot: The task's name -> example documents for few-shot prompts, with the columns of its documents; their
             targets are the examples' answers. They occur in no test set.
+        shorter: (document, characters) -> the document, with about so many characters fewer to show in its prompt.
 
     Example:
         >>> import tls_tasks
@@ -63,6 +64,7 @@ class Task:
     judge: Callable[[Sequence[str], Sequence[Doc]], list[str]] | None = None
     table_of: Callable[[Doc], Results] | None = None
     fewshot: Callable[[str], Sequence[Doc]] | None = None
+    shorter: Callable[[Doc, int], Doc] | None = None
 
     def documents(self, **options: Any) -> Sequence[Doc]:
         """The documents; the options are those of ``lm_eval --metadata``."""
@@ -99,6 +101,18 @@ class Task:
     def results(self, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> dict[str, float]:
         """The numbers of these units."""
         return values(self.table, units, topics)
+
+
+def shorter_text(doc: Doc, by: int) -> Doc:
+    """A document whose ``text`` is shorter by some characters; ``text_truncated`` counts them.
+
+    Example:
+        >>> shorter_text({"text": "It rained.", "text_truncated": 3}, 8)
+        {'text': 'It', 'text_truncated': 11}
+    """
+    kept = max(0, len(doc["text"]) - by)
+    cut = len(doc["text"]) - kept
+    return {**doc, "text": doc["text"][:kept], "text_truncated": doc["text_truncated"] + cut}
 
 
 def answer_text(results: Sequence[Any]) -> str:

@@ -52,7 +52,7 @@ def model_context(options: Mapping[str, Any]) -> ModelContext | None:
     Args:
         options: What the harness hands to a task's load: all of ``--model_args`` and ``--metadata``. ``max_length`` (or
             vLLM's ``max_model_len``) is taken if it is given; else what the configuration of ``pretrained`` says, or
-            its tokenizer. The model has been loaded by then, so that nothing is fetched.
+            the tokenizer. The model has been loaded by then, so that nothing is fetched.
 
     Returns:
         None where nothing is known: of a model behind an API, or without transformers.
@@ -63,26 +63,14 @@ def model_context(options: Mapping[str, Any]) -> ModelContext | None:
         >>> model_context({"base_url": "http://127.0.0.1/v1"}) is None
         True
     """
-    given = next((options[key] for key in ("max_length", "max_model_len") if options.get(key) is not None), None)
-    size = given if isinstance(given, int) and given > 0 else None
-    pretrained, named = options.get("pretrained"), options.get("tokenizer")
-    if size is None and not isinstance(pretrained, str):
-        return None
-    try:
-        import transformers
-    except ImportError:
-        return None if size is None else ModelContext(size, _estimate)
-    extra = {key: options[key] for key in ("revision", "trust_remote_code") if key in options}
-    tokenizer = None
-    for name in (named, pretrained):
-        if tokenizer is None and isinstance(name, str):
-            tokenizer = _attempt(transformers.AutoTokenizer, name, extra)
-    if size is None:
-        config = _attempt(transformers.AutoConfig, pretrained, extra)
-        if config is None:
-            return None
-        size = _size(config, tokenizer)
-    return ModelContext(size, _estimate if tokenizer is None else _counter(tokenizer))
+    tokenizers = (_attempt("AutoTokenizer", options.get(key), options) for key in ("tokenizer", "pretrained"))
+    tokenizer = next(filter(None, tokenizers), None)
+    given = next((str(options[key]) for key in ("max_length", "max_model_len") if options.get(key)), "")
+    if given.isdecimal():
+        size: int | None = int(given)
+    else:
+        size = _size(_attempt("AutoConfig", options.get("pretrained"), options), tokenizer)
+    return ModelContext(size, _estimate if tokenizer is None else _counter(tokenizer)) if size else None
 
 
 def token_counter(tokenizer: str) -> Callable[[str], int]:
@@ -113,18 +101,24 @@ def _estimate(text: str) -> int:
     return math.ceil(len(text.encode(errors="replace")) / _BYTES_A_TOKEN)
 
 
-def _attempt(kind: Any, name: Any, extra: Mapping[str, Any]) -> Any:
-    """From this machine; None if it isn't there or can't be read, which the harness says in its own words."""
+def _attempt(kind: str, name: Any, options: Mapping[str, Any]) -> Any:
+    """What transformers finds on this machine; None for everything else, which the harness says in its own words."""
+    if not isinstance(name, str) or not name:
+        return None
+    extra = {key: options[key] for key in ("revision", "trust_remote_code") if key in options}
     try:
-        return kind.from_pretrained(name, local_files_only=True, **extra)
+        import transformers
+
+        return getattr(transformers, kind).from_pretrained(name, local_files_only=True, **extra)
     except Exception:  # other people's files and, where the user allowed it, code: whatever fails, the task must load
         return None
 
 
-def _size(config: Any, tokenizer: Any) -> int:
+def _size(config: Any, tokenizer: Any) -> int | None:
     """As the harness's ``hf`` finds it; a configuration of several models has the text model's below."""
     text = getattr(config, "text_config", None) or config
     found = [getattr(text, key, None) for key in _SIZES]
     found.append(getattr(tokenizer, "model_max_length", None))
     # A tokenizer without a length says 10^30.
-    return next((size for size in found if isinstance(size, int) and 0 < size < 10**9), _DEFAULT_SIZE)
+    known = next((size for size in found if isinstance(size, int) and 0 < size < 10**9), None)
+    return known or (None if config is None else _DEFAULT_SIZE)

@@ -43,7 +43,7 @@ _CUES: Mapping[str, str] = {
 _UNMARKED = ("present", "today", "unknown")  # what an attribute has without a cue; else the first of its values
 _BEFORE, _AFTER = 3, 2  # words around the keywords that belong to the quote, within its clause
 
-_KEY = re.compile(r'^- "([^"\n]+)"(?: \(of ([^)\n]+) only\))?: (.+)$', re.MULTILINE)
+_KEY = re.compile(r'^- "([^"\n]+)"(?: \(only for ([^)\n]+)\))?: (.+)$', re.MULTILINE)
 _VALUE = re.compile(r'"([^"\n]+)"')
 _CLAUSE_END = re.compile(r"[,;:()“”]|\s[-–—]\s|\b(?:and|but|because|since|so|then|though|although|which)\b")
 _EDGES = "\"'“”‘’.,;:!?()… "

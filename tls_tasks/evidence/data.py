@@ -26,6 +26,8 @@ DEFAULT_CONTEXT_BUDGET = 24_000
 
 DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 
+_EXAMPLES = Path(__file__).with_name("fewshot.json")
+
 _OWN = "which the task's YAML reports; for other attributes copy the YAML and name them in its metric_list"
 
 
@@ -86,18 +88,35 @@ def load_documents(
     if accuracies is not None and sorted(accuracies) != sorted(own.accuracy_names):
         raise InputError("schema", None, f"accuracies {own.accuracy_names}", f"{list(accuracies)}, {_OWN}")
     loaded.note(provenance)
-    return [
-        {
-            "doc_id": document.id,
-            "data_set": name,
-            "text": document.text[:budget],
-            "text_truncated": max(0, len(document.text) - budget),
-            "references": json.dumps(document.objects, ensure_ascii=False),
-            "schema": json.dumps(own.as_dict(), ensure_ascii=False),
-            "edition": loaded.edition,
-        }
-        for document in loaded.documents
-    ]
+    return [_row(name, document, own, loaded.edition, budget) for document in loaded.documents]
+
+
+def examples(name: str) -> list[dict[str, Any]]:
+    """Examples for few-shot prompts, with the data set's own schema.
+
+    Example:
+        >>> json.loads(examples("evidence_journals")[1]["references"])
+        []
+    """
+    by_name = json.loads(_EXAMPLES.read_text(encoding="utf-8"))
+    own = name if name in by_name else next(iter(by_name))
+    schema = schema_of(find_data_set(DATA_SETS, own))
+    documents = read_rows(schema, [(_EXAMPLES.name, row) for row in by_name[own]])
+    return [_row(name, document, schema, "examples", DEFAULT_CONTEXT_BUDGET) for document in documents]
+
+
+def _row(
+    name: str, document: EvidenceDocument, schema: EvidenceSchema, edition: str, budget: int
+) -> dict[str, str | int]:
+    return {
+        "doc_id": document.id,
+        "data_set": name,
+        "text": document.text[:budget],
+        "text_truncated": max(0, len(document.text) - budget),
+        "references": json.dumps(document.objects, ensure_ascii=False),
+        "schema": json.dumps(schema.as_dict(), ensure_ascii=False),
+        "edition": edition,
+    }
 
 
 def _load_evidence(
@@ -134,31 +153,42 @@ def prompt(doc: Mapping[str, Any]) -> str:
         An oak.
         </document>
         <BLANKLINE>
-        List what the document above says of: tree, herb.
+        List everything that the document above says about: tree, herb.
         <BLANKLINE>
-        Answer with a JSON array that has one object for each, with these keys:
+        Answer with a JSON array that has one object for each thing that you list. The keys of an object are:
         - "domain": one of "tree", "herb"
-        - "evidence_span": the words of the document that say it, quoted verbatim: every character as it stands there
-        Quote as little as says it. List nothing that the document doesn't say. If there is nothing to list, answer [].
-        Write the JSON array and nothing else.
+        - "evidence_span": the words of the document that say so, copied character for character, and as few as will do
+        An array with one object looks like this:
+        [{"domain": "tree", "evidence_span": "words from the document"}]
+        List nothing that the document does not say. If there is nothing to list, answer [].
+        Write only the JSON array.
         <BLANKLINE>
         JSON:
     """
     wanted, schema = find_data_set(DATA_SETS, doc["data_set"]), read_schema(json.loads(doc["schema"]))
-    general = f"List what the document above says of: {', '.join(schema.domains)}."
-    instruction = wanted.settings["instruction"] if schema == schema_of(wanted) else general
+    instruction = f"List everything that the document above says about: {', '.join(schema.domains)}."
+    span = "words from the document"
+    if schema == schema_of(wanted):
+        instruction, span = wanted.settings["instruction"], wanted.settings["example_span"]
     keys = "\n".join(_key_lines(schema))
     return (
-        f"<document>\n{doc['text']}\n</document>\n\n{instruction}\n\n"
-        f"Answer with a JSON array that has one object for each, with these keys:\n{keys}\n"
-        "Quote as little as says it. List nothing that the document doesn't say. "
-        "If there is nothing to list, answer [].\nWrite the JSON array and nothing else.\n\nJSON:"
+        f"<document>\n{doc['text']}\n</document>\n\n{instruction}\n\nAnswer with a JSON array that has one object "
+        f"for each thing that you list. The keys of an object are:\n{keys}\nAn array with one object looks like this:\n"
+        f"{json.dumps([_form(schema, span)], ensure_ascii=False)}\nList nothing that the document does not say. "
+        "If there is nothing to list, answer [].\nWrite only the JSON array.\n\nJSON:"
     )
+
+
+def _form(schema: EvidenceSchema, span: str) -> dict[str, str]:
+    """An object of the first domain, with the first of each attribute's values."""
+    domain = schema.domains[0]
+    keys = [(attribute.field_of(domain), attribute.values[0]) for attribute in schema.attributes]
+    return {schema.domain_field: domain, schema.span_field: span, **{key: value for key, value in keys if key}}
 
 
 def _key_lines(schema: EvidenceSchema) -> Iterator[str]:
     yield f'- "{schema.domain_field}": {_one_of(schema.domains)}'
-    quote = "the words of the document that say it, quoted verbatim: every character as it stands there"
+    quote = "the words of the document that say so, copied character for character, and as few as will do"
     yield f'- "{schema.span_field}": {quote}'
     for attribute in schema.attributes:
         domains_of: dict[str, list[str]] = {}
@@ -167,7 +197,7 @@ def _key_lines(schema: EvidenceSchema) -> Iterator[str]:
             if key is not None:
                 domains_of.setdefault(key, []).append(domain)
         for key, domains in domains_of.items():
-            only = "" if len(domains) == len(schema.domains) else f" (of {', '.join(domains)} only)"
+            only = "" if len(domains) == len(schema.domains) else f" (only for {', '.join(domains)})"
             yield f'- "{key}"{only}: {_one_of(attribute.values)}'
 
 

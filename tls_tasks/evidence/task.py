@@ -8,8 +8,8 @@ from functools import lru_cache
 from typing import Any
 
 from tls_tasks.core.score import Result, Score, Unit, mean, total
-from tls_tasks.core.task import Task
-from tls_tasks.evidence.data import DATA_SETS, load_documents, prompt, schema_of
+from tls_tasks.core.task import Task, shorter_text
+from tls_tasks.evidence.data import DATA_SETS, examples, load_documents, prompt, schema_of
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.schema import read_schema
 from tls_tasks.evidence.score import accuracy_result, results
@@ -92,6 +92,8 @@ TASKS = {
         _explain,
         _picture,
         table_of=_table_of,
+        fewshot=examples,
+        shorter=shorter_text,
     )
     for name, data_set in DATA_SETS.items()
 }

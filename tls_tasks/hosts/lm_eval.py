@@ -14,6 +14,7 @@ from typing import Any
 
 from tls_tasks.core.score import Result, jackknife
 from tls_tasks.core.task import Task, answer_text
+from tls_tasks.hosts.context import load_fitting
 
 
 class _Number(float):
@@ -94,7 +95,7 @@ class _Load(_Hook):
         from datasets import Dataset, Features, Value
 
         name = next(options.pop(key) for key in list(options) if key.endswith("_data_set"))
-        rows = [dict(row) for row in self.task.load(name, **options)]
+        rows = [dict(row) for row in load_fitting(self.task, name, options)]
         # Text and whole numbers only: the JSON in some columns is never looked into, so that no date becomes a time.
         kinds = {key: Value("int64" if isinstance(value, int) else "string") for key, value in rows[0].items()}
         splits = {"test": rows}
@@ -141,7 +142,7 @@ def hooks(module: str) -> Callable[[str], Any]:
         result = table.get(key) or (family.result_of(key) if task.table_of is not None else None)
         if result is not None:
             return _Aggregation(key, result, name != key)
-        known = ("load", "prompt", "target", "fewshot_target", "process", *table)
-        raise AttributeError(f"{module}: no {name!r}; there are {', '.join(known)}")
+        known = ", ".join(("load", "prompt", "target", "fewshot_target", "process", *table))
+        raise AttributeError(f"{module}: no {name!r}; there are {known}")
 
     return lookup

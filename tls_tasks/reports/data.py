@@ -46,6 +46,8 @@ EMBEDDED_RECORDING = EMBEDDED / "report_generation" / "verdicts.jsonl"
 
 DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 
+_EXAMPLES = Path(__file__).with_name("fewshot.json")
+
 
 def load_documents(
     name: str,
@@ -104,6 +106,46 @@ def load_documents(
     return [{**doc, **added} for doc in loaded.documents]
 
 
+def examples(name: str) -> list[dict[str, Any]]:
+    """Examples for few-shot prompts: the sentences of each one's report are the answers to its only nugget.
+
+    Example:
+        >>> examples("report_generation")[0]["limit"]
+        300
+    """
+    by_name = json.loads(_EXAMPLES.read_text(encoding="utf-8"))
+    found = []
+    for row in by_name.get(name) or next(iter(by_name.values())):
+        answers = {
+            text: {"answer": text, "references": [{"doc_id": doc_id} for doc_id in cited]}
+            for text, cited in row["report"]
+        }
+        nugget = {"question": row["problem_statement"], "aggregator_type": "AND", "answers": answers}
+        nuggets = json.dumps({"query_id": row["request_id"], "nugget_bank": [nugget]}, ensure_ascii=False)
+        request = _request(_EXAMPLES.name, row, {row["request_id"]: nuggets})
+        documents = [_collected(_EXAMPLES.name, document) for document in row["documents"]]
+        added = {"judge": json.dumps("none"), "edition": "examples"}
+        found.append({**_document(request, documents, DEFAULT_CONTEXT_BUDGET), **added})
+    return found
+
+
+def shorter(doc: Mapping[str, Any], by: int) -> Mapping[str, Any]:
+    """A request whose prompt shows fewer documents, the last ones first; of the only one it shows less.
+
+    Example:
+        >>> shown = '[{"id": "d1", "title": "", "text": "It rained."}, {"id": "d2", "title": "", "text": "It snowed."}]'
+        >>> doc = shorter({"documents": shown, "documents_left_out": 0}, 4)
+        >>> doc["documents_left_out"], shorter(doc, 4)["documents"]
+        (1, '[{"id": "d1", "title": "", "text": "It rai"}]')
+    """
+    shown, left_out = json.loads(doc["documents"]), doc["documents_left_out"]
+    while by > 0 and len(shown) > 1:
+        by, left_out = by - _length(shown.pop()), left_out + 1
+    if by > 0 and not left_out > doc["documents_left_out"]:
+        shown = [{**shown[0], "text": shown[0]["text"][: max(0, len(shown[0]["text"]) - by)]}]
+    return {**doc, "documents": json.dumps(shown, ensure_ascii=False), "documents_left_out": left_out}
+
+
 def prompt(doc: Mapping[str, Any]) -> str:
     r"""The prompt: numbered documents, then the request, since models that cut a prompt cut its beginning.
 
@@ -118,25 +160,39 @@ def prompt(doc: Mapping[str, Any]) -> str:
         <BLANKLINE>
         Request: Rain
         Report if it rained.
-        Write the report from the documents above, in plain sentences and at most 100 characters.
-        After each fact give the numbers of the documents that support it in square brackets, such as [1] or [1, 3].
-        Write the report and nothing else.
+        <BLANKLINE>
+        Write the report that is asked for, from the documents above alone.
+        - Write plain sentences, without headings or lists.
+        - At the end of each sentence give the numbers of the documents that support it, in square brackets.
+        - Use at most 100 characters, which is about 15 words.
+        Sentences of a report look like this: The bridge was closed on Monday [2]. It was open again after two days [1, 3].
+        Write only the report.
         <BLANKLINE>
         Report:
-    """
+    """  # noqa: E501 - the prompt's lines are as long as they are
     shown = "\n\n".join(
         f"[{number}] {document['title']}\n{document['text']}" if document["title"] else f"[{number}] {document['text']}"
         for number, document in enumerate(json.loads(doc["documents"]), start=1)
     )
-    asked = [f"Request: {doc['title']}" if doc["title"] else "", doc["background"], doc["problem_statement"]]
-    limit = f" and at most {doc['limit']} characters" if doc["limit"] else ""
-    instruction = (
-        f"Write the report from the documents above, in plain sentences{limit}.\n"
-        "After each fact give the numbers of the documents that support it in square brackets, such as [1] or [1, 3].\n"
-        "Write the report and nothing else."
+    asked = [
+        f"Request: {doc['title']}" if doc["title"] else "",
+        f"Background: {doc['background']}" if doc["background"] else "",
+        doc["problem_statement"],
+    ]
+    words = max(1, doc["limit"] // 6)  # an English word with its blank
+    if words >= 10:
+        words -= words % 5
+    limit = f"- Use at most {doc['limit']} characters, which is about {words} words.\n" if doc["limit"] else ""
+    request = "\n".join(filter(None, asked))
+    return (
+        f"<documents>\n{shown}\n</documents>\n\n{request}\n\n"
+        "Write the report that is asked for, from the documents above alone.\n"
+        "- Write plain sentences, without headings or lists.\n"
+        "- At the end of each sentence give the numbers of the documents that support it, in square brackets.\n"
+        f"{limit}Sentences of a report look like this: "
+        "The bridge was closed on Monday [2]. It was open again after two days [1, 3].\n"
+        "Write only the report.\n\nReport:"
     )
-    request = "\n".join([*filter(None, asked), instruction])
-    return f"<documents>\n{shown}\n</documents>\n\n{request}\n\nReport:"
 
 
 def _read_at(folder: Path, budget: int) -> tuple[dict[str, Any], ...]:

@@ -27,6 +27,8 @@ DEFAULT_CONTEXT_BUDGET = 24_000
 
 DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 
+_EXAMPLES = Path(__file__).with_name("fewshot.json")
+
 TEXT_FIELDS = ("text", "document", "dialogue", "transcript", "source", "report", "input")
 """Fields that may hold the document; the first one present is read."""
 
@@ -38,6 +40,8 @@ ID_FIELDS = ("pid", "id", "doc_id", "uid")
 only that is unique."""
 
 _LAST_NUMBER = re.compile(r"_\d+$")
+_ARTICLE_END = re.compile(r"\s*\|{5}\s*")  # what stands between the articles of Multi-News
+_DASHES = "\n\n-----\n\n"
 _BLANK_LINE = re.compile(r"\r?\n[ \t]*\r?\n")
 
 
@@ -85,7 +89,8 @@ def load_documents(
 
     Returns:
         One row per document. ``references`` is JSON, ``[summary, …]``; ``text_truncated`` is the number of characters
-        that the budget cut off.
+        that the budget cut off; ``words`` is how many words the prompt asks for: the mean length of the data set's
+        reference summaries, rounded (0: it asks for none).
 
     Raises:
         DataError: If the data that was asked for can't be used, or no source has any; says how to get it.
@@ -102,7 +107,35 @@ def load_documents(
     budget = check_whole_number("context_budget", context_budget)
     loaded = _load_summaries(name, data, edition)
     loaded.note(provenance)
-    return [_row(name, document, loaded.edition, budget) for document in loaded.documents]
+    words = _rounded(DATA_SETS[name].settings.get("mean_words", 0))
+    return [_row(name, document, loaded.edition, budget, words) for document in loaded.documents]
+
+
+def examples(name: str) -> list[dict[str, Any]]:
+    """Examples for few-shot prompts, each of which asks for as many words as its own summary has.
+
+    Example:
+        >>> example = examples("summ_dialogsum")[0]
+        >>> example["words"], json.loads(example["references"])
+        (20, ['#Person1# returns a leaking kettle without a receipt, and #Person2# finds the payment and offers a new one.'])
+    """  # noqa: E501 - a summary is one line
+    wanted, rows = find_data_set(DATA_SETS, name), json.loads(_EXAMPLES.read_text(encoding="utf-8"))
+    documents = [_read_row(wanted, _EXAMPLES.name, row, 0) for row in rows.get(name) or next(iter(rows.values()))]
+    return [
+        _row(name, one, "examples", DEFAULT_CONTEXT_BUDGET, _rounded(len(one.references[0].split())))
+        for one in documents
+    ]
+
+
+def _rounded(words: float) -> int:
+    """To a number that a prompt may say: fives below 100, then tens.
+
+    Example:
+        >>> _rounded(23.6), _rounded(263.66), _rounded(1), _rounded(0)
+        (25, 260, 5, 0)
+    """
+    step = 5 if words < 100 else 10
+    return max(step, round(words / step) * step) if words else 0
 
 
 def _load_summaries(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[_Document]:
@@ -114,28 +147,37 @@ def prompt(doc: Mapping[str, Any]) -> str:
     r"""The prompt: the document, then the instruction, since models that cut a prompt cut its beginning.
 
     Example:
-        >>> print(prompt({"data_set": "summ_qmsum", "text": "Chair: Let us wait.", "query": "What now?"}))
+        >>> doc = {"data_set": "summ_qmsum", "text": "Chair: Let us wait.", "query": "What now?", "words": 70}
+        >>> print(prompt(doc))
         <document>
         Chair: Let us wait.
         </document>
         <BLANKLINE>
         Query: What now?
-        Summarise what the meeting above says about the query. Write the summary and nothing else.
+        The document above is the transcript of a meeting. Summarise what it says in answer to the query.
+        The summary should have about 70 words. Write only the summary.
         <BLANKLINE>
         Summary:
     """
     query = f"Query: {doc['query']}\n" if doc["query"] else ""
-    instruction = f"{DATA_SETS[doc['data_set']].settings['instruction']} Write the summary and nothing else."
-    return f"<document>\n{doc['text']}\n</document>\n\n{query}{instruction}\n\nSummary:"
+    instruction = DATA_SETS[doc["data_set"]].settings["instruction"]
+    length = f"The summary should have about {doc['words']} words. " if doc.get("words") else ""
+    return (
+        f"<document>\n{doc['text']}\n</document>\n\n{query}{instruction}\n{length}Write only the summary.\n\nSummary:"
+    )
 
 
-def _row(name: str, document: _Document, edition: str, budget: int) -> dict[str, str | int]:
+def _row(name: str, document: _Document, edition: str, budget: int, words: int) -> dict[str, str | int]:
+    text = document.text
+    if DATA_SETS[name].settings.get("articles"):
+        text = _ARTICLE_END.sub(_DASHES, text).removesuffix(_DASHES)
     return {
         "doc_id": document.id,
         "data_set": name,
-        "text": document.text[:budget],
-        "text_truncated": max(0, len(document.text) - budget),
+        "text": text[:budget],
+        "text_truncated": max(0, len(text) - budget),
         "query": document.query,
+        "words": words,
         "references": json.dumps(document.references, ensure_ascii=False),
         "edition": edition,
     }

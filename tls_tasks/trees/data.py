@@ -24,7 +24,7 @@ from tls_tasks.data.order import Loaded, Published, Reading, distinct, load
 from tls_tasks.trees.compliance import slips
 from tls_tasks.trees.rows import read_reference
 from tls_tasks.trees.schema import is_json_schema, read_schema
-from tls_tasks.trees.types import Branch, ListOf, SchemaNode
+from tls_tasks.trees.types import Branch, Leaf, ListOf, SchemaNode
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of a document in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
@@ -33,6 +33,8 @@ SCHEMAS_FILE = "schemas.json"
 """The file beside the rows with the schemas that rows may name: an object, name -> schema."""
 
 DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+
+_EXAMPLES = Path(__file__).with_name("fewshot.json")
 
 _TEXT_FIELDS = ("text", "document", "input")
 """Fields that hold the document; the first that a row has is read."""
@@ -109,6 +111,19 @@ def load_documents(
     return [_row(name, document, loaded.edition, budget) for document in loaded.documents]
 
 
+def examples(name: str) -> list[dict[str, Any]]:
+    """Examples for few-shot prompts, each with a small schema of its own, in the form that the data set has.
+
+    Example:
+        >>> json.loads(examples("tree_extraction")[0]["reference"])["delivered_on"]
+        '2023-06-06'
+    """
+    by_name = json.loads(_EXAMPLES.read_text(encoding="utf-8"))
+    rows = by_name.get(name) or next(iter(by_name.values()))
+    documents = _read_rows(name, [(_EXAMPLES.name, row) for row in rows])
+    return [_row(name, document, "examples", DEFAULT_CONTEXT_BUDGET) for document in documents]
+
+
 def _load_trees(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[_TreeDocument]:
     """Load a data set from the first source that has it.
 
@@ -141,20 +156,37 @@ def prompt(doc: Mapping[str, Any]) -> str:
         JSON Schema:
         {"type": "object", "properties": {"day": {"type": ["string", "null"], "format": "date"}}, "required": ["day"], "additionalProperties": false}
         <BLANKLINE>
-        Fill the schema with what the document says. Copy text as it stands in the document. Write numbers as plain numbers. Write dates as YYYY-MM-DD. Write null for what the document does not say, and [] for a list of which it names no item. Answer with one JSON object and nothing else.
+        Extract from the document above what this schema describes:
+        - Copy text exactly as it stands in the document.
+        - Write numbers as plain numbers, without units.
+        - Write dates as YYYY-MM-DD.
+        - Write null for what the document does not say, and [] for a list without items.
+        Answer with values, not with the schema. An answer to another schema might be: {"city": "Oslo", "visitors": 1200, "mayor": null}
+        Write only one JSON object.
         <BLANKLINE>
         JSON:
     """  # noqa: E501 - the prompt's lines are as long as they are
     schema = _prompt_schema(doc["schema"])
-    dates = " Write dates as YYYY-MM-DD." if '"format": "date"' in schema else ""
+    dates = "- Write dates as YYYY-MM-DD.\n" if '"format": "date"' in schema else ""
     node = read_schema(doc["schema"])
-    root = "object" if isinstance(node, Branch) else "list" if isinstance(node, ListOf) else "value"
+    root, form = _FORMS[Branch if isinstance(node, Branch) else ListOf if isinstance(node, ListOf) else Leaf]
     return (
         f"<document>\n{doc['text']}\n</document>\n\nJSON Schema:\n{schema}\n\n"
-        "Fill the schema with what the document says. Copy text as it stands in the document. Write numbers as plain "
-        f"numbers.{dates} Write null for what the document does not say, and [] for a list of which it names no item. "
-        f"Answer with one JSON {root} and nothing else.\n\nJSON:"
+        "Extract from the document above what this schema describes:\n"
+        "- Copy text exactly as it stands in the document.\n"
+        f"- Write numbers as plain numbers, without units.\n{dates}"
+        "- Write null for what the document does not say, and [] for a list without items.\n"
+        f"Answer with values, not with the schema. An answer to another schema might be: {form}\n"
+        f"Write only one JSON {root}.\n\nJSON:"
     )
+
+
+_FORMS = {
+    Branch: ("object", '{"city": "Oslo", "visitors": 1200, "mayor": null}'),
+    ListOf: ("array", '["Oslo", "Bergen"]'),
+    Leaf: ("value", '"Oslo"'),
+}
+"""What an answer is called, and what one looks like, by the root of its schema."""
 
 
 def _prompt_schema(schema: str) -> str:

@@ -124,6 +124,15 @@ def test_auto_fills_a_large_context_and_falls_back_to_characters_where_none_is_k
         load("summ_govreport", context_budget="all")
 
 
+def test_a_configuration_that_is_used_twice_gives_the_answer_its_room_again():
+    task, generation = tls_tasks.task("tree_extraction"), {"max_gen_toks": 2048}
+    rooms = []
+    for model_args in ({"max_length": 2048}, {}, {"max_length": 32768}):
+        load_fitting(task, task.name, {"generation": generation, "answer_tokens": 2048, **model_args})
+        rooms.append(generation["max_gen_toks"])
+    assert rooms == [1024, 2048, 2048]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("context", "rooms"), [(2048, {512, 1024}), (4096, {512, 1024, 2048})])
 def test_every_task_runs_on_a_checkpoint_with_a_small_context(checkpoint, context, rooms, caplog):

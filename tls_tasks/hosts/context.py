@@ -91,6 +91,8 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
         del rest["context_budget"]  # the family's default, in characters, where the context is not known
     length = context_length(rest) if generation is not None and wanted else None
     if length is None or task.shorter is None:
+        if generation is not None and wanted:
+            generation["max_gen_toks"] = wanted
         return task.load(name, **rest)
     answer = generation["max_gen_toks"] = max(1, min(wanted, length // 2))
     room = max(1, length - answer - _TEMPLATE)

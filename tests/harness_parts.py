@@ -62,8 +62,9 @@ def tiny_model(tmp_path_factory):
 
 
 def make_tiny_model(
-    folder, texts=("2011-01-25: Police clash with protesters in Cairo.",) * 3, n_words=400, context=512
+    folder, texts=("2011-01-25: Police clash with protesters in Cairo.",) * 3, n_words=400, context=512, is_silent=False
 ):
+    """A checkpoint with random weights; a silent one ends every answer at once, whatever room it has."""
     import torch
     import transformers
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
@@ -81,7 +82,11 @@ def make_tiny_model(
     config = transformers.GPT2Config(
         vocab_size=len(fast), n_positions=context, n_embd=32, n_layer=2, n_head=2, bos_token_id=0, eos_token_id=0
     )
-    transformers.GPT2LMHeadModel(config).save_pretrained(folder)
+    model = transformers.GPT2LMHeadModel(config)
+    if is_silent:
+        model.transformer.ln_f.bias.data.fill_(1.0)
+        model.transformer.wte.weight.data[0] = 1.0
+    model.save_pretrained(folder)
 
 
 class Server:

@@ -30,7 +30,7 @@ def checkpoint(tmp_path_factory):
         return made_once(
             tmp_path_factory,
             f"context-{context}",
-            lambda folder: make_tiny_model(folder, texts=texts, n_words=3000, context=context),
+            lambda folder: make_tiny_model(folder, texts=texts, n_words=3000, context=context, is_silent=True),
         )
 
     return make
@@ -124,10 +124,19 @@ def test_auto_fills_a_large_context_and_falls_back_to_characters_where_none_is_k
     )
     assert len(default[0]["text"]) == len(unknown[0]["text"]) == 24_000 and room == 1024
     # 3.2 bytes a token, without a tokenizer
-    assert 0.98 < len(filled[0]["text"]) / (3.2 * (32768 - 1024 - 64)) <= 1
+    assert 0.98 < len(filled[0]["text"]) / (3 * (32768 - 1024 - 2048)) <= 1
     assert filled[0]["text_truncated"] + len(filled[0]["text"]) == 220_000
     with pytest.raises(OptionError, match="context_budget: got 'all', expected one of 'a whole number', 'auto'"):
         load("summ_govreport", context_budget="all")
+
+
+def test_a_configuration_that_is_used_twice_gives_the_answer_its_room_again():
+    task, generation = tls_tasks.task("tree_extraction"), {"max_gen_toks": 2048}
+    rooms = []
+    for model_args in ({"max_length": 2048}, {}, {"max_length": 32768}):
+        load_fitting(task, task.name, {"generation": generation, "answer_tokens": 2048, **model_args})
+        rooms.append(generation["max_gen_toks"])
+    assert rooms == [1024, 2048, 2048]
 
 
 @pytest.mark.slow
@@ -147,4 +156,4 @@ def test_every_task_runs_on_a_checkpoint_with_a_small_context(checkpoint, contex
         assert len(said) <= 1
         assert f"{context} tokens: " in run["configs"][name]["metadata"]["provenance"]["context"]
     said = "evidence_maccrobat: to fit the model's context of %s tokens: 0 of 4 documents shortened to prompts of %s"
-    assert said % (context, context // 2 - 64) in caplog.text
+    assert said % (context, context // 2 - context // 16) in caplog.text

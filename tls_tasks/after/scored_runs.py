@@ -34,7 +34,7 @@ class ScoredTask:
         run: Its files.
         log: Its samples, with what is wrong with the file.
         task: The task.
-        version: The task's version in this release.
+        version: The task's version that ran, as the results file says it; without one this release's.
         score: The numbers, computed again: one unit a document, results in the order of the task's file. A document
             that can't be scored (the log was changed) is NaN, and so is what it is part of.
         results: The whole results file; empty if there is none.
@@ -189,7 +189,9 @@ def _score_samples(
     samples = progress(log.samples, file.name, len(log.samples)) if progress else log.samples
     units = [task.process(sample.doc, answer_text(sample.answer)) for sample in samples]
     topics = [str(sample.doc.get("topic") or _id(sample)) for sample in log.samples]
-    return ScoredTask(run, log, task, file.version, Score(file.name, "", units, table, topics), results)
+    ran = results.get("versions", {}).get(file.name)
+    version = float(ran) if isinstance(ran, int | float) else file.version
+    return ScoredTask(run, log, task, version, Score(file.name, "", units, table, topics), results)
 
 
 def _id(sample: Sample) -> str:

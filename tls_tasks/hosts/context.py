@@ -57,6 +57,8 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
         del rest["context_budget"]  # the family's default, in characters, where the context is not known
     model = model_context(rest) if generation is not None and wanted else None
     if model is None:
+        if generation is not None and wanted:
+            generation["max_gen_toks"] = wanted
         return task.load(name, **rest)
     answer = generation["max_gen_toks"] = min(wanted, model.answer(1 / 2))
     room = model.prompt(answer)

@@ -40,8 +40,7 @@ ID_FIELDS = ("pid", "id", "doc_id", "uid")
 only that is unique."""
 
 _LAST_NUMBER = re.compile(r"_\d+$")
-_ARTICLE_END = re.compile(r"\s*\|{5}\s*")  # what stands between the articles of Multi-News
-_DASHES = "\n\n-----\n\n"
+_BETWEEN_ARTICLES = "|||||"  # in Multi-News
 _BLANK_LINE = re.compile(r"\r?\n[ \t]*\r?\n")
 
 
@@ -170,7 +169,8 @@ def prompt(doc: Mapping[str, Any]) -> str:
 def _row(name: str, document: _Document, edition: str, budget: int, words: int) -> dict[str, str | int]:
     text = document.text
     if DATA_SETS[name].settings.get("articles"):
-        text = _ARTICLE_END.sub(_DASHES, text).removesuffix(_DASHES)
+        articles = map(str.strip, text.split(_BETWEEN_ARTICLES))
+        text = "\n\n-----\n\n".join(filter(None, articles))
     return {
         "doc_id": document.id,
         "data_set": name,

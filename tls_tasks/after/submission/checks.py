@@ -12,7 +12,7 @@ from typing import Any
 
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import ScoredTask
-from tls_tasks.after.task_files import group_files
+from tls_tasks.after.task_files import group_files, task_files
 
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")  # as on the Hugging Face hub
 
@@ -101,8 +101,8 @@ def _edition(scored: ScoredTask) -> Iterator[Refusal]:
 
 def _version(scored: ScoredTask) -> Iterator[Refusal]:
     name, version = scored.name, scored.results.get("versions", {}).get(scored.name)
-    if version != scored.version:
-        found = f"{name} ran in version {version}, this release has {scored.version:g}"
+    if version != (ours := task_files()[name].version):
+        found = f"{name} ran in version {version}, this release has {ours:g}"
         yield Refusal("version", found, "run it again with this release, or submit with the release that ran it")
 
 

@@ -7,7 +7,6 @@ is found never changes a task's form: if articles are needed, a source without t
 from __future__ import annotations
 
 import logging
-import warnings
 from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -84,7 +83,7 @@ def load_documents(
         MissingExtraError: If ``context_tokens`` is a number and transformers isn't installed.
 
     Example:
-        >>> import warnings
+        >>>         >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")  # the embedded edition warns
         ...     rows = load_documents("tls_crisis", closed_book=True, edition="embedded", version=1.0)
@@ -140,11 +139,7 @@ def _say(name: str, room: Room, contexts: Collection[Context]) -> None:
     if room.budget and any(context.refused[-1] for context in contexts):
         cut.append("prompts show less of the articles than was asked for")
     if cut:
-        warnings.warn(
-            f"{name}: the model's context of {room.model.size} tokens is small for this task: {', and '.join(cut)}.",
-            UserWarning,
-            stacklevel=2,
-        )
+        _log.warning("%s: the model's context is %d tokens: %s", name, room.model.size, ", and ".join(cut))
 
 
 def _load_topics(

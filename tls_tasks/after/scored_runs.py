@@ -69,8 +69,13 @@ class ScoredTask:
 
     @property
     def ranked(self) -> dict[str, float]:
-        """The results by which systems are compared: those for which higher or lower is better."""
-        return {key: value for key, value in self.metrics.items() if self.score.table[key].better is not None}
+        """The results by which systems are compared: good or bad, and not at their best where nothing is answered."""
+        table = self.score.table
+        return {
+            key: value
+            for key, value in self.metrics.items()
+            if table[key].better is not None and not table[key].best_of_nothing
+        }
 
     def of_document(self, position: int) -> dict[str, float]:
         """One document's own results."""

@@ -75,10 +75,13 @@ class _Aggregation(_Hook):
         super().__init__(f"{what}{key}, of the sums of {', '.join(result.parts)}")
         self.result, self.is_error = result, is_error
 
-    def __call__(self, numbers: Sequence[_Number]) -> float:
-        """The corpus's value."""
+    def __call__(self, numbers: Sequence[_Number]) -> float | str:
+        """The corpus's value; of a standard error that can't be computed what the harness itself writes."""
         units, topics = [number.sums for number in numbers], [number.topic for number in numbers]
-        return jackknife(self.result, units, topics) if self.is_error else self.result.value(units, topics)
+        if not self.is_error:
+            return self.result.value(units, topics)
+        error = jackknife(self.result, units, topics)
+        return "N/A" if math.isnan(error) else error
 
 
 class _Load(_Hook):

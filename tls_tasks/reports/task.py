@@ -43,7 +43,7 @@ def _f1_of_ratios(support_of: float, support_hits: float, coverage_of: float, co
 
 
 _RESULTS = {
-    **{key: macro(key, is_mean=True) for key in KEYS},
+    **{key: macro(key) for key in KEYS},
     **{f"{key}_micro": micro(key) for key in RATIOS},
     "f1_micro": replace(micro("f1"), of=_f1_of_ratios),
     "n_unscored": total("unscored_sentences", better=False),

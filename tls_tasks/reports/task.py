@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 from tls_tasks.core.parsed import Parsed
@@ -96,6 +97,7 @@ def _read_judged(doc: Doc, text: str) -> dict[str, Any]:
     return _judged(_parse_answer(text, doc), (), _Asker())
 
 
+@wraps(load_documents)  # it takes the same options
 def _load(
     name: str, /, *, judge: Any = _NOBODY, provenance: MutableMapping[str, str] | None = None, **options: Any
 ) -> list[dict[str, Any]]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import MutableMapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_whole_number
@@ -39,13 +38,10 @@ def load_documents(
     context_budget: int = DEFAULT_CONTEXT_BUDGET,
     context_tokens: int | None = None,
     tokenizer: str | None = None,
+    pretrained: str | None = None,
     provenance: MutableMapping[str, str] | None = None,
-    **ignored: Any,
 ) -> list[dict[str, str | int]]:
     """Load the documents of one task.
-
-    The harness calls it with everything in the task's ``metadata``, in ``--metadata`` and in ``--model_args``. The
-    options below are read; everything else (``version``, ``base_url``, ``config_source`` …) is for others and ignored.
 
     Args:
         name: Data set: ``tls_crisis``, ``tls_timeline17``, ``tls_entities`` or ``tls_open``.
@@ -56,11 +52,10 @@ def load_documents(
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
         context_budget: Characters of article text in a prompt. Not used with ``context_tokens``.
         context_tokens: Tokens of article text in a prompt.
-        tokenizer: Hugging Face tokenizer that counts ``context_tokens``; without it the model's own (``pretrained`` of
-            the model arguments) is taken.
+        tokenizer: Hugging Face tokenizer that counts ``context_tokens``.
+        pretrained: The model, whose own tokenizer counts them without ``tokenizer``: a model argument of the harness's.
         provenance: Filled with ``edition`` and ``origin`` of the data. A task with ``provenance: {}`` in its metadata
             gets them into its results file that way, because the harness writes the same metadata there.
-        **ignored: What is meant for others; only ``pretrained`` is looked at, as said above.
 
     Returns:
         One row per (topic, reference timeline) pair, as :func:`tls_tasks.timelines.documents.documents` makes them.
@@ -74,11 +69,11 @@ def load_documents(
         >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")  # the embedded edition warns
-        ...     rows = load_documents("tls_crisis", closed_book=True, edition="embedded", version=1.0)
+        ...     rows = load_documents("tls_crisis", closed_book=True, edition="embedded")
         >>> rows[0]["topic"], rows[0]["n_dates"]
         ('egypt', 10)
     """
-    budget = None if closed_book else _budget(context_budget, context_tokens, tokenizer or ignored.get("pretrained"))
+    budget = None if closed_book else _budget(context_budget, context_tokens, tokenizer or pretrained)
     loaded = _load_topics(name, data, need_articles=not closed_book, edition=edition)
     loaded.note(provenance)
     return documents(loaded.documents, loaded.edition, budget)

@@ -13,6 +13,7 @@ from typing import Any
 
 from tls_tasks.core.score import Result, jackknife
 from tls_tasks.core.task import Task, answer_text
+from tls_tasks.hosts.request_cache import drop_stale_requests
 from tls_tasks.hosts.unread import say_unread
 
 
@@ -100,6 +101,7 @@ class _Load(_Hook):
         say_unread(self.task, options.keys() - self.task.options)
         own = {key: value for key, value in options.items() if key in self.task.options}
         rows = [dict(row) for row in self.task.load(name, **own)]
+        drop_stale_requests(name, options.get("config_source"), rows)
         # Text and whole numbers only: the JSON in some columns is never looked into, so that no date becomes a time.
         kinds = {key: Value("int64" if isinstance(value, int) else "string") for key, value in rows[0].items()}
         return {"test": Dataset.from_list(rows, features=Features(kinds))}

@@ -14,7 +14,7 @@ import pytest
 import tls_tasks
 from tests.conftest import ROOT, RUNS
 from tests.hostile import HOSTILE
-from tls_tasks.after.task_files import task_files
+from tls_tasks.after.task_files import group_files, task_files
 from tls_tasks.core.errors import OptionError
 from tls_tasks.core.score import Score, parts_of, unscored, values
 from tls_tasks.hosts.lm_eval import Process
@@ -138,6 +138,27 @@ def test_a_target_is_an_answer_as_a_model_should_write_it(task, documents):
     assert sum(failures) == 0
     # A timeline is one of several references, and is scored against each of them.
     assert next(iter(results.values())) > (0.3 if task.family == "timelines" else 0.999)
+
+
+@pytest.mark.parametrize("answer", ["", "\0 }{][ §§"])
+def test_silence_and_noise_have_no_perfect_figure(task, documents, answer):
+    """Among what a group averages and what systems are ranked by; what is perfect by definition is marked as such."""
+    answers = [answer] * len(documents)
+    if task.judge is not None:
+        documents = [{**row, "judge": json.dumps("recorded")} for row in documents]
+        answers = task.judge(answers, documents)
+    own = task.for_document(documents[0])
+    units = [own.process(row, one) for row, one in zip(documents, answers, strict=True)]
+    results = own.results(units, [own.topic_of(row) for row in documents])
+    for key, result in own.table.items():
+        if result.best_of_nothing:
+            assert results[key] == 1, f"{key}: nothing gets {results[key]}, so that it need not be left out"
+        elif result.better:
+            assert results[key] == 0 or math.isnan(results[key]), f"{key}: nothing gets {results[key]}"
+    groups = [group.config for group in group_files().values() if task.name in group.members]
+    for key in (entry["metric"] for group in groups for entry in group["aggregate_metric_list"]):
+        better, best = own.table[key].better, results[key] == (1 if own.table[key].better else 0)
+        assert better is None or not best, f"task_configs/{task.family}: the group averages {key}, perfect for silence"
 
 
 def test_no_answer_raises(task, documents):

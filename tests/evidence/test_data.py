@@ -372,12 +372,11 @@ def test_the_catalogue_is_pinned_and_complete(name):
 # ---- the whole way, as the harness calls it
 
 
-def test_task_takes_all_metadata_cuts_to_the_budget_and_tells_where_the_data_is_from(tmp_path):
+def test_task_cuts_to_the_budget_and_tells_where_the_data_is_from(tmp_path):
     provenance = {}
-    metadata = {"version": 1.0, "pretrained": "org/model", "name": "x", "base_url": "u"}
     file = write(tmp_path / "x.jsonl", ROWS)
     options = {"accuracies": ["time", "polarity", "level", "bucket"], "provenance": provenance}
-    documents = load_documents("evidence_journals", data=str(file), context_budget=7, **options, **metadata)
+    documents = load_documents("evidence_journals", data=str(file), context_budget=7, **options)
     first = documents[0]
     assert json.loads(first.pop("references")) == [TEA, CALM]
     assert json.loads(first.pop("schema"))["domains"] == list(JOURNAL_SCHEMA.domains)

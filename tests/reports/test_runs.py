@@ -49,8 +49,7 @@ def lead(k=10):
 
 
 def run(model, options=None, **metadata):
-    # The bootstrap of the harness's nanmean takes half a minute and is not ours.
-    return run_here(manager(**metadata), [NAME], model, bootstrap_iters=0, **(options or {}))
+    return run_here(manager(**metadata), [NAME], model, **(options or {}))
 
 
 def run_with_answers(server, texts, **metadata):
@@ -246,8 +245,7 @@ def test_the_command_line_word_for_word(tmp_path):
     if "report_lead" not in {point.name for point in entry_points(group="lm_eval.models")}:
         pytest.skip("this tls-tasks is not installed")
     environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "TLS_TASKS_DATA"}}
-    # One request: of several the harness bootstraps its nanmean, which takes half a minute.
-    command = f"--tasks {NAME} --model report_lead --model_args k=4 --output_path out --log_samples --limit 1".split()
+    command = f"--tasks {NAME} --model report_lead --model_args k=4 --output_path out --log_samples".split()
     done = subprocess.run(
         [sys.executable, "-m", "lm_eval", *command, "--metadata", '{"judge": "recorded"}'],
         cwd=tmp_path, env=environment, capture_output=True, text=True,

@@ -118,7 +118,7 @@ def test_task_with_token_budget(crisis, tokenizer):
     # a word or mark is a token: 7 of the heading, 5 of the sentence
     named = load_documents("tls_crisis", data=crisis, context_tokens=13, tokenizer=tokenizer)
     assert named[0]["context"] == "Tuesday, 2011-01-25\n- Protests in Egypt.\n"
-    models_own = load_documents("tls_crisis", data=crisis, context_tokens=13, pretrained=tokenizer)
+    models_own = load_documents("tls_crisis", data=crisis, context_tokens=13, model_args={"pretrained": tokenizer})
     assert [doc["context"] for doc in models_own] == [doc["context"] for doc in named]
 
 
@@ -191,7 +191,7 @@ def test_the_answers_room_is_a_share_of_the_models_context(crisis, caplog, size,
     for form, expected in ((False, answer), (True, closed_book)):
         generation = {"max_gen_toks": 77}
         caplog.clear()
-        load_documents("tls_crisis", data=crisis, closed_book=form, max_length=size, generation=generation)
+        load_documents("tls_crisis", data=crisis, closed_book=form, model_args={"max_length": size}, generation=generation)
         assert generation == {"max_gen_toks": expected}
         assert caplog.text.count(f"answers have {expected} tokens instead of 8192") == (expected < 8192)
 

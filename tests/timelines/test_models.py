@@ -98,7 +98,7 @@ def test_auto_fills_the_context_of_the_model(checkpoint, data):
     lengths = {}
     for option, values in budgets.items():
         for value in values:
-            (doc,) = TASKS["tls_crisis"].documents(data=data, pretrained=folder, **{option: value})
+            (doc,) = TASKS["tls_crisis"].documents(data=data, model_args={"pretrained": folder}, **{option: value})
             lengths[option, value] = len(
                 AutoTokenizer.from_pretrained(folder)(TASKS["tls_crisis"].prompt(doc))["input_ids"]
             )

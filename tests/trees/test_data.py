@@ -265,11 +265,10 @@ def test_the_catalogue_is_pinned_and_complete(name):
 # ---- the whole way, as the harness calls it
 
 
-def test_task_takes_all_metadata_cuts_to_the_budget_and_tells_where_the_data_is_from(tmp_path):
+def test_task_cuts_to_the_budget_and_tells_where_the_data_is_from(tmp_path):
     file = write_jsonl(tmp_path / "x.jsonl", [ROW])
     provenance = {}
-    metadata = {"version": 1.0, "pretrained": "org/model", "name": "x", "base_url": "u", "schema": "s"}
-    task = load_documents("tree_extraction", data=str(file), context_budget=2, provenance=provenance, **metadata)
+    task = load_documents("tree_extraction", data=str(file), context_budget=2, provenance=provenance)
     (document,) = task
     assert document == {
         "doc_id": "a",

@@ -25,7 +25,8 @@ class LogProblem:
     """Something wrong with a log.
 
     Attributes:
-        kind: ``broken_line``, ``wrong_row``, ``repeated_document``, ``missing_documents``.
+        kind: ``broken_line``, ``wrong_row``, ``repeated_document``, ``missing_documents``, ``other_number``,
+            ``other_prompt``.
         place: File, and line if there is one.
         detail: What was found, for people.
     """
@@ -56,6 +57,13 @@ class Sample:
     answer: list[Any]
     line: int
     row: Mapping[str, Any]
+
+    @property
+    def request(self) -> str:
+        """What the model was asked; empty if the row does not say. Some releases log a chat as a list with one text."""
+        arguments = self.row.get("arguments")
+        first: Any = arguments.get("gen_args_0", {}).get("arg_0") if isinstance(arguments, Mapping) else None
+        return str(first[0] if isinstance(first, list) and len(first) == 1 else first or "")
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,18 @@ from typing import Any
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, find_runs, read_samples
 from tls_tasks.after.task_files import TaskFile, task_file, task_files
 from tls_tasks.core.errors import DataError, TlsTasksError
+from tls_tasks.core.prompts import is_asked
 from tls_tasks.core.score import Interval, Score, values
 from tls_tasks.core.task import Task, answer_text
 from tls_tasks.registry import find_task
 
 _TOLERANCE = 1e-12  # how far a rescored value may be from the reported one
+
+_STALE = (
+    "they were made of other data, with another context_budget or by a file of your own; lm_eval --cache_requests true "
+    "does that with what an earlier run left in LM_HARNESS_CACHE_PATH (without it, in caching/.cache of lm_eval's own "
+    "folder)"
+)
 
 Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
 """Wraps items to show how far the work is: (items, what they are, how many)."""
@@ -69,8 +76,13 @@ class ScoredTask:
 
     @property
     def ranked(self) -> dict[str, float]:
-        """The results by which systems are compared: those for which higher or lower is better."""
-        return {key: value for key, value in self.metrics.items() if self.score.table[key].better is not None}
+        """The results by which systems are compared: good or bad, and not at their best where nothing is answered."""
+        table = self.score.table
+        return {
+            key: value
+            for key, value in self.metrics.items()
+            if table[key].better is not None and not table[key].best_of_nothing
+        }
 
     def of_document(self, position: int) -> dict[str, float]:
         """One document's own results."""
@@ -125,7 +137,28 @@ class ScoredTask:
             LogProblem("other_number", str(self.run.results), f"{self.name}: {key} is {reported!r}, rescored {found!r}")
             for key, (reported, found) in self.disagreements.items()
         ]
-        return [*self.log.problems, *other_numbers]
+        return [*self.log.problems, *other_numbers, *self.stale]
+
+    @property
+    def stale(self) -> list[LogProblem]:
+        """That the model was asked other prompts than those of the logged documents: at most one, for all of them.
+
+        A log of another release has other prompts by right, and one that does not say its release can't be asked.
+        """
+        if self.results.get("versions", {}).get(self.name) != self.version:
+            return []
+        wrong = [sample for sample in self.log.samples if sample.request and not self._is_asked(sample)]
+        if not wrong:
+            return []
+        found = f"{self.name}: {len(wrong)} of {len(self.log.samples)} requests are not the prompts of their documents"
+        place = f"{self.log.path}:{wrong[0].line}"
+        return [LogProblem("other_prompt", place, f"{found} ({_id(wrong[0])} first): {_STALE}")]
+
+    def _is_asked(self, sample: Sample) -> bool:
+        try:
+            return is_asked(self.task.prompt(sample.doc), sample.request)
+        except (TlsTasksError, KeyError, ValueError, TypeError):  # a document that was changed, which is said elsewhere
+            return True
 
     def explain(self, sample: Sample) -> dict[str, dict[str, Any]]:
         """Metric -> all that it has to say of one answer.

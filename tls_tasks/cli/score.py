@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, table, write_json
-from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.core.errors import DataError, InputError, OptionError, nearest
 from tls_tasks.registry import METRICS
 
 if TYPE_CHECKING:
@@ -226,7 +226,8 @@ def _score_rows(metric: str, rows: Sequence[tuple[str, Any]], options: Mapping[s
     known = [name for name in inspect.signature(function).parameters if name not in columns]
     for name in options:
         if name not in known:
-            raise OptionError("--option", None, repr(name), f"an option of {metric}: {', '.join(known)}")
+            listed = f"an option of {metric}: {', '.join(known)}{nearest(name, known)}"
+            raise OptionError("--option", None, repr(name), listed)
     try:
         result: dict[str, Any] = function(**columns, **options).as_dict()
     except TypeError as error:

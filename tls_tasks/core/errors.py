@@ -15,9 +15,22 @@ counted as a parse failure.
 
 from __future__ import annotations
 
+import difflib
 import sys
 import warnings
 from collections.abc import Iterable
+
+
+def nearest(name: object, names: Iterable[object]) -> str:
+    """The end of a message on a name that does not exist; empty if none is near.
+
+    Example:
+        >>> nearest("context_bugdet", ["data", "context_budget"])
+        "; did you mean 'context_budget'?"
+    """
+    known = [known for known in names if isinstance(known, str)]
+    found = difflib.get_close_matches(name, known, n=1) if isinstance(name, str) else []
+    return f"; did you mean {found[0]!r}?" if found else ""
 
 
 class TlsTasksError(Exception):
@@ -58,7 +71,9 @@ class OptionError(InputError):
     @classmethod
     def unknown(cls, option: str, value: object, choices: Iterable[object]) -> OptionError:
         """Build the error for ``value`` of ``option`` that isn't among ``choices``."""
-        return cls(option, None, repr(value), "one of " + ", ".join(repr(choice) for choice in choices))
+        choices = list(choices)
+        listed = ", ".join(repr(choice) for choice in choices)
+        return cls(option, None, repr(value), f"one of {listed}{nearest(value, choices)}")
 
 
 class DataError(TlsTasksError):

@@ -1,7 +1,8 @@
-"""Prompts as the tasks make them: a document between two lines, then what is asked about it."""
+"""Prompts as the tasks make them, a document between two lines and then what is asked; and as models get them."""
 
 from __future__ import annotations
 
+import json
 import re
 
 _OPEN = re.compile(r"^<document>\n", re.MULTILINE)
@@ -27,3 +28,16 @@ def read_prompt(prompt: str) -> tuple[str, str]:
     if not openings:
         return "", prompt
     return prompt[openings[-1] : closing], prompt[closing + len(_CLOSE) :]
+
+
+def is_asked(prompt: str, request: str) -> bool:
+    r"""Whether a request asks a prompt: alone, after examples, in a chat template, or in the JSON of a chat.
+
+    Example:
+        >>> is_asked("1 + 1?\nSum:", "[INST] 1 + 1?\nSum: [/INST]"), is_asked("1 + 1?\nSum:", "1 + 2?\nSum:")
+        (True, False)
+        >>> is_asked("1 + 1?\nSum:", json.dumps([{"role": "user", "content": "1 + 1?\nSum:"}]))
+        True
+    """
+    bare = prompt.strip()  # templates strip what they are given
+    return any(form in request for form in (bare, *(json.dumps(bare, ensure_ascii=own)[1:-1] for own in (False, True))))

@@ -88,6 +88,8 @@ class Result:
         is_mean: Whether a host's own mean over documents gives the same.
         equal_votes: Each topic has one vote: a topic's sums are divided by its first part (its size) before they are
             added up. The one result that is no function of the corpus's sums.
+        best_of_nothing: Whether an answer with nothing in it gets the best value. True by definition, but nothing to
+            rank systems by, or to average over tasks: a model that never answers would lead.
 
     Example:
         >>> accuracy = ratio("right", "asked")
@@ -102,6 +104,7 @@ class Result:
     is_count: bool = False
     is_mean: bool = False
     equal_votes: bool = False
+    best_of_nothing: bool = False
 
     def value(self, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> float:
         """The value of these units."""

@@ -5,12 +5,14 @@ lm-eval's YAML files, the command line and the page are views of it.
 
 from __future__ import annotations
 
+import inspect
 import logging
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tls_tasks.core.errors import OptionError
 from tls_tasks.core.score import Results, Unit, parts_of, unscored, values
 
 _log = logging.getLogger(__name__)
@@ -67,8 +69,21 @@ class Task:
     shorter: Callable[[Doc, int], Doc] | None = None
 
     def documents(self, **options: Any) -> Sequence[Doc]:
-        """The documents; the options are those of ``lm_eval --metadata``."""
+        """The documents; the options are those of ``lm_eval --metadata``.
+
+        Raises:
+            OptionError: If the task reads no such option.
+        """
+        for name in options:
+            if name not in self.options:
+                raise OptionError.unknown(f"option of {self.name}", name, self.options)
         return self.load(self.name, **options)
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """What ``load`` reads: its keyword arguments."""
+        parameters = inspect.signature(self.load).parameters.values()
+        return tuple(parameter.name for parameter in parameters if parameter.kind is parameter.KEYWORD_ONLY)
 
     def for_document(self, doc: Doc) -> Task:
         """The task with the table of such documents."""

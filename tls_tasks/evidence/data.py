@@ -41,11 +41,8 @@ def load_documents(
     context_budget: int = DEFAULT_CONTEXT_BUDGET,
     accuracies: Sequence[str] | None = None,
     provenance: MutableMapping[str, str] | None = None,
-    **ignored: Any,
 ) -> list[dict[str, Any]]:
     """Load the documents of one task.
-
-    The harness calls it with everything in the task's ``metadata``, in ``--metadata`` and in ``--model_args``.
 
     Args:
         name: Data set: ``evidence_journals`` or ``evidence_maccrobat``.
@@ -59,7 +56,6 @@ def load_documents(
             are missed.
         accuracies: The accuracies that the task's ``metric_list`` reports; None if unknown.
         provenance: Filled with ``edition`` and ``origin`` of the data, and so shown in the results file.
-        **ignored: Options meant for others.
 
     Returns:
         One row per document. ``references`` (the gold objects) and ``schema`` (what
@@ -75,7 +71,7 @@ def load_documents(
         >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")  # the embedded edition warns
-        ...     documents = load_documents("evidence_journals", edition="embedded", version=1.0)
+        ...     documents = load_documents("evidence_journals", edition="embedded")
         >>> json.loads(documents[0]["references"])[2]["evidence_span"]
         'No fever'
     """

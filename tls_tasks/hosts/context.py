@@ -46,16 +46,17 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
         >>> generation, documents[0]["text_truncated"]
         ({'max_gen_toks': 1024}, 0)
     """
+    rest = {key: value for key, value in options.items() if key in task.options}
     if task.shorter is None:  # timelines choose their sentences by the model's context themselves
-        return task.load(name, **options)
-    rest = dict(options)
-    generation, wanted = rest.pop("generation", None), rest.pop("answer_tokens", None)
+        return task.load(name, **{**rest, "model_args": options})
+    generation: Any = options.get("generation")
+    wanted: Any = options.get("answer_tokens")
     budget = rest.get("context_budget")
     if isinstance(budget, str):
         if budget != _AUTO:
             raise OptionError.unknown("context_budget", budget, ("a whole number", _AUTO))
         del rest["context_budget"]  # the family's default, in characters, where the context is not known
-    model = model_context(rest) if generation is not None and wanted else None
+    model = model_context(options) if generation is not None and wanted else None
     if model is None:
         if generation is not None and wanted:
             generation["max_gen_toks"] = wanted

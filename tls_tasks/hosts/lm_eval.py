@@ -15,6 +15,8 @@ from typing import Any
 from tls_tasks.core.score import Result, jackknife
 from tls_tasks.core.task import Task, answer_text
 from tls_tasks.hosts.context import load_fitting
+from tls_tasks.hosts.request_cache import drop_stale_requests
+from tls_tasks.hosts.unread import say_unread
 
 
 class _Number(float):
@@ -77,10 +79,13 @@ class _Aggregation(_Hook):
         super().__init__(f"{what}{key}, of the sums of {', '.join(result.parts)}")
         self.result, self.is_error = result, is_error
 
-    def __call__(self, numbers: Sequence[_Number]) -> float:
-        """The corpus's value."""
+    def __call__(self, numbers: Sequence[_Number]) -> float | str:
+        """The corpus's value; of a standard error that can't be computed what the harness itself writes."""
         units, topics = [number.sums for number in numbers], [number.topic for number in numbers]
-        return jackknife(self.result, units, topics) if self.is_error else self.result.value(units, topics)
+        if not self.is_error:
+            return self.result.value(units, topics)
+        error = jackknife(self.result, units, topics)
+        return "N/A" if math.isnan(error) else error
 
 
 class _Load(_Hook):
@@ -95,7 +100,9 @@ class _Load(_Hook):
         from datasets import Dataset, Features, Value
 
         name = next(options.pop(key) for key in list(options) if key.endswith("_data_set"))
+        say_unread(self.task, options.keys() - {"generation", "answer_tokens", *self.task.options})
         rows = [dict(row) for row in load_fitting(self.task, name, options)]
+        drop_stale_requests(name, options.get("config_source"), rows)
         # Text and whole numbers only: the JSON in some columns is never looked into, so that no date becomes a time.
         kinds = {key: Value("int64" if isinstance(value, int) else "string") for key, value in rows[0].items()}
         splits = {"test": rows}

@@ -58,11 +58,8 @@ def load_documents(
     context_budget: int = DEFAULT_CONTEXT_BUDGET,
     judge: Any = "none",
     provenance: MutableMapping[str, str] | None = None,
-    **ignored: Any,
 ) -> list[dict[str, Any]]:
     """Load the documents of one task.
-
-    The harness calls it with everything in the task's ``metadata``, in ``--metadata`` and in ``--model_args``.
 
     Args:
         name: Data set: ``report_generation``.
@@ -72,7 +69,6 @@ def load_documents(
         context_budget: Characters of documents that a prompt shows; documents beyond them are left out whole.
         judge: Who judges, written into every document: a filter of the harness sees nothing else.
         provenance: Filled with ``edition`` and ``origin`` of the data, and so shown in the results file.
-        **ignored: What is meant for others.
 
     Returns:
         One row a request, whose id is ``doc_id``. ``documents`` is JSON, a list of ``{"id", "title", "text"}`` in the
@@ -88,7 +84,7 @@ def load_documents(
         >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")  # the embedded edition warns
-        ...     documents = load_documents("report_generation", edition="embedded", version=1.0)
+        ...     documents = load_documents("report_generation", edition="embedded")
         >>> documents[0]["doc_id"], len(json.loads(documents[0]["documents"]))
         ('e01', 22)
     """

@@ -112,9 +112,9 @@ def from_items(items: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def macro(key: str, *, is_mean: bool = False) -> Result:
+def macro(key: str) -> Result:
     """The mean of the reports' defined values."""
-    return ratio(f"{key}_sum", f"{key}_n", empty=math.nan, is_mean=is_mean)
+    return ratio(f"{key}_sum", f"{key}_n", empty=math.nan)
 
 
 def micro(key: str, zero: bool = False) -> Result:

@@ -12,6 +12,7 @@ import math
 import warnings
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 from tls_tasks.core.parsed import Parsed
@@ -43,7 +44,7 @@ def _f1_of_ratios(support_of: float, support_hits: float, coverage_of: float, co
 
 
 _RESULTS = {
-    **{key: macro(key, is_mean=True) for key in KEYS},
+    **{key: macro(key) for key in KEYS},
     **{f"{key}_micro": micro(key) for key in RATIOS},
     "f1_micro": replace(micro("f1"), of=_f1_of_ratios),
     "n_unscored": total("unscored_sentences", better=False),
@@ -96,6 +97,7 @@ def _read_judged(doc: Doc, text: str) -> dict[str, Any]:
     return _judged(_parse_answer(text, doc), (), _Asker())
 
 
+@wraps(load_documents)  # it takes the same options
 def _load(
     name: str, /, *, judge: Any = _NOBODY, provenance: MutableMapping[str, str] | None = None, **options: Any
 ) -> list[dict[str, Any]]:

@@ -69,11 +69,8 @@ def load_documents(
     edition: str | None = None,
     context_budget: int = DEFAULT_CONTEXT_BUDGET,
     provenance: MutableMapping[str, str] | None = None,
-    **ignored: Any,
 ) -> list[dict[str, Any]]:
     """Load the documents of one task.
-
-    The harness calls it with everything in the task's ``metadata``, in ``--metadata`` and in ``--model_args``.
 
     Args:
         name: Data set: ``summ_multi_news``, ``summ_dialogsum`` …
@@ -84,7 +81,6 @@ def load_documents(
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
         context_budget: How many characters of a document a prompt shows; the rest is cut off.
         provenance: Filled with ``edition`` and ``origin`` of the data, and so shown in the results file.
-        **ignored: Options meant for others.
 
     Returns:
         One row per document. ``references`` is JSON, ``[summary, …]``; ``text_truncated`` is the number of characters
@@ -99,7 +95,7 @@ def load_documents(
         >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")  # the embedded edition warns
-        ...     documents = load_documents("summ_dialogsum", edition="embedded", version=1.0)
+        ...     documents = load_documents("summ_dialogsum", edition="embedded")
         >>> [len(json.loads(document["references"])) for document in documents]
         [3, 3, 3]
     """

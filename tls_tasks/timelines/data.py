@@ -48,14 +48,10 @@ def load_documents(
     context_tokens: int | str | None = None,
     tokenizer: str | None = None,
     generation: MutableMapping[str, Any] | None = None,
+    model_args: Mapping[str, Any] | None = None,
     provenance: MutableMapping[str, str] | None = None,
-    **others: Any,
 ) -> list[dict[str, str | int]]:
     """Load the documents of one task.
-
-    The harness calls it with everything in the task's ``metadata``, in ``--metadata`` and in ``--model_args``. The
-    options below are read; everything else (``version``, ``base_url``, ``config_source`` …) is for others and ignored,
-    but for what tells the model's context (``pretrained``, ``max_length`` …): prompt and answer always stay in it.
 
     Args:
         name: Data set: ``tls_crisis``, ``tls_timeline17``, ``tls_entities`` or ``tls_open``.
@@ -67,12 +63,12 @@ def load_documents(
         context_budget: Characters of article text in a prompt, or ``auto``: what the model's context holds, where it is
             known. Not used with ``context_tokens``.
         context_tokens: Tokens of article text in a prompt, or ``auto``.
-        tokenizer: Hugging Face tokenizer that counts ``context_tokens``; without it the model's own (``pretrained`` of
-            the model arguments) is taken.
+        tokenizer: Hugging Face tokenizer that counts ``context_tokens``; without it the model's own is taken.
         generation: The task's ``generation_kwargs``: ``max_gen_toks`` is set to what the model's context has room for.
+        model_args: What tells the model's context (``pretrained``, ``max_length`` …), see
+            :func:`~tls_tasks.data.model_context.model_context`: prompt and answer always stay in it.
         provenance: Filled with ``edition`` and ``origin`` of the data. A task with ``provenance: {}`` in its metadata
             gets them into its results file that way, because the harness writes the same metadata there.
-        **others: What is meant for others.
 
     Returns:
         One row per (topic, reference timeline) pair, as :func:`tls_tasks.timelines.documents.documents` makes them.
@@ -83,15 +79,17 @@ def load_documents(
         MissingExtraError: If ``context_tokens`` is a number and transformers isn't installed.
 
     Example:
-        >>>         >>> import warnings
+        >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")  # the embedded edition warns
-        ...     rows = load_documents("tls_crisis", closed_book=True, edition="embedded", version=1.0)
+        ...     rows = load_documents("tls_crisis", closed_book=True, edition="embedded")
         >>> rows[0]["topic"], rows[0]["n_dates"]
         ('egypt', 10)
     """
-    model = model_context({**others, "tokenizer": tokenizer})
-    budget = None if closed_book else _budget(context_budget, context_tokens, tokenizer or others.get("pretrained"))
+    about_model = dict(model_args or {})
+    model = model_context({**about_model, "tokenizer": tokenizer or about_model.get("tokenizer")})
+    counted_by = tokenizer or about_model.get("pretrained")
+    budget = None if closed_book else _budget(context_budget, context_tokens, counted_by)
     if budget is None and model is None and not closed_book:
         _log.warning(
             "%s: the model's context is not known, so that prompts show %d characters", name, DEFAULT_CONTEXT_BUDGET

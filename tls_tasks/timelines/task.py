@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import partial, wraps
 from typing import Any
 
 from tls_tasks.core.prf import prf_of_means
@@ -52,6 +52,7 @@ def _target(doc: Mapping[str, Any]) -> str:
     return "\n".join(f"{date}: {text}" for date, text in lines)
 
 
+@wraps(load_documents)
 def _load_closed_book(name: str, /, **options: Any) -> list[dict[str, str | int]]:
     return load_documents(name.removesuffix(_CLOSED_BOOK), **{**options, "closed_book": True})
 

@@ -75,11 +75,8 @@ def load_documents(
     edition: str | None = None,
     context_budget: int = DEFAULT_CONTEXT_BUDGET,
     provenance: MutableMapping[str, str] | None = None,
-    **ignored: Any,
 ) -> list[dict[str, Any]]:
     """Load the documents of one task.
-
-    The harness calls it with everything in the task's ``metadata``, in ``--metadata`` and in ``--model_args``.
 
     Args:
         name: Data set: ``tree_extraction`` or ``tree_paraloq``.
@@ -87,7 +84,6 @@ def load_documents(
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
         context_budget: Characters of a document that a prompt shows; what is beyond them is cut off.
         provenance: Filled with ``edition`` and ``origin`` of the data, and so shown in the results file.
-        **ignored: What is meant for others.
 
     Returns:
         One row a document. ``schema`` and ``reference`` are JSON; ``text_truncated`` is the number of characters that
@@ -101,7 +97,7 @@ def load_documents(
         >>> import warnings
         >>> with warnings.catch_warnings():
         ...     warnings.simplefilter("ignore")  # the embedded edition warns
-        ...     document = load_documents("tree_extraction", edition="embedded", version=1.0)[0]
+        ...     document = load_documents("tree_extraction", edition="embedded")[0]
         >>> document["kind"], json.loads(document["reference"])["total"]
         ('invoice', 342.3)
     """

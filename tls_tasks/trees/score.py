@@ -43,7 +43,12 @@ def rate_results() -> dict[str, Result]:
 def node_results(empty: float = 0.0) -> dict[str, Result]:
     """Precision, recall and F1 of nodes and leaves; ``empty``: of no documents."""
     return {
-        f"{name}_{part}": Result(tuple(f"{part}_{kind}" for kind in ("tp", "fp", "fn")), function, empty)
+        f"{name}_{part}": Result(
+            tuple(f"{part}_{kind}" for kind in ("tp", "fp", "fn")),
+            function,
+            empty,
+            best_of_nothing=part == "leaf" or name == "precision",  # leaves count in both trees only
+        )
         for part in ("node", "leaf")
         for name, function in (("precision", _precision), ("recall", _recall), ("f1", _f1))
     }

@@ -6,9 +6,8 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import ScoredTask
@@ -16,6 +15,7 @@ from tls_tasks.after.task_files import group_files, task_files
 
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")  # as on the Hugging Face hub
 
+_REFRESH = "run it again with --cache_requests refresh"
 _AGAIN = "run lm_eval again without changing its files"
 
 
@@ -54,6 +54,7 @@ def refusals(scored: Sequence[ScoredTask], model: str, *, without_chat_template:
             continue
         found += [*_whole(task), *_edition(task), *_version(task), *_chat(task, without_chat_template)]
         found += [Refusal("samples", str(problem), _AGAIN) for problem in task.log.problems]
+        found += [Refusal("prompts", str(problem), _REFRESH) for problem in task.stale]
         found += [*_hashes(task), *_numbers(task)]
     return found
 
@@ -138,16 +139,10 @@ def _numbers(scored: ScoredTask) -> Iterator[Refusal]:
 
 
 def _hashes_of(sample: Sample) -> dict[str, str]:
-    """A sample's hashes as the harness computes them, from what is logged.
-
-    Some releases log the prompt of a chat as text, some as a list with one text.
-    """
-    arguments = sample.row.get("arguments")
-    first: Any = arguments.get("gen_args_0", {}).get("arg_0") if isinstance(arguments, Mapping) else None
-    prompt = first[0] if isinstance(first, list) and len(first) == 1 else first
+    """A sample's hashes as the harness computes them, from what is logged."""
     return {
         "doc_hash": _sha256(json.dumps(sample.doc, indent=2, ensure_ascii=False)),
-        "prompt_hash": _sha256(str(prompt)),
+        "prompt_hash": _sha256(sample.request),
         "target_hash": _sha256(str(sample.row.get("target"))),
     }
 

@@ -1,0 +1,120 @@
+"""Options that nobody reads: an error in Python, a warning in the harness, and no warning in an ordinary run."""
+
+import pytest
+
+import tls_tasks
+from tests.harness_parts import run_installed
+from tls_tasks.core.errors import OptionError
+from tls_tasks.hosts import unread
+from tls_tasks.hosts.lm_eval import _Load
+from tls_tasks.registry import FAMILIES
+
+pytest.importorskip("lm_eval")
+
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+ONE_OF_EACH = {
+    "timelines": "tls_crisis_closed_book",
+    "summaries": "summ_qmsum",
+    "evidence": "evidence_journals",
+    "trees": "tree_extraction",
+    "reports": "report_generation",
+}
+
+
+@pytest.fixture(params=FAMILIES)
+def task(request):
+    return tls_tasks.task(ONE_OF_EACH[request.param])
+
+
+@pytest.fixture(autouse=True)
+def nothing_said(monkeypatch):
+    monkeypatch.setattr(unread, "_said", set())
+
+
+def loaded(task, **options):
+    load = _Load(task)
+    return load(a_data_set=task.name, edition="embedded", version=1.0, config_source="a.yaml", **options)
+
+
+def test_in_python_it_is_an_error_that_names_the_nearest(task):
+    assert {"data", "edition", "context_budget", "provenance"} <= set(task.options)
+    expected = (
+        f"option of {task.name}: got 'context_bugdet', expected one of .*'data'.*; did you mean 'context_budget'\\?$"
+    )
+    with pytest.raises(OptionError, match=expected):
+        task.documents(edition="embedded", context_bugdet=2000)
+
+
+def test_in_the_harness_it_is_one_warning_that_names_the_nearest(task, caplog):
+    for _ in range(2):  # a group loads many tasks
+        loaded(task, context_bugdet=2000)
+    (message,) = caplog.messages
+    nearest = "the option 'context_bugdet' is read by nobody; did you mean 'context_budget'?"
+    assert message == f"{nearest} (--metadata or --model_args)"
+
+
+def test_what_is_near_to_nothing_is_told_what_there_is(task, caplog):
+    loaded(task, xyzzy=1)
+    assert caplog.messages[0].startswith("the option 'xyzzy' is read by nobody; there are ")
+    assert "context_budget" in caplog.messages[0]
+
+
+def test_an_option_of_other_families_is_told_whose_it_is(task, caplog):
+    loaded(task, judge="none", schema=None)
+    own = {"judge": "reports", "schema": "evidence"}
+    expected = {
+        f"tasks of {task.family} do not read the option {name!r}; those of {family} do (--metadata or --model_args)"
+        for name, family in own.items()
+        if family != task.family
+    }
+    assert set(caplog.messages) == expected
+
+
+def test_what_a_loaded_model_takes_is_nobody_s_slip(caplog):
+    from lm_eval.api.model import LM
+
+    class Mine(LM):
+        def __init__(self, flux_capacitance=1, **options):
+            pass
+
+    loaded(tls_tasks.task("tls_crisis"), flux_capacitance=2)
+    assert not caplog.messages
+    loaded(tls_tasks.task("tls_crisis"), flux_capacitence=2)
+    assert "did you mean 'flux_capacitance'?" in caplog.text
+    del Mine
+
+
+# --- the command line ---
+
+
+def made(folder):
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.slow
+def test_an_ordinary_run_of_a_checkpoint_says_nothing(tmp_path, tiny_model):
+    arguments = (
+        f"--tasks tls_open_closed_book,summ_qmsum --model_args pretrained={tiny_model},dtype=float32,max_length=512,"
+        "attn_implementation=eager,trust_remote_code=False,add_bos_token=False,revision=main "
+        "--gen_kwargs max_gen_toks=8 --device cpu --limit 1"
+    )
+    done, _, _ = run_installed(tmp_path, "hf", arguments)
+    assert "tls_tasks.hosts.unread" not in done.stderr and "read by nobody" not in done.stderr
+
+
+@pytest.mark.slow
+def test_an_ordinary_run_of_an_endpoint_says_nothing_and_a_slip_is_named(tmp_path, server):
+    server.answers[""] = "I can't."
+    arguments = (
+        f"--tasks tls_open,tree_extraction --model_args model=acme/table,base_url={server.url},num_concurrent=2,"
+        "tokenizer_backend=None,max_retries=1,timeout=30,eos_string=x,max_length=4096,tokenized_requests=False "
+        "--apply_chat_template --limit 1"
+    )
+    done, _, _ = run_installed(made(tmp_path / "a"), "local-chat-completions", arguments)
+    assert "read by nobody" not in done.stderr and "do not read" not in done.stderr
+    slip = '--metadata {"context_bugdet":900,"context_budget":5000}'
+    done, results, _ = run_installed(made(tmp_path / "b"), "local-chat-completions", f"{arguments} {slip}")
+    assert done.stderr.count("the option 'context_bugdet' is read by nobody; did you mean 'context_budget'?") == 2
+    assert results["configs"]["tls_open"]["metadata"]["context_budget"] == 5000

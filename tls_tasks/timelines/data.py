@@ -16,6 +16,7 @@ from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
+from tls_tasks.timelines.articles import remember
 from tls_tasks.timelines.background_summaries import read_events
 from tls_tasks.timelines.context import Budget, token_budget
 from tls_tasks.timelines.documents import documents
@@ -81,7 +82,10 @@ def load_documents(
     budget = None if closed_book else _budget(context_budget, context_tokens, tokenizer or ignored.get("pretrained"))
     loaded = _load_topics(name, data, need_articles=not closed_book, edition=edition)
     loaded.note(provenance)
-    return documents(loaded.documents, loaded.edition, budget)
+    rows = documents(loaded.documents, loaded.edition, budget)
+    if not closed_book:
+        remember(rows, lambda: _load_topics(name, data, edition=loaded.edition).documents)
+    return rows
 
 
 def _budget(characters: int, tokens: int | None, tokenizer: object) -> Budget:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness_parts import Server, make_tiny_model, run_here
+from tests.harness_parts import Server, make_tiny_model, run_here, run_installed
 from tests.rule_model import answer
 from tls_tasks.core.errors import InputError
 from tls_tasks.timelines.data import load_documents
@@ -46,7 +46,8 @@ def rules():
 def run(task_manager, rules, tasks=("tls_crisis",), model_args=(), **options):
     arguments = {"base": "local-chat-completions", "model": "rules", "base_url": rules.url, "max_retries": 1}
     arguments |= {"chunk_tokens": 2048, **dict(model_args)}
-    return run_here(task_manager, list(tasks), "tls_corpus", model_args=arguments, apply_chat_template=True, **options)
+    options = {"apply_chat_template": True, **options}
+    return run_here(task_manager, list(tasks), "tls_corpus", model_args=arguments, **options)
 
 
 def answers_of(results, task="tls_crisis"):
@@ -83,6 +84,34 @@ def test_two_rounds_over_all_articles_and_what_is_kept_of_them(task_manager, rul
     assert all(step["days"][0]["events"] for step in steps)
 
 
+def test_the_command_line_as_installed_and_what_is_said_of_its_run(rules, tmp_path):
+    from tls_tasks.after.page import page
+    from tls_tasks.after.scored_runs import score_places
+
+    arguments = f"base=local-chat-completions,model=acme/rules,base_url={rules.url},chunk_tokens=2048"
+    done, results, _ = run_installed(
+        tmp_path, "tls_corpus", f"--tasks tls_crisis --model_args {arguments} --apply_chat_template"
+    )
+    assert f"tls_corpus: map round: {MAP_CALLS} questions" in done.stderr and '"topic": "egypt"' in done.stderr
+    assert results["config"]["tls_corpus"]["write_calls"] == WRITE_CALLS
+    (scored,) = score_places([tmp_path / "out"])
+    assert scored.model == "acme/rules+tls_corpus"  # not to be taken for the model by itself
+    assert scored.effort.startswith(f"{MAP_CALLS} map calls, {WRITE_CALLS} write calls, ")
+    assert scored.effort in page([scored])
+
+
+def test_the_base_model_may_be_one_without_chat_template(task_manager, rules):
+    """The same questions and answers; side by side requests too."""
+    chat = run(task_manager, rules)
+    arguments = {"base": "local-completions", "tokenizer_backend": None, "num_concurrent": 4}
+    plain = run(task_manager, rules, model_args=arguments, apply_chat_template=False)
+    assert answers_of(plain) == answers_of(chat)
+    n = MAP_CALLS + WRITE_CALLS
+    asked = [{request["messages"][0]["content"] for request in rules.requests[:n]}]
+    asked.append({request["prompt"] for request in rules.requests[n:]})
+    assert asked[0] == asked[1] and len(asked[0]) == n
+
+
 def test_a_run_that_was_stopped_asks_only_for_the_rest(task_manager, rules):
     def fails_once(text, n):
         if n == 41:
@@ -101,12 +130,19 @@ def test_a_run_that_was_stopped_asks_only_for_the_rest(task_manager, rules):
     assert rules.n > 1 + MAP_CALLS + WRITE_CALLS
 
 
-def test_no_answer_stops_a_run(task_manager, rules, caplog):
-    bad = ["none", "<think>endless", "no\x00thing", "[" * 60_000 + '{"date": "2011-01-25', "word " * 200_000, ""]
+def test_no_answer_stops_a_run(task_manager, rules):
+    bad = [
+        "none",
+        "<think>endless",
+        "no\x00thing",
+        "[" * 60_000 + '{"date": "2011-01-25',
+        "word " * 200_000,
+        "2011-01-25: \ud83d",
+    ]
     rules.change = lambda text, n: text if n % 2 else bad[n // 2 % len(bad)]
     results = run(task_manager, rules)
     told = results["config"]["tls_corpus"]
-    assert told["answers_without_events"] == MAP_CALLS / 2
+    assert told["answers_without_events"] == MAP_CALLS / 2 - 1  # half a character is a text like another
     assert told["map_unfinished_thinking"] == 1 and told["write_unfinished_thinking"] >= 1
     # where the write round gave nothing, the model's own note stands
     assert all(len(line) > 12 for text in answers_of(results) for line in text.splitlines())
@@ -115,17 +151,24 @@ def test_no_answer_stops_a_run(task_manager, rules, caplog):
 
 def test_a_model_that_finds_nothing_has_no_timeline_and_no_score(task_manager, rules, caplog):
     rules.change = lambda text, n: "none"
-    with caplog.at_level(logging.WARNING):
+    logger = logging.getLogger("lm_eval.models.tls_corpus")
+    logger.addHandler(caplog.handler)  # the harness may have set its loggers apart
+    try:
         results = run(task_manager, rules)
+    finally:
+        logger.removeHandler(caplog.handler)
     assert rules.n == MAP_CALLS and answers_of(results) == [""] * 8
     numbers = results["results"]["tls_crisis"]
     assert (numbers["date_f1,none"], numbers["parse_failures,none"]) == (0.0, 8)
-    assert caplog.text.count("its timelines are empty") == 4
+    warned = {record.getMessage() for record in caplog.records if record.levelname == "WARNING"}
+    assert sum("its timelines are empty" in message for message in warned) == 4
 
 
 def test_other_tasks_are_the_base_models_own(task_manager, rules):
     results = run(task_manager, rules, ["tls_crisis_closed_book", "summ_dialogsum"], limit=2)
-    assert rules.n == 4 and {request["max_tokens"] for request in rules.requests[:2]} == {8192}
+    samples = [sample for name in results["samples"] for sample in results["samples"][name]]
+    own = [json.loads(sample["arguments"][0][0].prompt)[0]["content"] for sample in samples]
+    assert sorted(own) == sorted(request["messages"][0]["content"] for request in rules.requests) and len(own) == 4
     assert answers_of(results, "tls_crisis_closed_book") == ["I don't know."] * 2
     assert "map" not in results["config"]["tls_corpus"]
 
@@ -142,6 +185,15 @@ def test_limit_and_the_harnesss_own_caches(task_manager, rules, tmp_path, monkey
     options["use_cache"] = None  # requests from the harness's cache, answers asked anew
     third = run(task_manager, rules, model_args={"sub_cache": False}, **options)
     assert rules.n == 2 * asked and answers_of(third) == answers_of(first)
+
+
+def test_topics_of_several_data_sets_are_kept_apart(task_manager, rules):
+    tasks = ["tls_crisis", "tls_timeline17", "tls_open"]
+    results = run(task_manager, rules, tasks)
+    assert results["config"]["tls_corpus"]["topics"] == len(steps_of(results)) > 4
+    alone = [answers_of(run(task_manager, rules, [task]), task) for task in tasks]
+    assert [answers_of(results, task) for task in tasks] == alone
+    assert all(text for answers in alone for text in answers)
 
 
 def test_a_real_checkpoint_with_its_chat_template(task_manager, tmp_path):

@@ -1,10 +1,10 @@
 """The questions of ``tls_corpus``, and what is read from their answers."""
 
 import datetime
-from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.hostile import HOSTILE
 from tests.rule_model import answer
 from tls_tasks.core.errors import InputError
@@ -131,8 +131,15 @@ def test_prompts_name_topic_day_and_numbers():
     assert "<notes>\n- Protests begin.\n</notes>" in entry and "at most 2 sentences, at most 60 words in all" in entry
 
 
+def test_the_readme_shows_the_questions_as_a_model_sees_them():
+    readme = (ROOT / "task_configs" / "timelines" / "README.md").read_text(encoding="utf-8")
+    sentences = "Tuesday, 2011-01-25\n- …\n- …\nWednesday, 2011-01-26\n- …\n"
+    assert corpus.map_prompt("egypt", sentences, 12) in readme
+    assert corpus.write_prompt("egypt", DAY, ["…", "…"], 1) in readme
+
+
 def test_the_rules_of_the_tests_are_few():
-    lines = (Path(__file__).parent.parent / "rule_model.py").read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / "tests" / "rule_model.py").read_text(encoding="utf-8").splitlines()
     assert len(lines) < 60
 
 

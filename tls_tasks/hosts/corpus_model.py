@@ -36,7 +36,7 @@ _NOT_IN_KEY = {"batch_size", "max_batch_size", "device", "num_concurrent", "max_
                "tensor_parallel_size", "data_parallel_size"}  # fmt: skip
 """Arguments that say how a model is run and not what it answers: a rerun may change them."""
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("lm_eval.models.tls_corpus")  # shown where and as the harness shows its own models
 
 
 class CorpusLM(LM):
@@ -185,7 +185,7 @@ class CorpusLM(LM):
             kept_now = f"the answers so far are in {asked.cache_db}: the same command asks the rest" if place else ""
             _log.error("%s: the base model stopped in the %s round; %s", _NAME, name, kept_now or "no answer is kept")
             raise
-        answers = {key: text if isinstance(text, str) else "" for key, text in zip(unique, found, strict=True)}
+        answers = {key: _readable(text) for key, text in zip(unique, found, strict=True)}
         for each, instance in questions:
             each.hear(name, instance, answers[key_of(instance)])
         self.totals[name] = {"questions": len(questions), "different": len(unique), "from_cache": kept}
@@ -210,8 +210,13 @@ class CorpusLM(LM):
             text = json.dumps(records, ensure_ascii=False, indent=1)
             name = f"{Path(self.sub_cache.cache_db).stem}-steps-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
             file = Path(self.sub_cache.cache_db).with_name(name)
-            file.write_text(text, encoding="utf-8", errors="replace")
+            file.write_text(text, encoding="utf-8")
             self.totals["steps"] = str(file)
+
+
+def _readable(answer: Any) -> str:
+    """An answer as text that can be shown to a model and written to a file: no half of a character pair."""
+    return answer.encode(errors="replace").decode() if isinstance(answer, str) else ""
 
 
 def _chunk_tokens(model: Any, name: str, given: Mapping[str, Any], chunk_tokens: Any) -> int:

@@ -22,7 +22,7 @@ _MARGIN = 32
 
 _SMALLEST_ROOM = 64
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("lm_eval.models.tls_corpus")  # shown where and as the harness shows its own models
 
 
 class Steps:

@@ -90,7 +90,7 @@ def make_tiny_model(
 
 
 class Server:
-    """An OpenAI-compatible chat endpoint that answers from a table: text in the prompt -> answer; or by a function."""
+    """An OpenAI-compatible endpoint for chats and completions: a table, text in the prompt -> answer, or a function."""
 
     def __init__(self, answer=None):
         self.answers: dict[str, str] = {}
@@ -101,9 +101,10 @@ class Server:
             def do_POST(self):
                 request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
                 outer.requests.append(request)
-                prompt = request["messages"][-1]["content"]
+                prompt = request["messages"][-1]["content"] if "messages" in request else request["prompt"]
                 found = answer(prompt) if answer else next(t for key, t in outer.answers.items() if key in prompt)
-                body = json.dumps({"choices": [{"index": 0, "message": {"role": "assistant", "content": found}}]})
+                message = {"role": "assistant", "content": found}
+                body = json.dumps({"choices": [{"index": 0, "message": message, "text": found}]})
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
                 self.end_headers()

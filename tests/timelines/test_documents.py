@@ -191,19 +191,23 @@ def test_the_answers_room_is_a_share_of_the_models_context(crisis, caplog, size,
     for form, expected in ((False, answer), (True, closed_book)):
         generation = {"max_gen_toks": 77}
         caplog.clear()
-        load_documents("tls_crisis", data=crisis, closed_book=form, model_args={"max_length": size}, generation=generation)
+        load_documents(
+            "tls_crisis", data=crisis, closed_book=form, model_args={"max_length": size}, generation=generation
+        )
         assert generation == {"max_gen_toks": expected}
         assert caplog.text.count(f"answers have {expected} tokens instead of 8192") == (expected < 8192)
 
 
 def test_without_a_known_context_the_answer_has_its_whole_room(crisis):
     generation = {"max_gen_toks": 77}
-    load_documents("tls_crisis", data=crisis, generation=generation, base_url="http://127.0.0.1/v1")
+    load_documents("tls_crisis", data=crisis, generation=generation, model_args={"base_url": "http://127.0.0.1/v1"})
     assert generation == {"max_gen_toks": 8192}
 
 
 def test_auto_fills_the_context_and_says_so_where_it_is_not_known(shared_data, caplog):
-    filled = load_documents("tls_crisis", data=shared_data / "crisis", context_budget="auto", max_length=32768)[0]
+    filled = load_documents(
+        "tls_crisis", data=shared_data / "crisis", context_budget="auto", model_args={"max_length": 32768}
+    )[0]
     # without a tokenizer three bytes are a token: 32768 - 8192 - 2048 tokens for the prompt
     assert 22528 * 3 - 2000 < len(filled["context"].encode()) < 22528 * 3
     caplog.clear()
@@ -216,13 +220,15 @@ def test_auto_fills_the_context_and_says_so_where_it_is_not_known(shared_data, c
 
 
 def test_more_than_the_model_holds_is_cut_with_one_warning(shared_data, caplog):
-    row = load_documents("tls_crisis", data=shared_data / "crisis", context_budget=400_000, max_length=32768)[0]
+    row = load_documents(
+        "tls_crisis", data=shared_data / "crisis", context_budget=400_000, model_args={"max_length": 32768}
+    )[0]
     assert caplog.text.count("the model's context is 32768 tokens: prompts show less of the articles than was") == 1
     assert len(row["context"].encode()) < 22528 * 3
 
 
 def test_a_context_that_holds_no_sentence_still_asks(crisis, caplog):
-    row = load_documents("tls_crisis", data=crisis, max_length=400)[0]
+    row = load_documents("tls_crisis", data=crisis, model_args={"max_length": 400})[0]
     assert "room for 2 dates, and prompts show less" in caplog.text
     assert (row["context"], row["n_asked"], row["context_truncated"]) == ("", 1, 3)
 

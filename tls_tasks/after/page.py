@@ -64,6 +64,7 @@ def _run_entry(scored: ScoredTask, progress: Progress | None) -> dict[str, Any]:
     documents = progress(samples, f"{scored.name} documents", len(samples)) if progress else samples
     return {
         "model": scored.model,
+        "effort": scored.effort,
         "file": scored.log.path.name,
         "edition": scored.edition,
         "values": without_nan(scored.metrics),

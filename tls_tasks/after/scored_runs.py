@@ -32,6 +32,8 @@ _STALE = (
 Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
 """Wraps items to show how far the work is: (items, what they are, how many)."""
 
+_CORPUS = "tls_corpus"
+
 
 @dataclass(frozen=True)
 class ScoredTask:
@@ -122,7 +124,21 @@ class ScoredTask:
         names = {part.partition("=")[0] for part in arguments.split(",")} if isinstance(arguments, str) else arguments
         # For a model that is named by none of these the harness makes up a name, another one each time.
         named = self.results.get("model_name") if {"pretrained", "model", "path", "engine"} & set(names) else None
-        return str(named or self.results.get("model_source") or self.run.folder.name)
+        source = str(self.results.get("model_source") or self.run.folder.name)
+        # A pipeline around a model is another system than the model.
+        return f"{named}+{_CORPUS}" if named and source == _CORPUS else str(named or source)
+
+    @property
+    def effort(self) -> str:
+        """What a run of ``tls_corpus`` asked its model; empty for other runs."""
+        told = (self.results.get("config") or {}).get(_CORPUS) or {}
+        names = {
+            "map_calls": "map calls",
+            "write_calls": "write calls",
+            "map_tokens_in": "tokens of articles read",
+            "events": "events found",
+        }
+        return ", ".join(f"{told[key]:,} {name}" for key, name in names.items() if isinstance(told.get(key), int))
 
     @property
     def disagreements(self) -> dict[str, tuple[float, float]]:

@@ -18,6 +18,7 @@ from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
 from tls_tasks.data.model_context import LONGEST_ANSWER, model_context, token_counter
 from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
+from tls_tasks.timelines.articles import remember
 from tls_tasks.timelines.background_summaries import read_events
 from tls_tasks.timelines.context import Budget, Context
 from tls_tasks.timelines.documents import Room, documents
@@ -103,7 +104,10 @@ def load_documents(
     phrases: Mapping[str, str] = DATA_SETS[name].settings.get("topics", {})
     contexts = None if closed_book else {topic.name: room.show(topic, phrases) for topic in loaded.documents}
     _say(name, room, (contexts or {}).values())
-    return documents(loaded.documents, loaded.edition, phrases, room, contexts)
+    rows = documents(loaded.documents, loaded.edition, phrases, room, contexts)
+    if not closed_book:
+        remember(rows, lambda: _load_topics(name, data, edition=loaded.edition).documents)
+    return rows
 
 
 def _budget(characters: int | str, tokens: int | str | None, tokenizer: object) -> Budget | None:

@@ -13,7 +13,8 @@ from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.task_files import group_files, task_files
 
-_MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")  # as on the Hugging Face hub
+# As on the Hugging Face hub; with what was built around it, if anything was.
+_MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(\+tls_corpus)?")
 
 _REFRESH = "run it again with --cache_requests refresh"
 _AGAIN = "run lm_eval again without changing its files"

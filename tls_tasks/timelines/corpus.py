@@ -1,0 +1,261 @@
+"""A timeline of a whole corpus by any model, in two rounds of questions: what ``lm_eval --model tls_corpus`` asks.
+
+Map: all articles of a topic, in chunks that the model's context holds, are searched for dated events. Rank: a date
+counts for as much as its events agree with one another. Write: each chosen date's entry is written from what was found
+about it. Everything here is a pure function; :mod:`tls_tasks.hosts.corpus_model` asks the questions.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from tls_tasks.core.json_text import strip_thinking
+from tls_tasks.text.centrality import centrality
+from tls_tasks.timelines.read import TimelinePolicy, parse_timeline
+from tls_tasks.timelines.topics import Article
+
+Cost = Callable[[str], int]
+"""A text -> its tokens."""
+
+MAP_STOPS = ("\nYou will read sentences from", "\n<sentences>")
+"""Where a model without chat training has answered and makes up a next question. No blank line: thinking has some."""
+
+WRITE_STOPS = ("\nThese notes about", "\n<notes>")
+
+_TOKENS_PER_EVENT = 40
+_SENTENCES_PER_EVENT = 5
+_LEAST_EVENTS = 3
+_WORDS_PER_SENTENCE = 30
+_MOST_NOTES = 12
+_CHARACTERS_PER_TOKEN = 20
+"""No honest token is longer on average; what is beyond comes of a model that ignores its limit."""
+
+_DAY_POLICY = TimelinePolicy(partial="drop", undated="drop")
+_LABEL = re.compile(
+    r"(?:[-*•]\s+)?(?:\**entry:\**\s*)?(?:\**(?:\d{4}-\d{2}-\d{2}|\d{1,2} [a-z]+ \d{4})\**\s*[:–—-]+\**\s*)?",
+    re.IGNORECASE,
+)
+"""What models put before an entry: a bullet, "Entry:", the date."""
+
+
+class Chunk(NamedTuple):
+    """What one question of the map round shows.
+
+    Attributes:
+        text: Day headings, and below each its sentences; ends in a newline.
+        n_sentences: How many sentences.
+    """
+
+    text: str
+    n_sentences: int
+
+
+class Event(NamedTuple):
+    """A dated event that a model found."""
+
+    day: datetime.date
+    text: str
+
+
+def make_chunks(articles: Iterable[Article], room: int, cost: Cost) -> list[Chunk]:
+    r"""All sentences in order of day, under day headings, in as few chunks as hold them.
+
+    Args:
+        articles: In any order; those of one day stay in the order given.
+        room: What a chunk may cost. A sentence that costs more by itself is cut.
+        cost: Of a line.
+
+    Example:
+        >>> articles = [Article("a", datetime.date(2011, 1, 25), "", ("Protests.", "Police."))]
+        >>> [chunk.text for chunk in make_chunks(articles, 40, len)]
+        ['Tuesday, 2011-01-25\n- Protests.\n', 'Tuesday, 2011-01-25\n- Police.\n']
+    """
+    chunks: list[Chunk] = []
+    lines: list[str] = []
+    n_sentences, left, shown = 0, room, None
+    for article in sorted(articles, key=lambda article: article.date):
+        heading = f"{article.date:%A}, {article.date.isoformat()}\n"
+        heading_cost = cost(heading)
+        for sentence in article.sentences:
+            line, line_cost = _fitting(" ".join(sentence.split()), room - heading_cost, cost)
+            total = line_cost + (heading_cost if article.date != shown else 0)
+            if total > left and lines:
+                chunks.append(Chunk("".join(lines), n_sentences))
+                lines, n_sentences, left, shown = [], 0, room, None
+                total = line_cost + heading_cost
+            lines += [line] if article.date == shown else [heading, line]
+            n_sentences, left, shown = n_sentences + 1, left - total, article.date
+    return [*chunks, Chunk("".join(lines), n_sentences)] if lines else chunks
+
+
+def _fitting(text: str, room: int, cost: Cost) -> tuple[str, int]:
+    """A text as a line that fits, cut in halves until it does."""
+    while (price := cost(line := f"- {text}\n")) > room and len(text) > 1:
+        text = text[: len(text) // 2]
+    return line, price
+
+
+def most_events(n_sentences: int, answer_tokens: int) -> int:
+    """How many events a question asks for: one for some sentences, and no more than the answer has room for.
+
+    Example:
+        >>> most_events(60, 1536), most_events(600, 1536), most_events(2, 1536), most_events(600, 10)
+        (12, 38, 3, 1)
+    """
+    return max(1, min(max(_LEAST_EVENTS, n_sentences // _SENTENCES_PER_EVENT), answer_tokens // _TOKENS_PER_EVENT))
+
+
+def map_prompt(topic: str, sentences: str, n_events: int) -> str:
+    """The question about one chunk.
+
+    Args:
+        topic: The topic in words.
+        sentences: A chunk's text.
+        n_events: The most events that an answer may name.
+    """
+    return (
+        f"You will read sentences from news articles about {topic}, grouped by the day on which they were "
+        "published.\n\n"
+        f"<sentences>\n{sentences}</sentences>\n\n"
+        f"List the events in these sentences that a timeline of {topic} could not do without: at most {n_events} "
+        f"{'event' if n_events == 1 else 'events'}.\n"
+        "- Give the day on which an event happened, not the day on which it was reported. Work out words such as "
+        '"yesterday", "on Friday" or "last week" from the day above the sentence.\n'
+        "- Leave out opinions, predictions, background, and events whose day the sentences do not tell.\n"
+        "- Mention an event once, even if several sentences report it.\n"
+        f"- Write one sentence of at most {_WORDS_PER_SENTENCE} words for each event. It must make sense on its own: "
+        "keep the names, places and numbers of the text.\n\n"
+        "Write one line for each event, the earliest first, and nothing else. If there is no such event, write: none\n"
+        "The form of a line is YYYY-MM-DD: what happened. For example:\n"
+        "2010-04-14: An ash cloud from the Eyjafjallajökull volcano closes most airports in northern Europe.\n\n"
+        "Events:"
+    )
+
+
+def read_events(answer: str, last_day: datetime.date, answer_tokens: int) -> list[Event]:
+    r"""The dated events of an answer; none if it holds none. No answer raises.
+
+    Args:
+        answer: The model's text, thinking and all.
+        last_day: Of the articles; what lies after it is a prediction and left out.
+        answer_tokens: The room that the answer had; what is far beyond it is not read.
+
+    Example:
+        >>> day = datetime.date(2011, 2, 11)
+        >>> read_events("<think>Let me see.</think>2011-01-25: Protests begin.\n2011-03: Elections.", day, 100)
+        [Event(day=datetime.date(2011, 1, 25), text='Protests begin.')]
+        >>> read_events("none", day, 100)
+        []
+    """
+    read = parse_timeline(_within(answer, answer_tokens), _DAY_POLICY).value
+    found = [Event(entry.date, " ".join(text.split())) for entry in read or () for text in entry.sentences]
+    return [event for event in found if event.text and event.day <= last_day]
+
+
+def _within(answer: str, tokens: int) -> str:
+    return strip_thinking(answer).text.strip()[: tokens * _CHARACTERS_PER_TOKEN]
+
+
+def by_day(events: Iterable[Event]) -> dict[datetime.date, list[str]]:
+    """The events' texts of each day, in the order found."""
+    days: dict[datetime.date, list[str]] = defaultdict(list)
+    for event in events:
+        days[event.day].append(event.text)
+    return dict(days)
+
+
+def rank_days(
+    found: Mapping[datetime.date, Sequence[str]], volume: Mapping[datetime.date, int], volume_weight: float = 0.0
+) -> dict[datetime.date, float]:
+    """The days, the most important first, with their scores.
+
+    A score is the sum of how central each of the day's events is among them, so that a day's events count for more the
+    more there are and the more they say the same; and ``volume_weight`` for each sentence published on that day. Of
+    equal days the one with more sentences comes first, then the earlier.
+
+    Example:
+        >>> day, next_day = datetime.date(2011, 1, 25), datetime.date(2011, 1, 26)
+        >>> ranked = rank_days({next_day: ["It rains."], day: ["Protests begin.", "Protests in Cairo."]}, {})
+        >>> list(ranked) == [day, next_day]
+        True
+    """
+    scores = {day: sum(centrality(texts)) + volume_weight * volume.get(day, 0) for day, texts in found.items()}
+    # Rounded: the last bits of two equal sums depend on the order of addition, and would decide instead of the volume.
+    order = sorted(scores, key=lambda day: (-round(scores[day], 9), -volume.get(day, 0), day))
+    return {day: scores[day] for day in order}
+
+
+def central_notes(texts: Sequence[str], room: int, cost: Cost) -> list[str]:
+    """The most central of a day's texts that fit, in the order found, none twice; the first is cut if it must be.
+
+    Example:
+        >>> central_notes(["It rains.", "Protests in Cairo.", "Cairo sees protests."], 45, len)
+        ['Protests in Cairo.', 'Cairo sees protests.']
+    """
+    distinct = list(dict.fromkeys(texts))
+    scores = centrality(distinct)
+    order = sorted(range(len(distinct)), key=lambda position: (-round(scores[position], 9), position))
+    chosen: dict[int, str] = {}
+    for position in order[:_MOST_NOTES]:
+        line, price = (f"- {distinct[position]}\n", cost(f"- {distinct[position]}\n"))
+        if not chosen:
+            line, price = _fitting(distinct[position], room, cost)
+        if price <= room:
+            room -= price
+            chosen[position] = line[2:-1]
+    return [chosen[position] for position in sorted(chosen)]
+
+
+def write_prompt(topic: str, day: datetime.date, notes: Iterable[str], n_sentences: int) -> str:
+    """The question about one date.
+
+    Args:
+        topic: The topic in words.
+        day: The date.
+        notes: What was found about it.
+        n_sentences: The most sentences that the entry may have.
+    """
+    words = f"{day.day} {day:%B} {day.year}"
+    listed = "".join(f"- {note}\n" for note in notes)
+    return (
+        f"These notes about {words} ({day.isoformat()}) were taken from news articles about {topic}. Some may be "
+        "wrong, or repeat each other.\n\n"
+        f"<notes>\n{listed}</notes>\n\n"
+        f"Write the entry for {words} in a timeline of {topic}: at most {n_sentences} "
+        f"{'sentence' if n_sentences == 1 else 'sentences'}, at most {_WORDS_PER_SENTENCE * n_sentences} words in "
+        "all.\n"
+        "- Begin with what most of the notes agree on. Use only what the notes say.\n"
+        "- Write in the present tense, like a news agency, without the date and without any introduction.\n\n"
+        "Entry:"
+    )
+
+
+def write_tokens(n_sentences: int) -> int:
+    """The room of an entry's answer.
+
+    Example:
+        >>> write_tokens(1), write_tokens(3)
+        (100, 220)
+    """
+    return 60 * n_sentences + 40
+
+
+def read_entry(answer: str, answer_tokens: int) -> str:
+    r"""The entry on one line, without thinking, introduction and date; empty if there is none.
+
+    Example:
+        >>> read_entry("<think>\n\n</think>\n\nHere is the entry:\n\n2011-01-25: Protests\nbegin.\n\nNotes", 100)
+        'Protests begin.'
+    """
+    paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", _within(answer, answer_tokens))]
+    paragraphs = [part for part in paragraphs if part]
+    if len(paragraphs) > 1 and paragraphs[0].endswith(":"):
+        del paragraphs[0]
+    if not paragraphs:
+        return ""
+    label = _LABEL.match(paragraphs[0])
+    return paragraphs[0][label.end() if label else 0 :]

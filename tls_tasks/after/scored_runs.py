@@ -99,7 +99,7 @@ class ScoredTask:
 
     @property
     def edition(self) -> str:
-        """Which data it ran on: ``local``, ``hub``, ``embedded``; ``unknown`` if the files don't say."""
+        """Which data it ran on: ``local``, ``fetched``, ``hub``, ``embedded``; ``unknown`` if the files don't say."""
         first = self.log.samples[0].doc if self.log.samples else {}
         return str(self.provenance.get("edition") or first.get("edition") or "unknown")
 

@@ -2,8 +2,9 @@
 
 1. ``--metadata '{"data": …}'``: what a user names must work.
 2. ``TLS_TASKS_DATA``: a folder with a folder a data set.
-3. The hub.
-4. The embedded edition: small, written by us, and not comparable with anything published. It says so.
+3. What ``tls-tasks fetch`` has put into the cache, or fetches now if it may (:mod:`tls_tasks.data.fetched`).
+4. The hub.
+5. The embedded edition: small, written by us, and not comparable with anything published. It says so.
 
 A family says how its documents are read (:class:`Reading`); where they are looked for is the same for all.
 """
@@ -23,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.data import hub
+from tls_tasks.data.fetched import PublicCopy, at_load
 
 if TYPE_CHECKING:
     from tls_tasks.data.catalogue import DataSet
@@ -30,7 +32,8 @@ if TYPE_CHECKING:
 DATA_VARIABLE = "TLS_TASKS_DATA"
 EMBEDDED = Path(__file__).parent / "embedded"
 
-_EDITIONS = ("local", "hub", "embedded")  # a folder or file of the user's, the hub, this package
+# a folder or file of the user's, the authors' public repositories, the hub, this package
+_EDITIONS = ("local", "fetched", "hub", "embedded")
 _HUB_ID = re.compile(r"([\w.-]+/[\w.-]+?)(?:@([\w./-]+))?")  # org/name or org/name@revision
 
 _log = logging.getLogger(__name__)
@@ -49,8 +52,8 @@ class Loaded(Generic[DocumentT]):
 
     Attributes:
         documents: In the order of the data; of timelines the topics, of reports the requests.
-        edition: ``local``, ``hub`` or ``embedded``.
-        origin: Folder, file, or hub repository with revision.
+        edition: ``local``, ``fetched``, ``hub`` or ``embedded``.
+        origin: Folder, file, or repositories with revision.
     """
 
     documents: tuple[DocumentT, ...]
@@ -81,6 +84,7 @@ class Reading(Generic[DocumentT]):
             DataError is a reason to look elsewhere.
         lacking: What is wanting in documents that were read, in words; empty if nothing is.
         place: What a user can name, for the message.
+        public: What ``tls-tasks fetch`` gets, if it has all that is needed.
     """
 
     wanted: DataSet
@@ -90,6 +94,7 @@ class Reading(Generic[DocumentT]):
     from_rows: Callable[[Iterable[tuple[str, Any]]], tuple[DocumentT, ...]] | None = None
     lacking: Callable[[Sequence[DocumentT]], str] = lambda documents: ""
     place: str = "neither a folder nor a file nor a hub data set org/name"
+    public: PublicCopy | None = None
 
 
 def distinct(name: str, documents: Sequence[DocumentT]) -> tuple[DocumentT, ...]:
@@ -124,7 +129,7 @@ def load(reading: Reading[DocumentT], data: str | Path | None, edition: str | No
     if edition is not None and found.edition != edition:
         raise DataError(f"{found.origin}: is the {found.edition} edition, but {edition} was asked for")
     if found.edition == "embedded":
-        _warn_embedded(reading.wanted)
+        _warn_embedded(reading)
     return found
 
 
@@ -167,14 +172,14 @@ def _from_user(reading: Reading[DocumentT], data: str | Path) -> Loaded[Document
 
 
 def _first(reading: Reading[DocumentT], edition: str | None) -> Loaded[DocumentT]:
-    steps = {"local": _from_environment, "hub": _from_hub, "embedded": _from_embedded}
+    steps = {"local": _from_environment, "fetched": _from_cache, "hub": _from_hub, "embedded": _from_embedded}
     reasons = []
     for name in _EDITIONS if edition is None else (edition,):
         found = steps[name](reading)
         if isinstance(found, Loaded):
             return found
         reasons.append(found)
-    raise DataError(f"{reading.wanted.name}: no data: {'; '.join(reasons)}. {_advice(reading.wanted)}")
+    raise DataError(f"{reading.wanted.name}: no data: {'; '.join(reasons)}. {_advice(reading)}")
 
 
 def _from_environment(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
@@ -189,6 +194,16 @@ def _from_environment(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
     found = read_place(reading, folder)
     lacking = reading.lacking(found.documents)
     return _passed_over(wanted, f"{folder} has {lacking}") if lacking else found
+
+
+def _from_cache(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
+    if reading.public is None:
+        return "there are no public files to fetch it from"
+    try:
+        folder = at_load(reading.public)
+    except DataError as error:
+        return _passed_over(reading.wanted, str(error))
+    return folder if isinstance(folder, str) else Loaded(reading.at(folder), "fetched", reading.public.origin)
 
 
 def _from_hub(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
@@ -210,21 +225,24 @@ def _passed_over(wanted: DataSet, reason: str) -> str:
     return reason
 
 
-def _warn_embedded(wanted: DataSet) -> None:
+def _warn_embedded(reading: Reading[DocumentT]) -> None:
     """Once a process and data set: a group loads the same one twice, with articles and closed-book."""
-    if wanted.name in _warned:
+    name = reading.wanted.name
+    if name in _warned:
         return
-    _warned.add(wanted.name)
+    _warned.add(name)
     warnings.warn(
-        f"{wanted.name} runs on the EMBEDDED EDITION: a few texts written for tls-tasks, good for trying things out. "
-        f"Its numbers must not be compared with published ones and can't be submitted. {_advice(wanted)}",
+        f"{name} runs on the EMBEDDED EDITION: a few texts written for tls-tasks, good for trying things out. "
+        f"Its numbers must not be compared with published ones and can't be submitted. {_advice(reading)}",
         EmbeddedEditionWarning,
         stacklevel=2,
     )
 
 
-def _advice(wanted: DataSet) -> str:
+def _advice(reading: Reading[DocumentT]) -> str:
+    wanted = reading.wanted
+    command = f"tls-tasks fetch {wanted.name}; or " if reading.public else ""
     return (
-        f"For the real {wanted.title}: {wanted.obtain}, then set {DATA_VARIABLE}=<folder with {wanted.folders[0]} in "
-        f'it> or pass --metadata \'{{"data": "<folder>"}}\'.'
+        f"For the real {wanted.title}: {command}{wanted.obtain}, then set {DATA_VARIABLE}=<folder with "
+        f'{wanted.folders[0]} in it> or pass --metadata \'{{"data": "<folder>"}}\'.'
     )

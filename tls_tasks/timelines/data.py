@@ -21,12 +21,16 @@ from tls_tasks.timelines.context import Budget, token_budget
 from tls_tasks.timelines.documents import documents
 from tls_tasks.timelines.news_tls import read_data_set
 from tls_tasks.timelines.parquet import read_parquet, row_topic
+from tls_tasks.timelines.public_files import public_copies
 from tls_tasks.timelines.topics import Topic
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of article text in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
 
 DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+
+PUBLIC = public_copies(DATA_SETS)
+"""What ``tls-tasks fetch`` gets, by name."""
 
 
 def load_documents(
@@ -53,7 +57,8 @@ def load_documents(
         data: Where the data is; no other source is tried then. A news-tls folder of this data set, a folder with such a
             folder in it (called ``name``, or as news-tls calls it), Parquet made by ``tls-tasks prepare`` (file or
             folder), or a hub data set ``org/name`` or ``org/name@revision`` that holds such Parquet.
-        edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
+        edition: ``local``, ``fetched``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first
+            that has it.
         context_budget: Characters of article text in a prompt. Not used with ``context_tokens``.
         context_tokens: Tokens of article text in a prompt.
         tokenizer: Hugging Face tokenizer that counts ``context_tokens``; without it the model's own (``pretrained`` of
@@ -113,6 +118,9 @@ def read_local(wanted: DataSet, place: Path) -> Loaded[Topic]:
 
 
 def _reading(wanted: DataSet, need_articles: bool) -> Reading[Topic]:
+    public = PUBLIC.get(wanted.name)
+    if need_articles and public is not None and not public.has_articles:
+        public = None
     return Reading(
         wanted,
         DATA_SETS.values(),
@@ -120,6 +128,7 @@ def _reading(wanted: DataSet, need_articles: bool) -> Reading[Topic]:
         published=partial(_published, wanted, need_articles),
         from_rows=lambda rows: tuple(row_topic(wanted.name, row, where) for where, row in rows),
         lacking=_lacking_articles if need_articles else lambda topics: "",
+        public=public,
     )
 
 

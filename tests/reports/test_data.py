@@ -129,6 +129,7 @@ def test_the_embedded_edition_warns_and_says_what_it_is():
     provenance = {}
     with pytest.warns(EmbeddedEditionWarning, match="report_generation runs on the EMBEDDED EDITION"):
         docs = load_documents(NAME, provenance=provenance, version=1.0, pretrained="x")
+    assert len(provenance.pop("fingerprint")) == 64
     assert provenance == {"edition": "embedded", "origin": str(EMBEDDED / NAME)}
     assert {(doc["edition"], doc["judge"], doc["documents_left_out"]) for doc in docs} == {("embedded", '"none"', 0)}
     assert [len(json.loads(doc["documents"])) for doc in docs] == [22] * 6
@@ -141,7 +142,8 @@ def test_the_folder_of_the_environment_is_found(tmp_path, monkeypatch, name):
     for options in ({}, {"data": tmp_path}):
         provenance = {}
         load_documents(NAME, provenance=provenance, **options)
-        assert provenance == {"edition": "local", "origin": str(tmp_path / name)}
+        assert len(provenance.pop("fingerprint")) == 64
+        assert provenance == {"edition": "local", "origin": str(tmp_path / name), "data": "unknown data"}
 
 
 @pytest.mark.filterwarnings("ignore")

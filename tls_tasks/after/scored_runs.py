@@ -104,6 +104,12 @@ class ScoredTask:
         return str(self.provenance.get("edition") or first.get("edition") or "unknown")
 
     @property
+    def data(self) -> str:
+        """What it ran on, in words: the edition, and before it what its data is called, if not as the task is."""
+        called = self.provenance.get("data")
+        return f"{called}, {self.edition} edition" if called else f"{self.edition} edition"
+
+    @property
     def model(self) -> str:
         """The model's name in the results file; else the name of the folder."""
         arguments = (self.results.get("config") or {}).get("model_args") or {}

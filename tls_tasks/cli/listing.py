@@ -57,9 +57,9 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def data_sets() -> dict[str, DataSet]:
-    """All families' data sets by name."""
+    """All families' data sets by name, a user's own among them."""
     modules = [importlib.import_module(f"tls_tasks.{family}.data") for family in FAMILIES]
-    return {name: data_set for module in modules for name, data_set in module.DATA_SETS.items()}
+    return {name: data_set for module in modules for name, data_set in module.ALL_SETS.items()}
 
 
 def _listing() -> dict[str, list[dict[str, Any]]]:
@@ -115,7 +115,7 @@ def _data(task: TaskFile, data_set: DataSet) -> dict[str, str]:
     data = f"local {folder}" if folder else "fetched" if fetched else "hub" if cached else "embedded"
     command = f"tls-tasks fetch {data_set.name}"
     return {
-        "data": data,
+        "data": "yours" if data_set.own else data,
         "fetch": "no public copy" if public is None else "fetched" if fetched else command,
         "hub": hub,
         "obtain": data_set.obtain if public is None else f"{command}; or {data_set.obtain}",

@@ -11,6 +11,9 @@ A family says how its documents are read (:class:`Reading`); where they are look
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
+import json
 import logging
 import os
 import re
@@ -22,7 +25,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from tls_tasks.core.errors import DataError, OptionError
+from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data import hub
 from tls_tasks.data.fetched import PublicCopy, at_load
 
@@ -35,6 +38,8 @@ EMBEDDED = Path(__file__).parent / "embedded"
 # a folder or file of the user's, the authors' public repositories, the hub, this package
 _EDITIONS = ("local", "fetched", "hub", "embedded")
 _HUB_ID = re.compile(r"([\w.-]+/[\w.-]+?)(?:@([\w./-]+))?")  # org/name or org/name@revision
+
+_UNKNOWN, _OWN = "unknown data", "own data"
 
 _log = logging.getLogger(__name__)
 _warned: set[str] = set()
@@ -54,16 +59,45 @@ class Loaded(Generic[DocumentT]):
         documents: In the order of the data; of timelines the topics, of reports the requests.
         edition: ``local``, ``fetched``, ``hub`` or ``embedded``.
         origin: Folder, file, or repositories with revision.
+        data: What the data is called, where that is not the name of the task: ``unknown data``, ``own data``.
     """
 
     documents: tuple[DocumentT, ...]
     edition: str
     origin: str
+    data: str = ""
 
-    def note(self, provenance: MutableMapping[str, str] | None) -> None:
-        """Write edition and origin into a task's metadata, so that they stand in the results file."""
-        if provenance is not None:
-            provenance.update(edition=self.edition, origin=self.origin)
+    @property
+    def fingerprint(self) -> str:
+        """A hash of what the documents say, whatever files they came in: ids, inputs and references, in order."""
+        digest = hashlib.sha256()
+        for document in self.documents:
+            # Reports are read as rows, which hold what the budget shows of the documents.
+            plain = document if isinstance(document, dict) else dataclasses.asdict(document)  # type: ignore[call-overload]
+            kept = {key: value for key, value in plain.items() if not key.startswith("documents")}
+            digest.update(json.dumps(kept, sort_keys=True, default=str).encode() + b"\n")
+        return digest.hexdigest()
+
+    def note(self, provenance: MutableMapping[str, str] | None, name: object = None) -> None:
+        """Write where the data is from and what it is into a task's metadata, so that they stand in the results file.
+
+        Args:
+            provenance: That part of the metadata.
+            name: What the user calls data of their own.
+
+        Raises:
+            InputError: If the name is no text.
+        """
+        if provenance is None:
+            return
+        provenance.update(edition=self.edition, origin=self.origin, fingerprint=self.fingerprint)
+        if self.data:
+            if self.data == _OWN and name is not None:
+                if not isinstance(name, str) or not name.strip():
+                    raise InputError("name", None, repr(name), "what the results are to call your data")
+                provenance["data"] = name
+            else:
+                provenance["data"] = self.data
 
 
 Published = tuple[tuple[DocumentT, ...], str]
@@ -125,11 +159,23 @@ def load(reading: Reading[DocumentT], data: str | Path | None, edition: str | No
     """
     if edition is not None and edition not in _EDITIONS:
         raise OptionError.unknown("edition", edition, _EDITIONS)
+    if reading.wanted.own and data is None:
+        raise DataError(
+            f'{reading.wanted.name}: runs on data of yours: --metadata \'{{"data": "PLACE", "name": "ours"}}\'; '
+            f"{reading.wanted.obtain}"
+        )
     found = _first(reading, edition) if data is None else _from_user(reading, data)
     if edition is not None and found.edition != edition:
         raise DataError(f"{found.origin}: is the {found.edition} edition, but {edition} was asked for")
+    if reading.wanted.own:
+        return dataclasses.replace(found, data=_OWN)
     if found.edition == "embedded":
         _warn_embedded(reading)
+    # What comes from the pinned places is the data set; of what a user brings, only its content can tell.
+    brought = found.edition == "local" or (data is not None and found.edition == "hub")
+    if brought and found.fingerprint not in reading.wanted.fingerprints.values():
+        _warn_unknown(reading.wanted, found.origin)
+        return dataclasses.replace(found, data=_UNKNOWN)
     return found
 
 
@@ -144,7 +190,7 @@ def read_place(reading: Reading[DocumentT], place: Path) -> Loaded[DocumentT]:
     folder = own_folder(wanted, place) or place
     name = folder.resolve().name
     owner = next((entry.name for entry in reading.known if name in (entry.name, *entry.folders)), wanted.name)
-    if owner != wanted.name:
+    if owner != wanted.name and not wanted.own:
         raise DataError(f"{folder}: this folder is named like {owner}, not {wanted.name}")
     # What lies in this package is embedded however it is named, so that nothing passes it off as the real data.
     edition = "embedded" if EMBEDDED in folder.resolve().parents else "local"
@@ -223,6 +269,19 @@ def _passed_over(wanted: DataSet, reason: str) -> str:
     """The reason why a source that might have had the data is passed over, which is logged too."""
     _log.warning("%s: trying the next source: %s", wanted.name, reason)
     return reason
+
+
+def _warn_unknown(wanted: DataSet, origin: str) -> None:
+    """Once a process and place."""
+    if (key := f"{wanted.name} {origin}") in _warned:
+        return
+    _warned.add(key)
+    own = f"{wanted.name.partition('_')[0]}_custom"
+    _log.warning(
+        '%s: unknown data: %s is not what this release knows as %s; results and page say "unknown data". If it is data '
+        'of your own, run %s with --metadata \'{"data": "%s", "name": "ours"}\'',
+        wanted.name, origin, wanted.title, own, origin,
+    )  # fmt: skip
 
 
 def _warn_embedded(reading: Reading[DocumentT]) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
-from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
+from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
 from tls_tasks.evidence.data_rows import EvidenceDocument, read_rows
 from tls_tasks.evidence.files import rows_at, schema_at
@@ -24,7 +24,10 @@ from tls_tasks.evidence.types import EvidenceSchema
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of a document in a prompt, some 6,000 tokens of English; journals and case reports are shorter."""
 
-DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+"""The data sets, and the name under which a user's own runs."""
+
+DATA_SETS = public_sets(ALL_SETS)
 
 _OWN = "which the task's YAML reports; for other attributes copy the YAML and name them in its metric_list"
 
@@ -82,10 +85,10 @@ def load_documents(
     if schema is not None:
         other = read_schema(schema) if isinstance(schema, Mapping) else schema_at(Path(schema).expanduser())
     loaded = _load_evidence(name, data, edition, other)
-    own = other or schema_of(DATA_SETS[name])
+    own = other or schema_of(ALL_SETS[name])
     if accuracies is not None and sorted(accuracies) != sorted(own.accuracy_names):
         raise InputError("schema", None, f"accuracies {own.accuracy_names}", f"{list(accuracies)}, {_OWN}")
-    loaded.note(provenance)
+    loaded.note(provenance, ignored.get("name"))
     return [
         {
             "doc_id": document.id,
@@ -104,7 +107,7 @@ def _load_evidence(
     name: str, data: str | Path | None = None, edition: str | None = None, schema: EvidenceSchema | None = None
 ) -> Loaded[EvidenceDocument]:
     """The documents of a data set from the first source that has it; another schema needs data that follows it."""
-    wanted = find_data_set(DATA_SETS, name)
+    wanted = find_data_set(ALL_SETS, name)
     if schema is not None and data is None:
         raise InputError("schema", None, schema.name, "data of that schema in the option data")
     return load(_reading(wanted, schema or schema_of(wanted)), data, edition)
@@ -116,7 +119,7 @@ def read_local(name: str, place: Path, schema: EvidenceSchema) -> Loaded[Evidenc
     Raises:
         DataError: If there is nothing of this data set, or a file is broken.
     """
-    return read_place(_reading(DATA_SETS[name], schema), place)
+    return read_place(_reading(ALL_SETS[name], schema), place)
 
 
 def schema_of(wanted: DataSet) -> EvidenceSchema:
@@ -144,7 +147,7 @@ def prompt(doc: Mapping[str, Any]) -> str:
         <BLANKLINE>
         JSON:
     """
-    wanted, schema = find_data_set(DATA_SETS, doc["data_set"]), read_schema(json.loads(doc["schema"]))
+    wanted, schema = find_data_set(ALL_SETS, doc["data_set"]), read_schema(json.loads(doc["schema"]))
     general = f"List what the document above says of: {', '.join(schema.domains)}."
     instruction = wanted.settings["instruction"] if schema == schema_of(wanted) else general
     keys = "\n".join(_key_lines(schema))

@@ -9,7 +9,7 @@ from typing import Any
 
 from tls_tasks.core.score import Result, Score, Unit, mean, total
 from tls_tasks.core.task import Task
-from tls_tasks.evidence.data import DATA_SETS, load_documents, prompt, schema_of
+from tls_tasks.evidence.data import ALL_SETS, load_documents, prompt, schema_of
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.schema import read_schema
 from tls_tasks.evidence.score import accuracy_result, results
@@ -93,5 +93,5 @@ TASKS = {
         _picture,
         table_of=_table_of,
     )
-    for name, data_set in DATA_SETS.items()
+    for name, data_set in ALL_SETS.items()
 }

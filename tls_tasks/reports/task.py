@@ -18,7 +18,7 @@ from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.prf import f_beta
 from tls_tasks.core.score import Score, mean, total
 from tls_tasks.core.task import Doc, Task
-from tls_tasks.reports.data import DATA_SETS, load_documents, prompt
+from tls_tasks.reports.data import ALL_SETS, load_documents, prompt
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges import Recorded
 from tls_tasks.reports.judges.choose import check_judge, make_judge
@@ -237,5 +237,5 @@ def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) 
 
 TASKS = {
     name: Task(name, "reports", _RESULTS, _load, prompt, _target, _unit, _explain, _picture, judge=_judge_answers)
-    for name in DATA_SETS
+    for name in ALL_SETS
 }

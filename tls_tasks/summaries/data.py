@@ -18,14 +18,17 @@ from typing import Any
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
-from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
+from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import Rows, file_rows, split_files, text_lines
 from tls_tasks.data.order import Loaded, Published, Reading, distinct, load
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of a document in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
 
-DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+"""The data sets, and the name under which a user's own runs."""
+
+DATA_SETS = public_sets(ALL_SETS)
 
 TEXT_FIELDS = ("text", "document", "dialogue", "transcript", "source", "report", "input")
 """Fields that may hold the document; the first one present is read."""
@@ -101,13 +104,13 @@ def load_documents(
     """
     budget = check_whole_number("context_budget", context_budget)
     loaded = _load_summaries(name, data, edition)
-    loaded.note(provenance)
+    loaded.note(provenance, ignored.get("name"))
     return [_row(name, document, loaded.edition, budget) for document in loaded.documents]
 
 
 def _load_summaries(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[_Document]:
     """The documents of a data set from the first source that has it."""
-    return load(_reading(find_data_set(DATA_SETS, name)), data, edition)
+    return load(_reading(find_data_set(ALL_SETS, name)), data, edition)
 
 
 def prompt(doc: Mapping[str, Any]) -> str:
@@ -125,7 +128,7 @@ def prompt(doc: Mapping[str, Any]) -> str:
         Summary:
     """
     query = f"Query: {doc['query']}\n" if doc["query"] else ""
-    instruction = f"{DATA_SETS[doc['data_set']].settings['instruction']} Write the summary and nothing else."
+    instruction = f"{ALL_SETS[doc['data_set']].settings['instruction']} Write the summary and nothing else."
     return f"<document>\n{doc['text']}\n</document>\n\n{query}{instruction}\n\nSummary:"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from tls_tasks.core.json_text import strip_thinking
 from tls_tasks.core.score import Score, mean, total
 from tls_tasks.core.task import Task
-from tls_tasks.summaries.data import DATA_SETS, load_documents, prompt
+from tls_tasks.summaries.data import ALL_SETS, load_documents, prompt
 from tls_tasks.summaries.rouge_l import results, rouge_l
 from tls_tasks.text.lcs import union_lcs
 from tls_tasks.text.marks import mark_positions
@@ -70,5 +70,5 @@ def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) 
 
 TASKS = {
     name: Task(name, "summaries", _RESULTS, load_documents, prompt, _target, _unit, _explain, _picture)
-    for name in DATA_SETS
+    for name in ALL_SETS
 }

@@ -14,12 +14,14 @@ from typing import Any
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
-from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
+from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
+from tls_tasks.data.files import file_rows
 from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
 from tls_tasks.timelines.background_summaries import read_events
 from tls_tasks.timelines.context import Budget, token_budget
 from tls_tasks.timelines.documents import documents
 from tls_tasks.timelines.news_tls import read_data_set
+from tls_tasks.timelines.own_rows import distinct_topics, read_row
 from tls_tasks.timelines.parquet import read_parquet, row_topic
 from tls_tasks.timelines.public_files import public_copies
 from tls_tasks.timelines.topics import Topic
@@ -27,7 +29,10 @@ from tls_tasks.timelines.topics import Topic
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of article text in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
 
-DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+"""The data sets, and the name under which a user's own runs."""
+
+DATA_SETS = public_sets(ALL_SETS)
 
 PUBLIC = public_copies(DATA_SETS)
 """What ``tls-tasks fetch`` gets, by name."""
@@ -85,7 +90,7 @@ def load_documents(
     """
     budget = None if closed_book else _budget(context_budget, context_tokens, tokenizer or ignored.get("pretrained"))
     loaded = _load_topics(name, data, need_articles=not closed_book, edition=edition)
-    loaded.note(provenance)
+    loaded.note(provenance, ignored.get("name"))
     return documents(loaded.documents, loaded.edition, budget)
 
 
@@ -101,7 +106,7 @@ def _load_topics(
     name: str, data: str | Path | None = None, need_articles: bool = True, edition: str | None = None
 ) -> Loaded[Topic]:
     """The topics of a data set from the first source that has it; with articles, if they are needed."""
-    return load(_reading(find_data_set(DATA_SETS, name), need_articles), data, edition)
+    return load(_reading(find_data_set(ALL_SETS, name), need_articles), data, edition)
 
 
 def read_local(wanted: DataSet, place: Path) -> Loaded[Topic]:
@@ -133,6 +138,8 @@ def _reading(wanted: DataSet, need_articles: bool) -> Reading[Topic]:
 
 
 def _read_at(wanted: DataSet, place: Path, articles: bool) -> tuple[Topic, ...]:
+    if place.is_file() and place.suffix != ".parquet":
+        return distinct_topics(place, [read_row(wanted.name, row, where, articles) for where, row in file_rows(place)])
     files = [place] if place.is_file() else sorted([*place.glob("*.parquet"), *place.glob("data/*.parquet")])
     return read_parquet(wanted.name, files, articles=articles) if files else read_data_set(place, articles=articles)
 

@@ -18,7 +18,7 @@ from typing import Any
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
-from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
+from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import file_rows, split_files
 from tls_tasks.data.order import Loaded, Published, Reading, distinct, load
 from tls_tasks.trees.compliance import slips
@@ -32,7 +32,10 @@ DEFAULT_CONTEXT_BUDGET = 24_000
 SCHEMAS_FILE = "schemas.json"
 """The file beside the rows with the schemas that rows may name: an object, name -> schema."""
 
-DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+"""The data sets, and the name under which a user's own runs."""
+
+DATA_SETS = public_sets(ALL_SETS)
 
 _TEXT_FIELDS = ("text", "document", "input")
 """Fields that hold the document; the first that a row has is read."""
@@ -105,7 +108,7 @@ def load_documents(
     """
     budget = check_whole_number("context_budget", context_budget)
     loaded = _load_trees(name, data, edition)
-    loaded.note(provenance)
+    loaded.note(provenance, ignored.get("name"))
     return [_row(name, document, loaded.edition, budget) for document in loaded.documents]
 
 
@@ -124,7 +127,7 @@ def _load_trees(name: str, data: str | Path | None = None, edition: str | None =
         DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
         OptionError: If there is no such data set or edition.
     """
-    return load(_reading(find_data_set(DATA_SETS, name)), data, edition)
+    return load(_reading(find_data_set(ALL_SETS, name)), data, edition)
 
 
 def prompt(doc: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tls_tasks.core.score import Score, mean, ratio, total
 from tls_tasks.core.task import Task
-from tls_tasks.trees.data import DATA_SETS, load_documents, prompt
+from tls_tasks.trees.data import ALL_SETS, load_documents, prompt
 from tls_tasks.trees.found import KINDS
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
 from tls_tasks.trees.score import node_results, rate_results
@@ -71,5 +71,5 @@ def _first_answers(tree: Any) -> Any:
 
 
 TASKS = {
-    name: Task(name, "trees", _RESULTS, load_documents, prompt, _target, _unit, _explain, picture) for name in DATA_SETS
+    name: Task(name, "trees", _RESULTS, load_documents, prompt, _target, _unit, _explain, picture) for name in ALL_SETS
 }

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from tls_tasks.timelines.types import Timeline
 
-pytest_plugins = ["tests.browser", "tests.data_parts", "tests.harness_parts"]
+pytest_plugins = ["tests.browser", "tests.data_parts", "tests.harness_parts", "tests.mirror"]
 
 ROOT = Path(__file__).parent.parent
 ORACLES = Path(__file__).parent / "oracles"
@@ -30,6 +30,8 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 # Caches of the run's own: a module or data set that an earlier version left behind must not answer for this one.
 _CACHE = tempfile.TemporaryDirectory(prefix="tls-tasks-hf-")
 os.environ["HF_HOME"] = _CACHE.name
+os.environ["TLS_TASKS_CACHE"] = f"{_CACHE.name}/tls-tasks"
+os.environ.pop("TLS_TASKS_FETCH", None)
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 # One thread for each process, set before numpy or torch is imported: the workers of pytest-xdist use all cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

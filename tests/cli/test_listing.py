@@ -31,7 +31,8 @@ def test_everything_is_there_with_its_version(capsys):
 def test_the_state_of_the_data(capsys, monkeypatch, tmp_path):
     monkeypatch.delenv("TLS_TASKS_DATA", raising=False)
     states = {row["name"]: row["data"] for row in json.loads(listed(capsys, "--json"))["tasks"]}
-    assert set(states.values()) == {"embedded"}, "no hub here, no local data"
+    assert {name for name, state in states.items() if state == "yours"} == {n for n in states if "_custom" in n}
+    assert set(states.values()) == {"embedded", "yours"}, "no hub here, no local data"
     (tmp_path / "crisis").mkdir()
     monkeypatch.setenv("TLS_TASKS_DATA", str(tmp_path))
     states = {row["name"]: row["data"] for row in json.loads(listed(capsys, "--json"))["tasks"]}

@@ -141,7 +141,8 @@ def test_the_folder_of_the_environment_is_found(tmp_path, monkeypatch, name):
     for options in ({}, {"data": tmp_path}):
         provenance = {}
         load_documents(NAME, provenance=provenance, **options)
-        assert provenance == {"edition": "local", "origin": str(tmp_path / name)}
+        assert len(provenance.pop("fingerprint")) == 64
+        assert provenance == {"edition": "local", "origin": str(tmp_path / name), "data": "unknown data"}
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -417,7 +417,8 @@ def test_task_cuts_to_the_budget_and_tells_where_the_data_is_from(tmp_path):
         "edition": "local",
     }
     assert task[1]["text_truncated"] == 0 and json.loads(task[1]["references"]) == ["é", "è"]
-    assert provenance == {"edition": "local", "origin": str(file)}
+    assert len(provenance.pop("fingerprint")) == 64
+    assert provenance == {"edition": "local", "origin": str(file), "data": "unknown data"}
 
 
 @pytest.mark.parametrize("budget", [0, -1, 2.5, True, "6"])

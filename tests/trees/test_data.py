@@ -280,7 +280,8 @@ def test_task_cuts_to_the_budget_and_tells_where_the_data_is_from(tmp_path):
         "reference": EXPECTED.reference,
         "edition": "local",
     }
-    assert provenance == {"edition": "local", "origin": str(file)}
+    assert len(provenance.pop("fingerprint")) == 64
+    assert provenance == {"edition": "local", "origin": str(file), "data": "unknown data"}
 
 
 @pytest.mark.parametrize("budget", [0, -1, 2.5, True, "6"])

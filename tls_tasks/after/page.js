@@ -63,7 +63,7 @@ function runsOf(task, at) {
     return el("th", { scope: "col", class: "number", "aria-sort": sorted }, button);
   });
   const rows = runs.map((run) => el("tr", {},
-    el("th", { scope: "row" }, run.model, el("div", { class: "soft small" }, `${run.documents.length} documents, ${run.edition} edition`),
+    el("th", { scope: "row" }, run.model, el("div", { class: "soft small" }, `${run.documents.length} documents, ${run.data}`),
       run.effort ? el("div", { class: "soft small" }, run.effort) : null),
     ...shown.map((metric) => el("td", { class: "number" }, number(run.values[metric.key]), interval(run, metric.key)))));
   const problems = task.runs.flatMap((run) => run.problems).map((problem) => el("li", {}, problem));

@@ -113,9 +113,15 @@ class ScoredTask:
 
     @property
     def edition(self) -> str:
-        """Which data it ran on: ``local``, ``hub``, ``embedded``; ``unknown`` if the files don't say."""
+        """Which data it ran on: ``local``, ``fetched``, ``hub``, ``embedded``; ``unknown`` if the files don't say."""
         first = self.log.samples[0].doc if self.log.samples else {}
         return str(self.provenance.get("edition") or first.get("edition") or "unknown")
+
+    @property
+    def data(self) -> str:
+        """What it ran on, in words: the edition, and before it what its data is called, if not as the task is."""
+        called = self.provenance.get("data")
+        return f"{called}, {self.edition} edition" if called else f"{self.edition} edition"
 
     @property
     def model(self) -> str:

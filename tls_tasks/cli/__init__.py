@@ -21,6 +21,7 @@ from tls_tasks.core.errors import TlsTasksError
 COMMAND_MODULES = (
     "doctor",
     "listing",
+    "fetch",
     "prepare",
     "evidence",
     "trees",

@@ -30,9 +30,10 @@ def _run(args: argparse.Namespace) -> int:
 
     The data on this machine is one of:
       local     a folder below TLS_TASKS_DATA
+      fetched   in the cache of tls-tasks fetch
       hub       the data set on the hub, completely in the cache
       embedded  a few documents written for tls-tasks, for trying things out; with a network, the hub comes first
-    The order is --metadata '{"data": …}', TLS_TASKS_DATA, the hub, the embedded edition.
+    The order is --metadata '{"data": …}', TLS_TASKS_DATA, what was fetched, the hub, the embedded edition.
 
     Examples:
       tls-tasks list
@@ -44,7 +45,7 @@ def _run(args: argparse.Namespace) -> int:
         write_json(Path("-"), listed)
         return 0
     for title, keys in (
-        ("task", ("version", "data", "hub")),
+        ("task", ("version", "data", "fetch", "hub")),
         ("group", ("version", "members")),
         ("metric", ("version", "family", "keys")),
     ):
@@ -55,16 +56,16 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _data_sets() -> dict[str, DataSet]:
-    """All families' data sets by name."""
+def data_sets() -> dict[str, DataSet]:
+    """All families' data sets by name, a user's own among them."""
     modules = [importlib.import_module(f"tls_tasks.{family}.data") for family in FAMILIES]
-    return {name: data_set for module in modules for name, data_set in module.DATA_SETS.items()}
+    return {name: data_set for module in modules for name, data_set in module.ALL_SETS.items()}
 
 
 def _listing() -> dict[str, list[dict[str, Any]]]:
     from tls_tasks.after.task_files import group_files, task_files
 
-    known = _data_sets()
+    known = data_sets()
     return {
         "tasks": [
             {
@@ -97,6 +98,7 @@ def _data(task: TaskFile, data_set: DataSet) -> dict[str, str]:
     """Where a task's data is, in the order in which the task looks, without loading any of it."""
     from tls_tasks.data.hub import is_cached
     from tls_tasks.data.order import DATA_VARIABLE, own_folder
+    from tls_tasks.timelines.data import PUBLIC
 
     # The hub's timelines come without articles, so that only closed-book tasks can use them.
     lacks_articles = task.family == "timelines" and not task.name.endswith(_CLOSED_BOOK)
@@ -106,8 +108,18 @@ def _data(task: TaskFile, data_set: DataSet) -> dict[str, str]:
         hub = source.origin + ("" if cached else " (not in the cache)")
     root = os.environ.get(DATA_VARIABLE)
     folder = own_folder(data_set, Path(root).expanduser()) if root else None
-    data = f"local {folder}" if folder else "hub" if cached else "embedded"
-    return {"data": data, "hub": hub, "obtain": data_set.obtain}
+    public = PUBLIC.get(data_set.name)
+    if lacks_articles and public is not None and not public.has_articles:
+        public = None
+    fetched = public is not None and public.is_there
+    data = f"local {folder}" if folder else "fetched" if fetched else "hub" if cached else "embedded"
+    command = f"tls-tasks fetch {data_set.name}"
+    return {
+        "data": "yours" if data_set.own else data,
+        "fetch": "no public copy" if public is None else "fetched" if fetched else command,
+        "hub": hub,
+        "obtain": data_set.obtain if public is None else f"{command}; or {data_set.obtain}",
+    }
 
 
 def _cell(value: Any) -> str:

@@ -105,7 +105,7 @@ def _run_logs(args: argparse.Namespace) -> int:
 
 def _text(scored: ScoredTask, intervals: Intervals) -> str:
     head = (
-        f"{scored.name} (version {scored.version:g}, {scored.edition} edition), "
+        f"{scored.name} (version {scored.version:g}, {scored.data}), "
         f"{count(len(scored.ids), 'document')}, {scored.model}: {scored.log.path.name}"
     )
     values = scored.metrics

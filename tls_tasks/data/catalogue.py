@@ -51,6 +51,8 @@ class DataSet:
         obtain: How to get the original, a sentence without capital and full stop.
         split: The split that has references and is scored.
         hub: The published source; None if there is none.
+        own: It stands for a user's own data, which must be named, and may be of any name.
+        fingerprints: Those of the contents that are this data set, each with what it is.
         settings: What the family must know besides.
     """
 
@@ -63,6 +65,8 @@ class DataSet:
     obtain: str
     split: str = "test"
     hub: HubFiles | None = None
+    own: bool = False
+    fingerprints: Mapping[str, str] = field(default_factory=dict)
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -77,6 +81,11 @@ def read_catalogue(path: Path) -> dict[str, DataSet]:
         hub = HubFiles(**_arguments(HubFiles, given["hub"])) if given.get("hub") else None
         catalogue[name] = DataSet(**_arguments(DataSet, {**given, "name": name, "hub": hub}))
     return catalogue
+
+
+def public_sets(catalogue: Mapping[str, DataSet]) -> dict[str, DataSet]:
+    """The data sets that others have too: all but those that stand for a user's own data."""
+    return {name: data_set for name, data_set in catalogue.items() if not data_set.own}
 
 
 def find_data_set(catalogue: Mapping[str, DataSet], name: str) -> DataSet:

@@ -2,14 +2,18 @@
 
 1. ``--metadata '{"data": …}'``: what a user names must work.
 2. ``TLS_TASKS_DATA``: a folder with a folder a data set.
-3. The hub.
-4. The embedded edition: small, written by us, and not comparable with anything published. It says so.
+3. What ``tls-tasks fetch`` has put into the cache, or fetches now if it may (:mod:`tls_tasks.data.fetched`).
+4. The hub.
+5. The embedded edition: small, written by us, and not comparable with anything published. It says so.
 
 A family says how its documents are read (:class:`Reading`); where they are looked for is the same for all.
 """
 
 from __future__ import annotations
 
+import dataclasses
+import hashlib
+import json
 import logging
 import os
 import re
@@ -21,8 +25,9 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from tls_tasks.core.errors import DataError, OptionError
+from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data import hub
+from tls_tasks.data.fetched import PublicCopy, at_load
 
 if TYPE_CHECKING:
     from tls_tasks.data.catalogue import DataSet
@@ -30,8 +35,11 @@ if TYPE_CHECKING:
 DATA_VARIABLE = "TLS_TASKS_DATA"
 EMBEDDED = Path(__file__).parent / "embedded"
 
-_EDITIONS = ("local", "hub", "embedded")  # a folder or file of the user's, the hub, this package
+# a folder or file of the user's, the authors' public repositories, the hub, this package
+_EDITIONS = ("local", "fetched", "hub", "embedded")
 _HUB_ID = re.compile(r"([\w.-]+/[\w.-]+?)(?:@([\w./-]+))?")  # org/name or org/name@revision
+
+_UNKNOWN, _OWN = "unknown data", "own data"
 
 _log = logging.getLogger(__name__)
 _warned: set[str] = set()
@@ -49,18 +57,47 @@ class Loaded(Generic[DocumentT]):
 
     Attributes:
         documents: In the order of the data; of timelines the topics, of reports the requests.
-        edition: ``local``, ``hub`` or ``embedded``.
-        origin: Folder, file, or hub repository with revision.
+        edition: ``local``, ``fetched``, ``hub`` or ``embedded``.
+        origin: Folder, file, or repositories with revision.
+        data: What the data is called, where that is not the name of the task: ``unknown data``, ``own data``.
     """
 
     documents: tuple[DocumentT, ...]
     edition: str
     origin: str
+    data: str = ""
 
-    def note(self, provenance: MutableMapping[str, str] | None) -> None:
-        """Write edition and origin into a task's metadata, so that they stand in the results file."""
-        if provenance is not None:
-            provenance.update(edition=self.edition, origin=self.origin)
+    @property
+    def fingerprint(self) -> str:
+        """A hash of what the documents say, whatever files they came in: ids, inputs and references, in order."""
+        digest = hashlib.sha256()
+        for document in self.documents:
+            # Reports are read as rows, which hold what the budget shows of the documents.
+            plain = document if isinstance(document, dict) else dataclasses.asdict(document)  # type: ignore[call-overload]
+            kept = {key: value for key, value in plain.items() if not key.startswith("documents")}
+            digest.update(json.dumps(kept, sort_keys=True, default=str).encode() + b"\n")
+        return digest.hexdigest()
+
+    def note(self, provenance: MutableMapping[str, str] | None, name: object = None) -> None:
+        """Write where the data is from and what it is into a task's metadata, so that they stand in the results file.
+
+        Args:
+            provenance: That part of the metadata.
+            name: What the user calls data of their own.
+
+        Raises:
+            InputError: If the name is no text.
+        """
+        if provenance is None:
+            return
+        provenance.update(edition=self.edition, origin=self.origin, fingerprint=self.fingerprint)
+        if self.data:
+            if self.data == _OWN and name is not None:
+                if not isinstance(name, str) or not name.strip():
+                    raise InputError("name", None, repr(name), "what the results are to call your data")
+                provenance["data"] = name
+            else:
+                provenance["data"] = self.data
 
 
 Published = tuple[tuple[DocumentT, ...], str]
@@ -81,6 +118,7 @@ class Reading(Generic[DocumentT]):
             DataError is a reason to look elsewhere.
         lacking: What is wanting in documents that were read, in words; empty if nothing is.
         place: What a user can name, for the message.
+        public: What ``tls-tasks fetch`` gets, if it has all that is needed.
     """
 
     wanted: DataSet
@@ -90,6 +128,7 @@ class Reading(Generic[DocumentT]):
     from_rows: Callable[[Iterable[tuple[str, Any]]], tuple[DocumentT, ...]] | None = None
     lacking: Callable[[Sequence[DocumentT]], str] = lambda documents: ""
     place: str = "neither a folder nor a file nor a hub data set org/name"
+    public: PublicCopy | None = None
 
 
 def distinct(name: str, documents: Sequence[DocumentT]) -> tuple[DocumentT, ...]:
@@ -120,11 +159,23 @@ def load(reading: Reading[DocumentT], data: str | Path | None, edition: str | No
     """
     if edition is not None and edition not in _EDITIONS:
         raise OptionError.unknown("edition", edition, _EDITIONS)
+    if reading.wanted.own and data is None:
+        raise DataError(
+            f'{reading.wanted.name}: runs on data of yours: --metadata \'{{"data": "PLACE", "name": "ours"}}\'; '
+            f"{reading.wanted.obtain}"
+        )
     found = _first(reading, edition) if data is None else _from_user(reading, data)
     if edition is not None and found.edition != edition:
         raise DataError(f"{found.origin}: is the {found.edition} edition, but {edition} was asked for")
+    if reading.wanted.own:
+        return dataclasses.replace(found, data=_OWN)
     if found.edition == "embedded":
-        _warn_embedded(reading.wanted)
+        _warn_embedded(reading)
+    # What comes from the pinned places is the data set; of what a user brings, only its content can tell.
+    brought = found.edition == "local" or (data is not None and found.edition == "hub")
+    if brought and found.fingerprint not in reading.wanted.fingerprints.values():
+        _warn_unknown(reading.wanted, found.origin)
+        return dataclasses.replace(found, data=_UNKNOWN)
     return found
 
 
@@ -139,7 +190,7 @@ def read_place(reading: Reading[DocumentT], place: Path) -> Loaded[DocumentT]:
     folder = own_folder(wanted, place) or place
     name = folder.resolve().name
     owner = next((entry.name for entry in reading.known if name in (entry.name, *entry.folders)), wanted.name)
-    if owner != wanted.name:
+    if owner != wanted.name and not wanted.own:
         raise DataError(f"{folder}: this folder is named like {owner}, not {wanted.name}")
     # What lies in this package is embedded however it is named, so that nothing passes it off as the real data.
     edition = "embedded" if EMBEDDED in folder.resolve().parents else "local"
@@ -167,14 +218,14 @@ def _from_user(reading: Reading[DocumentT], data: str | Path) -> Loaded[Document
 
 
 def _first(reading: Reading[DocumentT], edition: str | None) -> Loaded[DocumentT]:
-    steps = {"local": _from_environment, "hub": _from_hub, "embedded": _from_embedded}
+    steps = {"local": _from_environment, "fetched": _from_cache, "hub": _from_hub, "embedded": _from_embedded}
     reasons = []
     for name in _EDITIONS if edition is None else (edition,):
         found = steps[name](reading)
         if isinstance(found, Loaded):
             return found
         reasons.append(found)
-    raise DataError(f"{reading.wanted.name}: no data: {'; '.join(reasons)}. {_advice(reading.wanted)}")
+    raise DataError(f"{reading.wanted.name}: no data: {'; '.join(reasons)}. {_advice(reading)}")
 
 
 def _from_environment(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
@@ -189,6 +240,16 @@ def _from_environment(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
     found = read_place(reading, folder)
     lacking = reading.lacking(found.documents)
     return _passed_over(wanted, f"{folder} has {lacking}") if lacking else found
+
+
+def _from_cache(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
+    if reading.public is None:
+        return "there are no public files to fetch it from"
+    try:
+        folder = at_load(reading.public)
+    except DataError as error:
+        return _passed_over(reading.wanted, str(error))
+    return folder if isinstance(folder, str) else Loaded(reading.at(folder), "fetched", reading.public.origin)
 
 
 def _from_hub(reading: Reading[DocumentT]) -> Loaded[DocumentT] | str:
@@ -210,21 +271,37 @@ def _passed_over(wanted: DataSet, reason: str) -> str:
     return reason
 
 
-def _warn_embedded(wanted: DataSet) -> None:
-    """Once a process and data set: a group loads the same one twice, with articles and closed-book."""
-    if wanted.name in _warned:
+def _warn_unknown(wanted: DataSet, origin: str) -> None:
+    """Once a process and place."""
+    if (key := f"{wanted.name} {origin}") in _warned:
         return
-    _warned.add(wanted.name)
+    _warned.add(key)
+    own = f"{wanted.name.partition('_')[0]}_custom"
+    _log.warning(
+        '%s: unknown data: %s is not what this release knows as %s; results and page say "unknown data". If it is data '
+        'of your own, run %s with --metadata \'{"data": "%s", "name": "ours"}\'',
+        wanted.name, origin, wanted.title, own, origin,
+    )  # fmt: skip
+
+
+def _warn_embedded(reading: Reading[DocumentT]) -> None:
+    """Once a process and data set: a group loads the same one twice, with articles and closed-book."""
+    name = reading.wanted.name
+    if name in _warned:
+        return
+    _warned.add(name)
     warnings.warn(
-        f"{wanted.name} runs on the EMBEDDED EDITION: a few texts written for tls-tasks, good for trying things out. "
-        f"Its numbers must not be compared with published ones and can't be submitted. {_advice(wanted)}",
+        f"{name} runs on the EMBEDDED EDITION: a few texts written for tls-tasks, good for trying things out. "
+        f"Its numbers must not be compared with published ones and can't be submitted. {_advice(reading)}",
         EmbeddedEditionWarning,
         stacklevel=2,
     )
 
 
-def _advice(wanted: DataSet) -> str:
+def _advice(reading: Reading[DocumentT]) -> str:
+    wanted = reading.wanted
+    command = f"tls-tasks fetch {wanted.name}; or " if reading.public else ""
     return (
-        f"For the real {wanted.title}: {wanted.obtain}, then set {DATA_VARIABLE}=<folder with {wanted.folders[0]} in "
-        f'it> or pass --metadata \'{{"data": "<folder>"}}\'.'
+        f"For the real {wanted.title}: {command}{wanted.obtain}, then set {DATA_VARIABLE}=<folder with "
+        f'{wanted.folders[0]} in it> or pass --metadata \'{{"data": "<folder>"}}\'.'
     )

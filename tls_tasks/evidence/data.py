@@ -14,7 +14,7 @@ from typing import Any
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
-from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
+from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
 from tls_tasks.evidence.data_rows import EvidenceDocument, read_rows
 from tls_tasks.evidence.files import rows_at, schema_at
@@ -24,7 +24,10 @@ from tls_tasks.evidence.types import EvidenceSchema
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of a document in a prompt, some 6,000 tokens of English; journals and case reports are shorter."""
 
-DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+"""The data sets, and the name under which a user's own runs."""
+
+DATA_SETS = public_sets(ALL_SETS)
 
 _EXAMPLES = Path(__file__).with_name("fewshot.json")
 
@@ -32,9 +35,10 @@ _OWN = "which the task's YAML reports; for other attributes copy the YAML and na
 
 
 def load_documents(
-    name: str,
+    data_set: str,
     /,
     *,
+    name: str | None = None,
     data: str | Path | None = None,
     schema: Mapping[str, Any] | str | Path | None = None,
     edition: str | None = None,
@@ -45,7 +49,8 @@ def load_documents(
     """Load the documents of one task.
 
     Args:
-        name: Data set: ``evidence_journals`` or ``evidence_maccrobat``.
+        data_set: ``evidence_journals`` or ``evidence_maccrobat``.
+        name: What the results are to call data of your own, where the task is the family's ``_custom`` one.
         data: Where the data is; no other source is tried then. A file or folder as
             :func:`~tls_tasks.evidence.files.rows_at` reads it, a folder with the data set's folder in it, or a hub data
             set ``org/name`` or ``org/name@revision`` whose split ``test`` has such rows. Their fields are those of
@@ -79,12 +84,12 @@ def load_documents(
     other = None
     if schema is not None:
         other = read_schema(schema) if isinstance(schema, Mapping) else schema_at(Path(schema).expanduser())
-    loaded = _load_evidence(name, data, edition, other)
-    own = other or schema_of(DATA_SETS[name])
+    loaded = _load_evidence(data_set, data, edition, other)
+    own = other or schema_of(ALL_SETS[data_set])
     if accuracies is not None and sorted(accuracies) != sorted(own.accuracy_names):
         raise InputError("schema", None, f"accuracies {own.accuracy_names}", f"{list(accuracies)}, {_OWN}")
-    loaded.note(provenance)
-    return [_row(name, document, own, loaded.edition, budget) for document in loaded.documents]
+    loaded.note(provenance, name)
+    return [_row(data_set, document, own, loaded.edition, budget) for document in loaded.documents]
 
 
 def examples(name: str) -> list[dict[str, Any]]:
@@ -96,7 +101,7 @@ def examples(name: str) -> list[dict[str, Any]]:
     """
     by_name = json.loads(_EXAMPLES.read_text(encoding="utf-8"))
     own = name if name in by_name else next(iter(by_name))
-    schema = schema_of(find_data_set(DATA_SETS, own))
+    schema = schema_of(find_data_set(ALL_SETS, own))
     documents = read_rows(schema, [(_EXAMPLES.name, row) for row in by_name[own]])
     return [_row(name, document, schema, "examples", DEFAULT_CONTEXT_BUDGET) for document in documents]
 
@@ -119,7 +124,7 @@ def _load_evidence(
     name: str, data: str | Path | None = None, edition: str | None = None, schema: EvidenceSchema | None = None
 ) -> Loaded[EvidenceDocument]:
     """The documents of a data set from the first source that has it; another schema needs data that follows it."""
-    wanted = find_data_set(DATA_SETS, name)
+    wanted = find_data_set(ALL_SETS, name)
     if schema is not None and data is None:
         raise InputError("schema", None, schema.name, "data of that schema in the option data")
     return load(_reading(wanted, schema or schema_of(wanted)), data, edition)
@@ -131,7 +136,7 @@ def read_local(name: str, place: Path, schema: EvidenceSchema) -> Loaded[Evidenc
     Raises:
         DataError: If there is nothing of this data set, or a file is broken.
     """
-    return read_place(_reading(DATA_SETS[name], schema), place)
+    return read_place(_reading(ALL_SETS[name], schema), place)
 
 
 def schema_of(wanted: DataSet) -> EvidenceSchema:
@@ -161,7 +166,7 @@ def prompt(doc: Mapping[str, Any]) -> str:
         <BLANKLINE>
         JSON:
     """
-    wanted, schema = find_data_set(DATA_SETS, doc["data_set"]), read_schema(json.loads(doc["schema"]))
+    wanted, schema = find_data_set(ALL_SETS, doc["data_set"]), read_schema(json.loads(doc["schema"]))
     instruction = f"List everything that the document above says about: {', '.join(schema.domains)}."
     span = "words from the document"
     if schema == schema_of(wanted):

@@ -9,7 +9,7 @@ from typing import Any
 
 from tls_tasks.core.score import Result, Score, Unit, mean, total
 from tls_tasks.core.task import Task, shorter_text
-from tls_tasks.evidence.data import DATA_SETS, examples, load_documents, prompt, schema_of
+from tls_tasks.evidence.data import ALL_SETS, examples, load_documents, prompt, schema_of
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.schema import read_schema
 from tls_tasks.evidence.score import accuracy_result, results
@@ -95,5 +95,5 @@ TASKS = {
         fewshot=examples,
         shorter=shorter_text,
     )
-    for name, data_set in DATA_SETS.items()
+    for name, data_set in ALL_SETS.items()
 }

@@ -27,7 +27,7 @@ from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
-from tls_tasks.data.catalogue import find_data_set, read_catalogue
+from tls_tasks.data.catalogue import find_data_set, public_sets, read_catalogue
 from tls_tasks.data.order import EMBEDDED, Reading, load
 from tls_tasks.reports.documents import canonical_collection
 from tls_tasks.reports.files import read_objects
@@ -44,15 +44,19 @@ _COLLECTIONS = ("collection_id", "collection", "collection_ids")
 EMBEDDED_RECORDING = EMBEDDED / "report_generation" / "verdicts.jsonl"
 """The hand-written verdicts that come with the embedded edition."""
 
-DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+"""The data sets, and the name under which a user's own runs."""
+
+DATA_SETS = public_sets(ALL_SETS)
 
 _EXAMPLES = Path(__file__).with_name("fewshot.json")
 
 
 def load_documents(
-    name: str,
+    data_set: str,
     /,
     *,
+    name: str | None = None,
     data: str | Path | None = None,
     edition: str | None = None,
     context_budget: int = DEFAULT_CONTEXT_BUDGET,
@@ -62,7 +66,8 @@ def load_documents(
     """Load the documents of one task.
 
     Args:
-        name: Data set: ``report_generation``.
+        data_set: ``report_generation``.
+        name: What the results are to call data of your own, where the task is the family's ``_custom`` one.
         data: A folder with ``requests.jsonl``, ``nuggets.jsonl`` and ``documents.jsonl``, or a folder with such a
             folder in it. No other source is tried.
         edition: ``local`` or ``embedded``: take the data from there or fail. None takes the first that has it.
@@ -90,14 +95,14 @@ def load_documents(
     """
     budget = check_whole_number("context_budget", context_budget)
     reading = Reading(
-        find_data_set(DATA_SETS, name),
+        find_data_set(ALL_SETS, data_set),
         DATA_SETS.values(),
         at=partial(_read_at, budget=budget),
         published=lambda: "it has no source on the hub",
         place=_NO_FOLDER,
     )
     loaded = load(reading, data, edition)
-    loaded.note(provenance)
+    loaded.note(provenance, name)
     added = {"judge": json.dumps(judge, sort_keys=True), "edition": loaded.edition}
     return [{**doc, **added} for doc in loaded.documents]
 

@@ -19,7 +19,7 @@ from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.prf import f_beta
 from tls_tasks.core.score import Score, mean, total
 from tls_tasks.core.task import Doc, Task
-from tls_tasks.reports.data import DATA_SETS, examples, load_documents, prompt, shorter
+from tls_tasks.reports.data import ALL_SETS, examples, load_documents, prompt, shorter
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges import Recorded
 from tls_tasks.reports.judges.choose import check_judge, make_judge
@@ -252,5 +252,5 @@ TASKS = {
         fewshot=examples,
         shorter=shorter,
     )
-    for name in DATA_SETS
+    for name in ALL_SETS
 }

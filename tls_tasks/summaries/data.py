@@ -13,19 +13,23 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, zip_longest
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
-from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
+from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import Rows, file_rows, split_files, text_lines
 from tls_tasks.data.order import Loaded, Published, Reading, distinct, load
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of a document in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
 
-DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+"""The data sets, and the name under which a user's own runs."""
+
+DATA_SETS = public_sets(ALL_SETS)
 
 _EXAMPLES = Path(__file__).with_name("fewshot.json")
 
@@ -62,9 +66,10 @@ class _Document:
 
 
 def load_documents(
-    name: str,
+    data_set: str,
     /,
     *,
+    name: str | None = None,
     data: str | Path | None = None,
     edition: str | None = None,
     context_budget: int = DEFAULT_CONTEXT_BUDGET,
@@ -73,7 +78,8 @@ def load_documents(
     """Load the documents of one task.
 
     Args:
-        name: Data set: ``summ_multi_news``, ``summ_dialogsum`` …
+        data_set: ``summ_multi_news``, ``summ_dialogsum`` …
+        name: What the results are to call data of your own, where the task is the family's ``_custom`` one.
         data: Where the data is; no other source is tried then. A file of rows (JSON Lines, JSON, CSV, Parquet), a
             folder of such files, a folder with the data set's folder in it, or a hub data set ``org/name`` or
             ``org/name@revision`` whose split ``test`` has such rows. A row has one of :data:`TEXT_FIELDS` and one of
@@ -100,10 +106,11 @@ def load_documents(
         [3, 3, 3]
     """
     budget = check_whole_number("context_budget", context_budget)
-    loaded = _load_summaries(name, data, edition)
-    loaded.note(provenance)
-    words = _rounded(DATA_SETS[name].settings.get("mean_words", 0))
-    return [_row(name, document, loaded.edition, budget, words) for document in loaded.documents]
+    loaded = _load_summaries(data_set, data, edition)
+    loaded.note(provenance, name)
+    lengths = [len(summary.split()) for document in loaded.documents for summary in document.references]
+    words = _rounded(ALL_SETS[data_set].settings.get("mean_words") or fmean(lengths))
+    return [_row(data_set, document, loaded.edition, budget, words) for document in loaded.documents]
 
 
 def examples(name: str) -> list[dict[str, Any]]:
@@ -114,7 +121,7 @@ def examples(name: str) -> list[dict[str, Any]]:
         >>> example["words"], json.loads(example["references"])
         (20, ['#Person1# returns a leaking kettle without a receipt, and #Person2# finds the payment and offers a new one.'])
     """  # noqa: E501 - a summary is one line
-    wanted, rows = find_data_set(DATA_SETS, name), json.loads(_EXAMPLES.read_text(encoding="utf-8"))
+    wanted, rows = find_data_set(ALL_SETS, name), json.loads(_EXAMPLES.read_text(encoding="utf-8"))
     documents = [_read_row(wanted, _EXAMPLES.name, row, 0) for row in rows.get(name) or next(iter(rows.values()))]
     return [
         _row(name, one, "examples", DEFAULT_CONTEXT_BUDGET, _rounded(len(one.references[0].split())))
@@ -135,7 +142,7 @@ def _rounded(words: float) -> int:
 
 def _load_summaries(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[_Document]:
     """The documents of a data set from the first source that has it."""
-    return load(_reading(find_data_set(DATA_SETS, name)), data, edition)
+    return load(_reading(find_data_set(ALL_SETS, name)), data, edition)
 
 
 def prompt(doc: Mapping[str, Any]) -> str:
@@ -155,7 +162,7 @@ def prompt(doc: Mapping[str, Any]) -> str:
         Summary:
     """
     query = f"Query: {doc['query']}\n" if doc["query"] else ""
-    instruction = DATA_SETS[doc["data_set"]].settings["instruction"]
+    instruction = ALL_SETS[doc["data_set"]].settings["instruction"]
     length = f"The summary should have about {doc['words']} words. " if doc.get("words") else ""
     return (
         f"<document>\n{doc['text']}\n</document>\n\n{query}{instruction}\n{length}Write only the summary.\n\nSummary:"
@@ -164,7 +171,7 @@ def prompt(doc: Mapping[str, Any]) -> str:
 
 def _row(name: str, document: _Document, edition: str, budget: int, words: int) -> dict[str, str | int]:
     text = document.text
-    if DATA_SETS[name].settings.get("articles"):
+    if ALL_SETS[name].settings.get("articles"):
         articles = map(str.strip, text.split(_BETWEEN_ARTICLES))
         text = "\n\n-----\n\n".join(filter(None, articles))
     return {

@@ -9,7 +9,7 @@ from typing import Any
 from tls_tasks.core.json_text import strip_thinking
 from tls_tasks.core.score import Score, mean, total
 from tls_tasks.core.task import Task, shorter_text
-from tls_tasks.summaries.data import DATA_SETS, examples, load_documents, prompt
+from tls_tasks.summaries.data import ALL_SETS, examples, load_documents, prompt
 from tls_tasks.summaries.rouge_l import results, rouge_l
 from tls_tasks.text.lcs import union_lcs
 from tls_tasks.text.marks import mark_positions
@@ -82,5 +82,5 @@ TASKS = {
         fewshot=examples,
         shorter=shorter_text,
     )
-    for name in DATA_SETS
+    for name in ALL_SETS
 }

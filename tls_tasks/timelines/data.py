@@ -15,7 +15,8 @@ from typing import Any
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
-from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
+from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
+from tls_tasks.data.files import file_rows
 from tls_tasks.data.model_context import LONGEST_ANSWER, model_context, token_counter
 from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
 from tls_tasks.timelines.articles import remember
@@ -23,13 +24,21 @@ from tls_tasks.timelines.background_summaries import read_events
 from tls_tasks.timelines.context import Budget, Context
 from tls_tasks.timelines.documents import Room, documents
 from tls_tasks.timelines.news_tls import read_data_set
+from tls_tasks.timelines.own_rows import distinct_topics, read_row
 from tls_tasks.timelines.parquet import read_parquet, row_topic
+from tls_tasks.timelines.public_files import public_copies
 from tls_tasks.timelines.topics import Topic
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of article text in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
 
-DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+"""The data sets, and the name under which a user's own runs."""
+
+DATA_SETS = public_sets(ALL_SETS)
+
+PUBLIC = public_copies(DATA_SETS)
+"""What ``tls-tasks fetch`` gets, by name."""
 
 AUTO = "auto"
 _ANSWERS_SHARE = {False: 1 / 4, True: 1 / 2}
@@ -39,9 +48,10 @@ _log = logging.getLogger(__name__)
 
 
 def load_documents(
-    name: str,
+    data_set: str,
     /,
     *,
+    name: str | None = None,
     closed_book: bool = False,
     data: str | Path | None = None,
     edition: str | None = None,
@@ -55,12 +65,14 @@ def load_documents(
     """Load the documents of one task.
 
     Args:
-        name: Data set: ``tls_crisis``, ``tls_timeline17``, ``tls_entities`` or ``tls_open``.
+        data_set: ``tls_crisis``, ``tls_timeline17``, ``tls_entities`` or ``tls_open``.
         closed_book: Make the form that gives only topic, years and number of dates, and needs no articles.
+        name: What the results are to call data of your own, where the task is the family's ``_custom`` one.
         data: Where the data is; no other source is tried then. A news-tls folder of this data set, a folder with such a
             folder in it (called ``name``, or as news-tls calls it), Parquet made by ``tls-tasks prepare`` (file or
             folder), or a hub data set ``org/name`` or ``org/name@revision`` that holds such Parquet.
-        edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
+        edition: ``local``, ``fetched``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first
+            that has it.
         context_budget: Characters of article text in a prompt, or ``auto``: what the model's context holds, where it is
             known. Not used with ``context_tokens``.
         context_tokens: Tokens of article text in a prompt, or ``auto``.
@@ -93,20 +105,20 @@ def load_documents(
     budget = None if closed_book else _budget(context_budget, context_tokens, counted_by)
     if budget is None and model is None and not closed_book:
         _log.warning(
-            "%s: the model's context is not known, so that prompts show %d characters", name, DEFAULT_CONTEXT_BUDGET
+            "%s: the model's context is not known, so that prompts show %d characters", data_set, DEFAULT_CONTEXT_BUDGET
         )
         budget = Budget(DEFAULT_CONTEXT_BUDGET)
     room = Room(budget, model, model.answer(_ANSWERS_SHARE[closed_book]) if model else LONGEST_ANSWER)
     if generation is not None:
         generation["max_gen_toks"] = room.answer
-    loaded = _load_topics(name, data, need_articles=not closed_book, edition=edition)
-    loaded.note(provenance)
-    phrases: Mapping[str, str] = DATA_SETS[name].settings.get("topics", {})
+    loaded = _load_topics(data_set, data, need_articles=not closed_book, edition=edition)
+    loaded.note(provenance, name)
+    phrases: Mapping[str, str] = ALL_SETS[data_set].settings.get("topics", {})
     contexts = None if closed_book else {topic.name: room.show(topic, phrases) for topic in loaded.documents}
-    _say(name, room, (contexts or {}).values())
+    _say(data_set, room, (contexts or {}).values())
     rows = documents(loaded.documents, loaded.edition, phrases, room, contexts)
     if not closed_book:
-        remember(rows, lambda: _load_topics(name, data, edition=loaded.edition).documents)
+        remember(rows, lambda: _load_topics(data_set, data, edition=loaded.edition).documents)
     return rows
 
 
@@ -148,7 +160,7 @@ def _load_topics(
     name: str, data: str | Path | None = None, need_articles: bool = True, edition: str | None = None
 ) -> Loaded[Topic]:
     """The topics of a data set from the first source that has it; with articles, if they are needed."""
-    return load(_reading(find_data_set(DATA_SETS, name), need_articles), data, edition)
+    return load(_reading(find_data_set(ALL_SETS, name), need_articles), data, edition)
 
 
 def read_local(wanted: DataSet, place: Path) -> Loaded[Topic]:
@@ -165,6 +177,9 @@ def read_local(wanted: DataSet, place: Path) -> Loaded[Topic]:
 
 
 def _reading(wanted: DataSet, need_articles: bool) -> Reading[Topic]:
+    public = PUBLIC.get(wanted.name)
+    if need_articles and public is not None and not public.has_articles:
+        public = None
     return Reading(
         wanted,
         DATA_SETS.values(),
@@ -172,10 +187,13 @@ def _reading(wanted: DataSet, need_articles: bool) -> Reading[Topic]:
         published=partial(_published, wanted, need_articles),
         from_rows=lambda rows: tuple(row_topic(wanted.name, row, where) for where, row in rows),
         lacking=_lacking_articles if need_articles else lambda topics: "",
+        public=public,
     )
 
 
 def _read_at(wanted: DataSet, place: Path) -> tuple[Topic, ...]:
+    if place.is_file() and place.suffix != ".parquet":
+        return distinct_topics(place, [read_row(wanted.name, row, where) for where, row in file_rows(place)])
     files = [place] if place.is_file() else sorted([*place.glob("*.parquet"), *place.glob("data/*.parquet")])
     return read_parquet(wanted.name, files) if files else read_data_set(place)
 

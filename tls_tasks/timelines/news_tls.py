@@ -49,7 +49,7 @@ def _read_topic(folder: Path) -> Topic:
     Raises:
         DataError: A file is missing or broken; the message names file and line.
     """
-    timelines = _read_timelines(folder / "timelines.jsonl")
+    timelines = read_timelines(folder / "timelines.jsonl")
     article_file = _article_file(folder)
     found = () if article_file is None else _read_articles(article_file)
     return Topic(folder.name, _read_keywords(folder / "keywords.json"), found, timelines)
@@ -67,7 +67,12 @@ def _article_file(folder: Path) -> Path | None:
     return next((folder / name for name in ARTICLE_FILES if (folder / name).is_file()), None)
 
 
-def _read_timelines(path: Path) -> tuple[Timeline, ...]:
+def read_timelines(path: Path) -> tuple[Timeline, ...]:
+    """The reference timelines of a ``timelines.jsonl``.
+
+    Raises:
+        DataError: If it can't be read, or there is none in it.
+    """
     timelines = []
     for where, rows in json_lines(path):
         if not isinstance(rows, list):

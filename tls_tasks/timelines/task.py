@@ -11,7 +11,7 @@ from tls_tasks.core.prf import prf_of_means
 from tls_tasks.core.score import Result, Score, mean, total
 from tls_tasks.core.task import Task
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
-from tls_tasks.timelines.data import DATA_SETS, load_documents
+from tls_tasks.timelines.data import ALL_SETS, load_documents
 from tls_tasks.timelines.date_f1 import date_f1
 from tls_tasks.timelines.examples import examples
 from tls_tasks.timelines.picture import picture
@@ -69,7 +69,7 @@ _task = partial(
     fewshot=examples,
 )
 
-TASKS = {name: _task(name, load=load_documents, prompt=prompt) for name in DATA_SETS} | {
+TASKS = {name: _task(name, load=load_documents, prompt=prompt) for name in ALL_SETS} | {
     name + _CLOSED_BOOK: _task(name + _CLOSED_BOOK, load=_load_closed_book, prompt=closed_book_prompt)
-    for name in DATA_SETS
+    for name in ALL_SETS
 }

@@ -18,7 +18,7 @@ from typing import Any
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
-from tls_tasks.data.catalogue import DataSet, find_data_set, read_catalogue
+from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import file_rows, split_files
 from tls_tasks.data.order import Loaded, Published, Reading, distinct, load
 from tls_tasks.trees.compliance import slips
@@ -32,7 +32,10 @@ DEFAULT_CONTEXT_BUDGET = 24_000
 SCHEMAS_FILE = "schemas.json"
 """The file beside the rows with the schemas that rows may name: an object, name -> schema."""
 
-DATA_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
+"""The data sets, and the name under which a user's own runs."""
+
+DATA_SETS = public_sets(ALL_SETS)
 
 _EXAMPLES = Path(__file__).with_name("fewshot.json")
 
@@ -68,9 +71,10 @@ class _TreeDocument:
 
 
 def load_documents(
-    name: str,
+    data_set: str,
     /,
     *,
+    name: str | None = None,
     data: str | Path | None = None,
     edition: str | None = None,
     context_budget: int = DEFAULT_CONTEXT_BUDGET,
@@ -79,7 +83,8 @@ def load_documents(
     """Load the documents of one task.
 
     Args:
-        name: Data set: ``tree_extraction`` or ``tree_paraloq``.
+        data_set: ``tree_extraction`` or ``tree_paraloq``.
+        name: What the results are to call data of your own, where the task is the family's ``_custom`` one.
         data: Where the data is, instead of the usual order; see :func:`_load_trees`.
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.
         context_budget: Characters of a document that a prompt shows; what is beyond them is cut off.
@@ -102,9 +107,9 @@ def load_documents(
         ('invoice', 342.3)
     """
     budget = check_whole_number("context_budget", context_budget)
-    loaded = _load_trees(name, data, edition)
-    loaded.note(provenance)
-    return [_row(name, document, loaded.edition, budget) for document in loaded.documents]
+    loaded = _load_trees(data_set, data, edition)
+    loaded.note(provenance, name)
+    return [_row(data_set, document, loaded.edition, budget) for document in loaded.documents]
 
 
 def examples(name: str) -> list[dict[str, Any]]:
@@ -135,7 +140,7 @@ def _load_trees(name: str, data: str | Path | None = None, edition: str | None =
         DataError: If ``data`` can't be used, a local copy is broken, or no source has the data; says how to get it.
         OptionError: If there is no such data set or edition.
     """
-    return load(_reading(find_data_set(DATA_SETS, name)), data, edition)
+    return load(_reading(find_data_set(ALL_SETS, name)), data, edition)
 
 
 def prompt(doc: Mapping[str, Any]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tls_tasks.core.score import Score, mean, ratio, total
 from tls_tasks.core.task import Task, shorter_text
-from tls_tasks.trees.data import DATA_SETS, examples, load_documents, prompt
+from tls_tasks.trees.data import ALL_SETS, examples, load_documents, prompt
 from tls_tasks.trees.found import KINDS
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
 from tls_tasks.trees.score import node_results, rate_results
@@ -84,5 +84,5 @@ TASKS = {
         fewshot=examples,
         shorter=shorter_text,
     )
-    for name in DATA_SETS
+    for name in ALL_SETS
 }

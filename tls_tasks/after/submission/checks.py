@@ -96,7 +96,7 @@ def _edition(scored: ScoredTask) -> Iterator[Refusal]:
     if scored.edition == "embedded":
         advice = f"get the real data (tls-tasks list --obtain says how) and run {scored.name} on it"
         yield Refusal("edition", f"{scored.name} ran on the embedded edition", advice)
-    elif scored.edition not in {"local", "hub"}:
+    elif scored.edition not in {"local", "fetched", "hub"}:
         found = f"{scored.name}: the results don't say on which data it ran ({scored.edition})"
         yield Refusal("edition", found, _AGAIN)
 

@@ -15,7 +15,6 @@ file in which verdicts of an endpoint are kept (by default a file in the user's 
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
@@ -23,6 +22,7 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.rows import describe
+from tls_tasks.data.fetched import cache_folder
 from tls_tasks.reports.judges.callable import ByKind
 from tls_tasks.reports.judges.endpoint import from_endpoint
 from tls_tasks.reports.judges.nli import NliJudge
@@ -112,8 +112,7 @@ def _default_cache() -> Path:
         >>> _default_cache().name
         'verdicts.sqlite'
     """
-    of_all = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    return Path(os.environ.get("TLS_TASKS_CACHE") or of_all / "tls-tasks").expanduser() / "verdicts.sqlite"
+    return cache_folder() / "verdicts.sqlite"
 
 
 def _harness(model: str, **options: Any) -> Judge:

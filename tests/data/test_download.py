@@ -1,0 +1,113 @@
+"""One file over HTTP: hashes, bad servers, and what is left behind. The server is real, on loopback."""
+
+import hashlib
+
+import pytest
+
+from tls_tasks.core.errors import DataError
+from tls_tasks.data.download import download
+
+CONTENT = bytes(range(256)) * 1000
+SIZE = len(CONTENT)
+SHA = hashlib.sha256(CONTENT).hexdigest()
+
+
+@pytest.fixture
+def get(mirror, tmp_path):
+    """Downloads the file ``a/b.bin`` and returns its path and what arrived."""
+    mirror.files["a/b.bin"] = CONTENT
+
+    def run(size=SIZE, path="a/b.bin"):
+        arrived = []
+        target = tmp_path / "cache" / "deep" / "b.bin"
+        download(mirror.address + path, target, size, SHA, arrived.append)
+        return target, sum(arrived)
+
+    return run
+
+
+def left(tmp_path):
+    return sorted(path.name for path in (tmp_path / "cache").rglob("*") if path.is_file())
+
+
+def test_a_file_arrives_once(get, mirror, tmp_path):
+    target, arrived = get()
+    assert target.read_bytes() == CONTENT and arrived == len(CONTENT)
+    assert get() == (target, len(CONTENT))
+    assert len(mirror.asked) == 1, "what is there with the right hash is not asked for again"
+    target.write_bytes(b"damaged")
+    assert get()[0].read_bytes() == CONTENT
+    assert left(tmp_path) == ["b.bin"]
+
+
+def test_a_server_that_stops_is_asked_for_the_rest(get, mirror, tmp_path):
+    mirror.cuts["a/b.bin"] = [1000, 2000]
+    target, arrived = get()
+    assert target.read_bytes() == CONTENT and arrived == len(CONTENT)
+    assert [given for _, given in mirror.asked] == [None, "bytes=1000-", "bytes=3000-"]
+    assert left(tmp_path) == ["b.bin"]
+
+
+def test_what_has_arrived_is_kept_for_the_next_call(get, mirror, tmp_path):
+    mirror.cuts["a/b.bin"] = [1000, 1000, 1000, 1000]
+    with pytest.raises(DataError, match=r"broke off 4 times, the last time with 4,000 of 256,000 bytes .* to go on"):
+        get()
+    assert left(tmp_path) == ["b.bin.part"]
+    assert get()[0].read_bytes() == CONTENT
+    assert mirror.asked[-1][1] == "bytes=4000-"
+    assert left(tmp_path) == ["b.bin"]
+
+
+def test_a_server_that_cannot_go_on_begins_anew(get, mirror):
+    mirror.cuts["a/b.bin"], mirror.knows_ranges = [1000], False
+    target, arrived = get()
+    assert target.read_bytes() == CONTENT and arrived == len(CONTENT)
+
+
+@pytest.mark.parametrize("part", [b"x" * 1000, b"x" * len(CONTENT), b"x" * (len(CONTENT) + 5)])
+def test_a_damaged_part_is_thrown_away(get, tmp_path, part):
+    (tmp_path / "cache" / "deep").mkdir(parents=True)
+    (tmp_path / "cache" / "deep" / "b.bin.part").write_bytes(part)
+    target, arrived = get()
+    assert target.read_bytes() == CONTENT and arrived == len(CONTENT)
+    assert left(tmp_path) == ["b.bin"]
+
+
+def test_another_file_is_refused_and_not_kept(get, mirror, tmp_path):
+    mirror.files["a/b.bin"] = CONTENT[::-1]
+    with pytest.raises(DataError, match=rf"a/b.bin: its sha256 is \w{{64}}, but {SHA} is pinned"):
+        get()
+    assert left(tmp_path) == [] and len(mirror.asked) == 1
+
+
+def test_a_file_of_another_size_is_refused_and_not_kept(get, mirror, tmp_path):
+    for size in (1000, 256_001):
+        with pytest.raises(DataError, match=rf"would be 256,000 bytes, but {size:,} are pinned"):
+            get(size=size)
+    mirror.says_length = False
+    with pytest.raises(DataError, match="sends more than the 1,000 bytes"):
+        get(size=1000)
+    assert left(tmp_path) == []
+
+
+@pytest.mark.parametrize(("status", "advice"), [(404, "get the data by hand"), (503, "try again later")])
+def test_a_refusal_says_what_to_do(get, mirror, tmp_path, status, advice):
+    mirror.status["a/b.bin"] = status
+    with pytest.raises(DataError, match=f"a/b.bin: HTTP {status} .*{advice}"):
+        get()
+    assert left(tmp_path) == []
+
+
+def test_nobody_there(mirror, tmp_path):
+    url = mirror.address
+    mirror.shutdown()
+    mirror.server_close()
+    with pytest.raises(DataError, match=r"can't be reached: .*refused.*TLS_TASKS_MIRROR"):
+        download(f"{url}x", tmp_path / "x", 1, SHA)
+    with pytest.raises(DataError, match="not an address"):
+        download("file:///etc/hostname", tmp_path / "x", 1, SHA)
+
+
+def test_a_mirror_may_redirect(get, mirror):
+    mirror.redirects["old"] = f"{mirror.address}a/b.bin"
+    assert get(path="old")[0].read_bytes() == CONTENT

@@ -1,0 +1,106 @@
+"""Data of one's own under its own name, and what is said of data under a public name that nobody knows."""
+
+import json
+
+import pytest
+
+import tls_tasks
+from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.data.order import EMBEDDED
+from tls_tasks.timelines.data import _load_topics
+from tls_tasks.timelines.prepare import prepare
+
+pytestmark = pytest.mark.usefixtures("isolated")
+
+TOPIC = {"topic": "harbour", "timelines": [[{"date": "2024-03-01", "text": "Dredging begins."}]]}
+CUSTOM = {
+    "tls_custom": "tls_crisis",
+    "tls_custom_closed_book": "tls_crisis",
+    "summ_custom": "summ_qmsum",
+    "evidence_custom": "evidence_journals",
+    "tree_custom": "tree_extraction",
+    "report_custom": "report_generation",
+}
+
+
+def provenance_of(task, **options):
+    found = {}
+    tls_tasks.task(task).documents(provenance=found, **options)
+    return found
+
+
+@pytest.mark.parametrize("task", CUSTOM)
+def test_it_bears_the_name_that_it_is_given(task):
+    place = str(EMBEDDED / CUSTOM[task])
+    assert provenance_of(task, data=place, name="ours")["data"] == "ours"
+    assert provenance_of(task, data=place)["data"] == "own data"
+    with pytest.raises(InputError, match="name: got 7, expected what the results are to call your data"):
+        provenance_of(task, data=place, name=7)
+    with pytest.raises(DataError, match=r'_custom: runs on data of yours: --metadata .*"name": "ours"'):
+        tls_tasks.task(task).documents()
+
+
+@pytest.fixture
+def rows_file(tmp_path):
+    def write(*rows):
+        file = tmp_path / "topics.jsonl"
+        file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        return file
+
+    return write
+
+
+def test_a_row_is_a_topic(rows_file):
+    (document,) = tls_tasks.task("tls_custom_closed_book").documents(data=rows_file(TOPIC))
+    assert (document["doc_id"], document["n_dates"], document["n_sentences"]) == ("harbour/0", 1, 1)
+    with pytest.raises(DataError, match="no articles of harbour"):
+        tls_tasks.task("tls_custom").documents(data=rows_file(TOPIC))
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ([], "line 1: AttributeError: .*; expected a topic: "),
+        ({}, "line 1: KeyError: 'timelines'; expected a topic: "),
+        ({**TOPIC, "timelines": []}, "'harbour' lacks a timeline"),
+        ({**TOPIC, "timelines": [[]]}, "has one without dates"),
+        ({**TOPIC, "timelines": [[{"date": "soon", "text": "A."}]]}, "line 1: 'soon' is not a date"),
+        ({**TOPIC, "timelines": [[{"date": "2024-03-01", "text": [3]}]]}, "a text should be one, and is 3"),
+        ({**TOPIC, "data_set": "tls_crisis"}, "holds tls_crisis, not tls_custom"),
+    ],
+)
+def test_a_row_that_is_none_is_named(rows_file, row, message):
+    with pytest.raises(DataError, match=message):
+        _load_topics("tls_custom", data=rows_file(row), need_articles=False)
+
+
+def test_two_rows_of_a_name(rows_file):
+    with pytest.raises(DataError, match="two topics are called 'harbour'"):
+        _load_topics("tls_custom", data=rows_file(TOPIC, TOPIC), need_articles=False)
+
+
+def test_a_fingerprint_is_of_the_content(crisis, tmp_path):
+    before = _load_topics("tls_crisis", data=crisis)
+    prepare("tls_crisis", crisis, tmp_path / "out")
+    assert _load_topics("tls_crisis", data=tmp_path / "out").fingerprint == before.fingerprint
+    file = crisis / "libya" / "timelines.jsonl"
+    file.write_text(file.read_text().replace("Curfew.", "curfew."))
+    assert _load_topics("tls_crisis", data=crisis).fingerprint != before.fingerprint
+
+
+def test_unknown_data_under_a_public_name_is_said_once(crisis, caplog):
+    assert provenance_of("tls_crisis", data=str(crisis))["data"] == "unknown data"
+    assert provenance_of("tls_crisis", data=str(crisis), name="ours")["data"] == "unknown data"
+    (record,) = caplog.records
+    assert record.message.startswith(f"tls_crisis: unknown data: {crisis} is not what this release knows as Crisis")
+    assert f'run tls_custom with --metadata \'{{"data": "{crisis}", "name": "ours"}}\'' in record.message
+    assert "data" not in provenance_of("tls_crisis", edition="embedded")
+
+
+@pytest.mark.parametrize(
+    ("name", "folder", "articles"),
+    [("tls_crisis", "crisis", True), ("tls_crisis", "crisis", False), ("tls_open", "open_tls", False)],
+)
+def test_the_real_data_is_known(shared_data, name, folder, articles, caplog):
+    assert _load_topics(name, data=shared_data / folder, need_articles=articles).data == ""
+    assert not caplog.records

@@ -1,0 +1,77 @@
+"""A server of files on loopback, which can also behave as servers do on bad days."""
+
+import http.server
+import threading
+
+import pytest
+
+
+class Mirror(http.server.ThreadingHTTPServer):
+    """Serves ``files`` (path -> bytes) and keeps what it was asked for.
+
+    ``cuts``: path -> how many bytes to send before the connection ends, one entry a request. ``status``: path -> an
+    error to answer with. ``redirects``: path -> an address. ``stalls``: paths of which the first half is sent, and no
+    more until ``go_on`` is set. ``knows_ranges``: whether it can go on in the middle. ``says_length``:
+    whether it says how much will come.
+    """
+
+    daemon_threads = True
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), _Handler)
+        self.files, self.cuts, self.status, self.redirects = {}, {}, {}, {}
+        self.knows_ranges, self.says_length, self.asked = True, True, []
+        self.stalls, self.go_on = set(), threading.Event()
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+    @property
+    def address(self):
+        return f"http://127.0.0.1:{self.server_address[1]}/"
+
+
+class _Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        mirror, path = self.server, self.path.lstrip("/")
+        given = self.headers.get("Range")
+        mirror.asked.append((path, given))
+        if path in mirror.redirects:
+            self.send_response(302)
+            self.send_header("Location", mirror.redirects[path])
+            self.end_headers()
+            return
+        if path in mirror.status or path not in mirror.files:
+            self.send_error(mirror.status.get(path, 404))
+            return
+        content = mirror.files[path]
+        start = int(given.removeprefix("bytes=").rstrip("-")) if given and mirror.knows_ranges else 0
+        if start >= len(content):
+            self.send_error(416)
+            return
+        self.send_response(206 if start else 200)
+        if start:
+            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        if mirror.says_length:
+            self.send_header("Content-Length", str(len(content) - start))
+        self.end_headers()
+        if path in mirror.stalls:
+            self.wfile.write(content[: len(content) // 2])
+            mirror.go_on.wait(60)
+            return
+        cuts = mirror.cuts.get(path)
+        self.wfile.write(content[start : start + cuts.pop(0)] if cuts else content[start:])
+
+    def log_message(self, *arguments):
+        pass
+
+
+@pytest.fixture
+def mirror(monkeypatch, tmp_path):
+    """A mirror that this process fetches from, into a cache of its own."""
+    server = Mirror()
+    monkeypatch.setenv("TLS_TASKS_MIRROR", server.address)
+    monkeypatch.setenv("TLS_TASKS_CACHE", str(tmp_path / "cache"))
+    monkeypatch.delenv("TLS_TASKS_FETCH", raising=False)
+    yield server
+    server.go_on.set()
+    server.shutdown()
+    server.server_close()

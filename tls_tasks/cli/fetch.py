@@ -1,0 +1,127 @@
+"""``tls-tasks fetch NAME …``: the real data, from its authors' public repositories into the cache."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from tls_tasks.cli.base import Subparsers, add_command, count
+from tls_tasks.core.errors import DataError, OptionError
+
+if TYPE_CHECKING:
+    from tls_tasks.data.catalogue import DataSet
+    from tls_tasks.data.download import Report
+    from tls_tasks.data.fetched import PublicCopy
+
+_ALL = "all"
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add this command to the command line."""
+    parser = add_command(subparsers, "fetch", _run)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="tls_crisis, tls_timeline17, tls_open, or all")
+    parser.add_argument(
+        "--always",
+        action=argparse.BooleanOptionalAction,
+        help="from now on tasks fetch by themselves when they are loaded (--no-always: no longer)",
+    )
+
+
+def _run(args: argparse.Namespace) -> int:
+    """Fetch the real data of timeline tasks from public repositories into the cache.
+
+    Every file is pinned by commit, size and sha256. It comes from the authors' repositories, under their licences,
+    which are printed; tls-tasks contains and passes on none of it. A download that was cut off goes on where it
+    stopped, and what is there is not asked for again. lm_eval --tasks NAME finds the data by itself afterwards.
+
+    Environment:
+      TLS_TASKS_CACHE   where it is kept; by default tls-tasks in the user's folder of caches (~/.cache)
+      TLS_TASKS_FETCH   1: tasks fetch by themselves when they are loaded, as after --always; 0: they don't
+      TLS_TASKS_MIRROR  an address in the place of https://raw.githubusercontent.com/, with files at
+                        OWNER/NAME/COMMIT/PATH below it
+
+    Examples:
+      tls-tasks fetch tls_crisis
+      tls-tasks fetch all --always
+    """
+    from tls_tasks.cli.listing import data_sets
+    from tls_tasks.data.fetched import remember
+    from tls_tasks.timelines.data import DATA_SETS, PUBLIC
+
+    if not args.names and args.always is None:
+        raise OptionError("NAME", None, "nothing", f"{', '.join(sorted(PUBLIC))} or {_ALL}")
+    known = data_sets()
+    names = [name for given in args.names for name in (PUBLIC if given == _ALL else [given])]
+    copies = [_copy(name, known) for name in dict.fromkeys(names)]
+    if args.always is not None:
+        file = remember(args.always)
+        how = "when they are loaded" if args.always else "no longer"
+        print(f"{file}: tasks fetch their data by themselves {how}")
+    for copy in copies:
+        _fetch(copy)
+    if _ALL in args.names:
+        for name in DATA_SETS.keys() - PUBLIC.keys():
+            print(f"{name}: has no public copy; {DATA_SETS[name].obtain}")
+    return 0
+
+
+def _copy(name: str, known: dict[str, DataSet]) -> PublicCopy:
+    """The data set that was asked for.
+
+    Raises:
+        DataError: If it can't be fetched; says how to get it.
+        OptionError: If there is none of that name.
+    """
+    from tls_tasks.timelines.data import PUBLIC
+
+    if name in PUBLIC:
+        return PUBLIC[name]
+    if name not in known:
+        raise OptionError.unknown("NAME", name, [*sorted(PUBLIC), _ALL])
+    wanted = known[name]
+    if wanted.hub is not None:
+        raise DataError(f"{name}: needs no fetching: its tasks get it from the hub by themselves ({wanted.hub.origin})")
+    raise DataError(
+        f"{name}: has no public copy that could be fetched: {wanted.obtain}, then set TLS_TASKS_DATA=<folder with "
+        f"{wanted.folders[0]} in it>"
+    )
+
+
+def _fetch(copy: PublicCopy) -> None:
+    if copy.is_there:
+        print(f"{copy.name}: is there: {copy.folder}")
+        return
+    n_files = sum(len(source.files) for source in copy.sources)
+    print(f"{copy.name}: {count(n_files, 'file')}, {copy.n_bytes / 1e6:.1f} MB", flush=True)
+    for source in copy.sources:
+        print(f"  {source.holds} from {source.origin}, licence: {source.licence}", flush=True)
+    with _bar(copy) as report:
+        folder = copy.fetch(report)
+    task = copy.name if copy.has_articles else f"{copy.name}_closed_book"
+    print(f"{copy.name}: is in {folder}")
+    print(f"try it: lm_eval --tasks {task} …", flush=True)
+
+
+@contextmanager
+def _bar(copy: PublicCopy) -> Iterator[Report]:
+    """A bar of bytes if stderr is a terminal; else a line a quarter, so that a log shows that it goes on."""
+    if sys.stderr.isatty():
+        from tqdm import tqdm
+
+        with tqdm(total=copy.n_bytes, desc=copy.name, unit="B", unit_scale=True, leave=False) as bar:
+            yield bar.update
+        return
+    arrived = shown = 0
+
+    def report(n_bytes: int) -> None:
+        nonlocal arrived, shown
+        arrived += n_bytes
+        quarter = 4 * arrived // copy.n_bytes
+        if quarter > shown:
+            shown = quarter
+            print(f"  {25 * quarter} % of {copy.n_bytes / 1e6:.1f} MB", file=sys.stderr, flush=True)
+
+    yield report

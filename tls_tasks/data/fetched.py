@@ -1,0 +1,284 @@
+"""Data sets fetched from their authors' public repositories at pinned commits, and the cache that keeps them.
+
+This package contains addresses and hashes, and none of the data. In the cache::
+
+    raw/OWNER/NAME/COMMIT/PATH          the files as they came
+    sets/NAME/COMMITS/rows.parquet      what the family made of them, which its tasks read
+    sets/NAME/COMMITS/origin.json       where it came from, and its hash
+    settings.json                       whether tasks may fetch by themselves
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import shutil
+import sys
+import tempfile
+import urllib.parse
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from tls_tasks.core.errors import DataError
+from tls_tasks.data.download import Report, download, sha256_of
+
+CACHE_VARIABLE = "TLS_TASKS_CACHE"
+MIRROR_VARIABLE = "TLS_TASKS_MIRROR"
+FETCH_VARIABLE = "TLS_TASKS_FETCH"
+
+_HOST = "https://raw.githubusercontent.com/"
+_ROWS, _ORIGIN, _SETTINGS = "rows.parquet", "origin.json", "settings.json"
+_FORM = 1  # of what is made of the files: raised when that changes, so that older makings are not taken
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteFile:
+    """One file of a repository.
+
+    Attributes:
+        path: Where it is in the repository.
+        bytes: Its size.
+        sha256: Its hash in hexadecimal.
+    """
+
+    path: str
+    bytes: int
+    sha256: str
+
+    def __post_init__(self) -> None:
+        """No path leads out of the cache."""
+        path = PurePosixPath(self.path)
+        if path.is_absolute() or ".." in path.parts:
+            raise ValueError(f"{self.path}: leads out of the repository")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Files of one repository at one commit.
+
+    Attributes:
+        repository: ``owner/name`` on GitHub.
+        commit: The commit.
+        licence: What the repository says of them; ``none stated`` if it says nothing.
+        holds: ``references`` or ``articles``.
+        files: The files.
+    """
+
+    repository: str
+    commit: str
+    licence: str
+    holds: str
+    files: tuple[RemoteFile, ...]
+
+    @property
+    def origin(self) -> str:
+        """Repository and commit, as results name them."""
+        return f"{self.repository}@{self.commit}"
+
+
+@dataclass(frozen=True, slots=True)
+class PublicCopy:
+    """A data set as it can be fetched.
+
+    Attributes:
+        name: The data set.
+        sources: Where its files are.
+        settings: What the family must know besides.
+        write: Makes Parquet of the files: (this, path in the repository -> file, the Parquet file to write).
+    """
+
+    name: str
+    sources: tuple[Source, ...]
+    settings: Mapping[str, Any]
+    write: Callable[[PublicCopy, Mapping[str, Path], Path], None]
+
+    @property
+    def origin(self) -> str:
+        """The repositories with their commits, as results name them."""
+        return " + ".join(dict.fromkeys(source.origin for source in self.sources))
+
+    @property
+    def terms(self) -> str:
+        """The repositories, what they hold and under which licence."""
+        return "; ".join(f"{one.holds} from {one.origin}, licence: {one.licence}" for one in self.sources)
+
+    @property
+    def has_articles(self) -> bool:
+        """Whether there are texts besides references."""
+        return any(source.holds == "articles" for source in self.sources)
+
+    @property
+    def n_bytes(self) -> int:
+        """The size of all files."""
+        return sum(file.bytes for source in self.sources for file in source.files)
+
+    @property
+    def folder(self) -> Path:
+        """Where it is once it has been fetched."""
+        commits = "-".join(dict.fromkeys(source.commit[:12] for source in self.sources))
+        return cache_folder() / "sets" / self.name / f"{commits}-v{_FORM}"
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it has been fetched, and is whole."""
+        origin = _read_json(self.folder / _ORIGIN)
+        return bool(origin.get("sha256")) and origin["sha256"] == sha256_of(self.folder / _ROWS)
+
+    def fetch(self, report: Report = lambda n_bytes: None) -> Path:
+        """Download what is missing and make Parquet of it; nothing is asked for if it is there.
+
+        Args:
+            report: Called as bytes arrive.
+
+        Returns:
+            The folder, which the family reads.
+
+        Raises:
+            DataError: If a file can't be had or written; one line that says what to do.
+        """
+        if self.is_there:
+            return self.folder
+        try:
+            files = self._download(report)
+            self._make(files)
+        except OSError as error:
+            where = error.filename or cache_folder()
+            raise DataError(
+                f"{where}: can't be written: {error.strerror or error}; make room, or set {CACHE_VARIABLE} to a folder "
+                "elsewhere, and run the same command again: what has arrived is kept"
+            ) from error
+        return self.folder
+
+    def _download(self, report: Report) -> dict[str, Path]:
+        files = {}
+        for source in self.sources:
+            place = f"{source.repository}/{source.commit}"
+            for file in source.files:
+                target = cache_folder() / "raw" / place / file.path
+                url = f"{_host()}{place}/{urllib.parse.quote(file.path)}"
+                download(url, target, file.bytes, file.sha256, report)
+                files[file.path] = target
+        return files
+
+    def _make(self, files: Mapping[str, Path]) -> None:
+        """Write the folder under another name and rename it, so that it is there as a whole or not at all."""
+        folder = self.folder
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".making-", dir=folder.parent) as temporary:
+            made = Path(temporary) / folder.name
+            made.mkdir()
+            self.write(self, files, made / _ROWS)
+            origin = {"data_set": self.name, "origin": self.terms, "sha256": sha256_of(made / _ROWS)}
+            (made / _ORIGIN).write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")
+            if folder.exists() and not self.is_there:
+                shutil.rmtree(folder, ignore_errors=True)  # damaged
+            try:
+                made.rename(folder)
+            except OSError:
+                if not self.is_there:  # else another process was faster
+                    raise
+
+
+def read_public_copies(
+    path: Path, write: Callable[[PublicCopy, Mapping[str, Path], Path], None]
+) -> dict[str, PublicCopy]:
+    """The data sets of a family's list of public files by name; keys besides ``sources`` become ``settings``."""
+    raw: dict[str, dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))
+    return {name: public_copy(name, given, write) for name, given in raw.items()}
+
+
+def public_copy(
+    name: str, given: Mapping[str, Any], write: Callable[[PublicCopy, Mapping[str, Path], Path], None]
+) -> PublicCopy:
+    """One entry of a list of public files."""
+    sources = tuple(
+        Source(**{**source, "files": tuple(RemoteFile(**file) for file in source["files"])})
+        for source in given["sources"]
+    )
+    return PublicCopy(name, sources, {key: value for key, value in given.items() if key != "sources"}, write)
+
+
+def cache_folder() -> Path:
+    """Where fetched data is kept: ``TLS_TASKS_CACHE``, or a folder ``tls-tasks`` where the platform has its caches.
+
+    Raises:
+        DataError: If the user has no home folder.
+    """
+    if given := os.environ.get(CACHE_VARIABLE):
+        return Path(os.path.abspath(os.path.expanduser(given)))  # noqa: PTH100, PTH111 - pathlib raises without a home
+    if sys.platform == "win32":
+        parent = os.environ.get("LOCALAPPDATA", "")
+    elif sys.platform == "darwin":
+        parent = "~/Library/Caches"
+    else:
+        # The specification: a relative path in it is to be ignored.
+        parent = os.environ.get("XDG_CACHE_HOME", "")
+        parent = parent if Path(parent).is_absolute() else "~/.cache"
+    folder = Path(os.path.expanduser(parent))  # noqa: PTH111
+    if not folder.is_absolute():
+        raise DataError(f"no home folder for a cache; set {CACHE_VARIABLE} to a folder for fetched data")
+    return folder / "tls-tasks"
+
+
+def fetches_by_itself() -> bool:
+    """Whether a task may fetch its data when it is loaded: TLS_TASKS_FETCH, else what :func:`remember` was told."""
+    if given := os.environ.get(FETCH_VARIABLE):
+        return given.upper() in {"1", "ON", "YES", "TRUE"}
+    return _read_json(cache_folder() / _SETTINGS).get("fetch") == "always"
+
+
+def remember(always: bool) -> Path:
+    """Write down whether tasks may fetch by themselves; returns the file.
+
+    Raises:
+        DataError: If it can't be written.
+    """
+    file = cache_folder() / _SETTINGS
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps({"fetch": "always" if always else "asked"}) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise DataError(
+            f"{file}: can't be written: {error.strerror}; set {CACHE_VARIABLE} to another folder"
+        ) from error
+    return file
+
+
+def at_load(copy: PublicCopy) -> Path | str:
+    """The folder of a data set that a task wants, or in words why there is none.
+
+    Raises:
+        DataError: If it is to be fetched now, and can't be.
+    """
+    if copy.is_there:
+        return copy.folder
+    if not fetches_by_itself():
+        return f"it has not been fetched (tls-tasks fetch {copy.name})"
+    _log.warning("%s: fetching %.1f MB: %s", copy.name, copy.n_bytes / 1e6, copy.terms)
+    return copy.fetch()
+
+
+def _host() -> str:
+    """The host, or the mirror that stands for it, with a slash at the end.
+
+    Raises:
+        DataError: If the mirror is no address.
+    """
+    mirror = os.environ.get(MIRROR_VARIABLE, "")
+    if mirror and not mirror.startswith(("https://", "http://")):
+        raise DataError(f"{MIRROR_VARIABLE}={mirror}: expected an address that begins with https:// or http://")
+    return f"{mirror.rstrip('/')}/" if mirror else _HOST
+
+
+def _read_json(file: Path) -> dict[str, Any]:
+    """A small file of ours; empty if it isn't there or is no longer what we wrote."""
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

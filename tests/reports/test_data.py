@@ -129,6 +129,7 @@ def test_the_embedded_edition_warns_and_says_what_it_is():
     provenance = {}
     with pytest.warns(EmbeddedEditionWarning, match="report_generation runs on the EMBEDDED EDITION"):
         docs = load_documents(NAME, provenance=provenance)
+    assert len(provenance.pop("fingerprint")) == 64
     assert provenance == {"edition": "embedded", "origin": str(EMBEDDED / NAME)}
     assert {(doc["edition"], doc["judge"], doc["documents_left_out"]) for doc in docs} == {("embedded", '"none"', 0)}
     assert [len(json.loads(doc["documents"])) for doc in docs] == [22] * 6

@@ -167,7 +167,7 @@ class ScoredTask:
 
         A log of another release has other prompts by right, and one that does not say its release can't be asked.
         """
-        if self.results.get("versions", {}).get(self.name) != self.version:
+        if self.results.get("versions", {}).get(self.name) != task_files()[self.name].version:
             return []
         wrong = [sample for sample in self.log.samples if sample.request and not self._is_asked(sample)]
         if not wrong:

@@ -40,7 +40,7 @@ def test_round_trip(tmp_path, capsys, pair):
     assert loaded.documents == original.documents and [one.id for one in loaded.documents] == ["a", "2"]
     printed = capsys.readouterr().out
     assert f"{out}: 2 documents, 1 objects of the schema journal" in printed
-    assert f'try it: lm_eval --tasks evidence_journals --metadata \'{{"data": "{out}"}}\' …' in printed
+    assert f'try it: lm_eval --tasks evidence_custom --metadata \'{{"data": "{out}"}}\' …' in printed
     card = (out / "README.md").read_text(encoding="utf-8")
     head = yaml.safe_load(card.split("---\n")[1])
     assert head["license"] == "cc0-1.0" and head["configs"][0]["data_files"][0]["path"] == "data/test-*.parquet"
@@ -86,4 +86,4 @@ def test_what_is_wrong_is_named_and_nothing_is_written(tmp_path, capsys):
 def test_timelines_take_no_schema(tmp_path, capsys):
     arguments = ["--source", str(tmp_path), "--out", str(tmp_path / "out"), "--schema", "s.json"]
     assert main(["prepare", "tls_crisis", *arguments]) == 2
-    assert "--schema: got s.json, expected none: tls_crisis is a set of timelines" in capsys.readouterr().err
+    assert "--schema: got s.json, expected none: it belongs to evidence, not to tls_crisis" in capsys.readouterr().err

@@ -16,7 +16,7 @@ from tls_tasks.data.order import EMBEDDED, EmbeddedEditionWarning
 from tls_tasks.summaries import data as summaries
 from tls_tasks.summaries.data import (
     DATA_SETS,
-    _Document,
+    Document,
     _load_summaries,
     _read_rows,
     _split_query,
@@ -57,7 +57,7 @@ def write_parquet(path, rows):
 @pytest.mark.parametrize("reference", ["references", "reference", "summary", "output"])
 def test_every_name_of_the_fields_is_read(text, reference):
     (document,) = _read_rows(DATA_SETS["summ_govreport"], numbered([{"uid": 7, text: "T", reference: "R"}]))
-    assert document == _Document("7", "T", "", ("R",))
+    assert document == Document("7", "T", "", ("R",))
 
 
 def test_rows_without_an_id_are_numbered():
@@ -91,7 +91,7 @@ def test_references_of_a_dialogue_are_grouped():
     rows.insert(3, {"id": "test_5_1", "dialogue": "alone", "summary": "S"})
     grouped = _read_rows(DATA_SETS["summ_dialogsum"], numbered(rows))
     assert [document.id for document in grouped] == ["test_0", "test_5_1", "test_10"]
-    assert grouped[2] == _Document("test_10", "D10", "", ("S101", "S102", "S103"))
+    assert grouped[2] == Document("test_10", "D10", "", ("S101", "S102", "S103"))
 
 
 def test_ids_that_number_dialogues_do_not_join_them():
@@ -130,7 +130,7 @@ def test_the_query_is_split_off_in_qmsum_only_and_a_field_of_its_own_wins():
 # ---- files
 
 
-EXPECTED = (_Document("a", "A long text.", "", ("Short.",)), _Document("b", "Ä", "", ("é", "è")))
+EXPECTED = (Document("a", "A long text.", "", ("Short.",)), Document("b", "Ä", "", ("é", "è")))
 ROWS = [ROW, {"id": "b", "text": "Ä", "references": ["é", "è"]}]
 
 
@@ -153,7 +153,7 @@ def test_user_data_as_file_folder_or_parent(tmp_path, ending, place):
 def test_iso_dates_stay_text(tmp_path):
     file = write_jsonl(tmp_path / "x.jsonl", [{"id": "2011-01-25", "text": "2011-01-25", "summary": "2011-01-25"}])
     (document,) = _load_summaries("summ_govreport", data=file).documents
-    assert document == _Document("2011-01-25", "2011-01-25", "", ("2011-01-25",))
+    assert document == Document("2011-01-25", "2011-01-25", "", ("2011-01-25",))
 
 
 def test_json_lines_called_json_and_gzip(tmp_path):
@@ -171,7 +171,7 @@ def test_csv_as_dialogsum_is_published(tmp_path):
     text += 'test_0_2,"#Person1#: Hi.\n#Person2#: ""Hi"", you.",S2,t\n'
     (tmp_path / "test.csv").write_text(text, encoding="utf-8")
     (document,) = _load_summaries("summ_dialogsum", data=tmp_path).documents
-    assert document == _Document("test_0", '#Person1#: Hi.\n#Person2#: "Hi", you.', "", ("S1", "S2"))
+    assert document == Document("test_0", '#Person1#: Hi.\n#Person2#: "Hi", you.', "", ("S1", "S2"))
 
 
 def test_files_of_other_splits_are_never_read(tmp_path):
@@ -335,7 +335,7 @@ SCROLLS = [{"id": "a", "pid": "a_0", "input": "Q?\n\nText", "output": "R"}]
 def test_hub_of_scrolls(cached):
     cached("summ_qmsum", [zipped("qmsum/validation.jsonl", SCROLLS)])
     loaded = _load_summaries("summ_qmsum")
-    assert loaded.documents == (_Document("a_0", "Text", "Q?", ("R",)),)
+    assert loaded.documents == (Document("a_0", "Text", "Q?", ("R",)),)
     assert (loaded.edition, loaded.origin) == ("hub", f"tau/scrolls@{DATA_SETS['summ_qmsum'].hub.revision}")
     cached("summ_summscreenfd", [zipped("summ_screen_fd/validation.jsonl", SCROLLS)])
     assert _load_summaries("summ_summscreenfd").documents[0].text == "Q?\n\nText"
@@ -343,15 +343,15 @@ def test_hub_of_scrolls(cached):
 
 def test_hub_of_dialogsum(cached):
     cached("summ_dialogsum", [lambda path: path.write_text("id,dialogue,summary\ntest_0_1,D,S1\ntest_0_2,D,S2\n")])
-    assert _load_summaries("summ_dialogsum").documents == (_Document("test_0", "D", "", ("S1", "S2")),)
+    assert _load_summaries("summ_dialogsum").documents == (Document("test_0", "D", "", ("S1", "S2")),)
 
 
 def test_hub_of_multi_news(cached):
     texts = "One.NEWLINE_CHAR Two. ||||| Three. \nFour.\n", "– First.\n– Second. \n"
     cached("summ_multi_news", [lambda path, text=text: path.write_text(text) for text in texts])
     assert _load_summaries("summ_multi_news").documents == (
-        _Document("0", "One.\n Two. ||||| Three.", "", ("– First.",)),
-        _Document("1", "Four.", "", ("– Second.",)),
+        Document("0", "One.\n Two. ||||| Three.", "", ("– First.",)),
+        Document("1", "Four.", "", ("– Second.",)),
     )
 
 

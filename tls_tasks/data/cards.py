@@ -18,7 +18,7 @@ _PARQUET_FILE = "data/test-00000-of-00001.parquet"  # the hub takes "test" in th
 
 
 def write_folder(
-    found: Loaded[Any], out: Path, force: bool, write_parquet: Callable[[Path], None], card: Iterable[str]
+    found: Loaded[Any], out: Path, force: bool, write_parquet: Callable[[Path], None] | None, card: Iterable[str]
 ) -> None:
     """Write a prepared data set.
 
@@ -26,7 +26,7 @@ def write_folder(
         found: What was read.
         out: The folder to write.
         force: Write although there is something in the folder; other files in it are left alone.
-        write_parquet: Writes the rows into a file.
+        write_parquet: Writes the rows into a file; None: the family writes files of its own into the folder.
         card: The lines of the card.
 
     Raises:
@@ -37,9 +37,10 @@ def write_folder(
         raise DataError(f"{found.origin}: the embedded edition stays where it is; prepare data of your own")
     if out.exists() and not (out.is_dir() and (force or not any(out.iterdir()))):
         raise DataError(f"{out}: exists and is not an empty folder; name another one or pass --force")
-    file = out / _PARQUET_FILE
-    file.parent.mkdir(parents=True, exist_ok=True)
-    write_parquet(file)
+    out.mkdir(parents=True, exist_ok=True)
+    if write_parquet is not None:
+        (out / _PARQUET_FILE).parent.mkdir(exist_ok=True)
+        write_parquet(out / _PARQUET_FILE)
     (out / "README.md").write_text("\n".join([*card, ""]), encoding="utf-8")
 
 

@@ -16,7 +16,7 @@ from tls_tasks.evidence.data_rows import EvidenceDocument
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceSchema
 
 _SCHEMA_FILE = "schema.json"  # in the form that --metadata '{"schema": …}' takes
-_TASK = "evidence_journals"  # runs on prepared data, whatever its schema
+_TASK = "evidence_custom"
 
 
 def prepare_evidence(

@@ -28,7 +28,7 @@ from typing import Any
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data.catalogue import find_data_set, public_sets, read_catalogue
-from tls_tasks.data.order import EMBEDDED, Reading, load
+from tls_tasks.data.order import EMBEDDED, Loaded, Reading, load, read_place
 from tls_tasks.reports.documents import canonical_collection
 from tls_tasks.reports.files import read_objects
 
@@ -93,18 +93,29 @@ def load_documents(
         >>> documents[0]["doc_id"], len(json.loads(documents[0]["documents"]))
         ('e01', 22)
     """
-    budget = check_whole_number("context_budget", context_budget)
-    reading = Reading(
-        find_data_set(ALL_SETS, data_set),
+    loaded = load(_reading(data_set, check_whole_number("context_budget", context_budget)), data, edition)
+    loaded.note(provenance, name)
+    added = {"judge": json.dumps(judge, sort_keys=True), "edition": loaded.edition}
+    return [{**doc, **added} for doc in loaded.documents]
+
+
+def read_local(name: str, place: Path) -> Loaded[dict[str, Any]]:
+    """The documents of a data set in a folder.
+
+    Raises:
+        DataError: If there are none, or a row is broken.
+    """
+    return read_place(_reading(name, DEFAULT_CONTEXT_BUDGET), place)
+
+
+def _reading(name: str, budget: int) -> Reading[dict[str, Any]]:
+    return Reading(
+        find_data_set(ALL_SETS, name),
         DATA_SETS.values(),
         at=partial(_read_at, budget=budget),
         published=lambda: "it has no source on the hub",
         place=_NO_FOLDER,
     )
-    loaded = load(reading, data, edition)
-    loaded.note(provenance, name)
-    added = {"judge": json.dumps(judge, sort_keys=True), "edition": loaded.edition}
-    return [{**doc, **added} for doc in loaded.documents]
 
 
 def examples(name: str) -> list[dict[str, Any]]:
@@ -200,16 +211,16 @@ def _read_at(folder: Path, budget: int) -> tuple[dict[str, Any], ...]:
     if not folder.is_dir():
         raise DataError(f"data: {folder} is {_NO_FOLDER}")
     nuggets: dict[str, str] = {}
-    for where, row in _rows(folder, "nuggets", needed=False):
+    for where, row in folder_rows(folder, "nuggets", needed=False):
         # Of two rows of a request the first counts, as in report_gen_eval.
         nuggets.setdefault(_text(row, _NUGGET_IDS, where, needed=True), json.dumps(row, ensure_ascii=False))
-    requests = [_request(where, row, nuggets) for where, row in _rows(folder, "requests")]
+    requests = [_request(where, row, nuggets) for where, row in folder_rows(folder, "requests")]
     if not requests:
         raise DataError(f"{folder}: no request in requests.jsonl")
     doc_id, n_rows = Counter(request["doc_id"] for request in requests).most_common(1)[0]
     if n_rows > 1:
         raise DataError(f"{folder}: {n_rows} requests have the id {doc_id!r}, expected one")
-    documents = [_collected(where, row) for where, row in _rows(folder, "documents")]
+    documents = [_collected(where, row) for where, row in folder_rows(folder, "documents")]
     return tuple(_document(request, documents, budget) for request in requests)
 
 
@@ -250,7 +261,7 @@ def _length(document: Mapping[str, str]) -> int:
     return len(document["title"]) + len(document["text"])
 
 
-def _rows(folder: Path, name: str, *, needed: bool = True) -> Iterator[tuple[str, Mapping[str, Any]]]:
+def folder_rows(folder: Path, name: str, *, needed: bool = True) -> Iterator[tuple[str, Mapping[str, Any]]]:
     """The objects of a file, plain or gzip, each with its place for messages."""
     files = (folder / f"{name}.jsonl", folder / f"{name}.jsonl.gz")
     file = next((file for file in files if file.is_file()), None)

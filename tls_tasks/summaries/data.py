@@ -21,7 +21,7 @@ from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import Rows, file_rows, split_files, text_lines
-from tls_tasks.data.order import Loaded, Published, Reading, distinct, load
+from tls_tasks.data.order import Loaded, Published, Reading, distinct, load, read_place
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of a document in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
@@ -49,7 +49,7 @@ _BLANK_LINE = re.compile(r"\r?\n[ \t]*\r?\n")
 
 
 @dataclass(frozen=True, slots=True)
-class _Document:
+class Document:
     """One document to summarise.
 
     Attributes:
@@ -140,9 +140,18 @@ def _rounded(words: float) -> int:
     return max(step, round(words / step) * step) if words else 0
 
 
-def _load_summaries(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[_Document]:
+def _load_summaries(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[Document]:
     """The documents of a data set from the first source that has it."""
     return load(_reading(find_data_set(ALL_SETS, name)), data, edition)
+
+
+def read_local(name: str, place: Path) -> Loaded[Document]:
+    """The documents of a data set in a folder or file.
+
+    Raises:
+        DataError: If there are none, or a row is broken.
+    """
+    return read_place(_reading(find_data_set(ALL_SETS, name)), place)
 
 
 def prompt(doc: Mapping[str, Any]) -> str:
@@ -169,7 +178,7 @@ def prompt(doc: Mapping[str, Any]) -> str:
     )
 
 
-def _row(name: str, document: _Document, edition: str, budget: int, words: int) -> dict[str, str | int]:
+def _row(name: str, document: Document, edition: str, budget: int, words: int) -> dict[str, str | int]:
     text = document.text
     if ALL_SETS[name].settings.get("articles"):
         articles = map(str.strip, text.split(_BETWEEN_ARTICLES))
@@ -186,7 +195,7 @@ def _row(name: str, document: _Document, edition: str, budget: int, words: int) 
     }
 
 
-def _reading(wanted: DataSet) -> Reading[_Document]:
+def _reading(wanted: DataSet) -> Reading[Document]:
     return Reading(
         wanted,
         DATA_SETS.values(),
@@ -196,7 +205,7 @@ def _reading(wanted: DataSet) -> Reading[_Document]:
     )
 
 
-def _published(wanted: DataSet) -> Published[_Document]:
+def _published(wanted: DataSet) -> Published[Document]:
     source = wanted.hub
     if source is None:
         raise DataError(f"{wanted.name} is on no hub")
@@ -223,13 +232,13 @@ def _paired_rows(documents: Path, summaries: Path) -> Rows:
         yield f"{documents}, line {number}", row
 
 
-def _read_rows(wanted: DataSet, rows: Iterable[tuple[str, Any]]) -> tuple[_Document, ...]:
+def _read_rows(wanted: DataSet, rows: Iterable[tuple[str, Any]]) -> tuple[Document, ...]:
     r"""Make documents of rows, each with its place for messages, in the order of the rows.
 
     Example:
         >>> row = {"id": "m1", "input": "Why was it postponed?\n\nChair: Let us wait.", "output": "To wait."}
         >>> _read_rows(DATA_SETS["summ_qmsum"], [("line 1", row)])
-        (_Document(id='m1', text='Chair: Let us wait.', query='Why was it postponed?', references=('To wait.',)),)
+        (Document(id='m1', text='Chair: Let us wait.', query='Why was it postponed?', references=('To wait.',)),)
     """
     documents = [_read_row(wanted, where, row, index) for index, (where, row) in enumerate(rows)]
     return distinct(wanted.name, _grouped(documents) if wanted.settings["references_in_rows"] else documents)
@@ -250,7 +259,7 @@ def _split_query(text: str) -> tuple[str, str]:
     return text[: blank.start()].strip(), text[blank.end() :]
 
 
-def _read_row(wanted: DataSet, where: str, row: Any, index: int) -> _Document:
+def _read_row(wanted: DataSet, where: str, row: Any, index: int) -> Document:
     if not isinstance(row, Mapping):
         raise DataError(f"{where}: expected an object, got {type(row).__name__}")
     text = _string(_field(row, TEXT_FIELDS, where), TEXT_FIELDS, where)
@@ -261,7 +270,7 @@ def _read_row(wanted: DataSet, where: str, row: Any, index: int) -> _Document:
     if query is None and wanted.settings["query_comes_first"]:
         query, text = _split_query(text)
     name = next((row[field] for field in ID_FIELDS if row.get(field) not in (None, "")), index)
-    return _Document(str(name), text, str(query or "").strip(), references)
+    return Document(str(name), text, str(query or "").strip(), references)
 
 
 def _field(row: Mapping[str, Any], names: Iterable[str], where: str) -> Any:
@@ -277,12 +286,12 @@ def _string(value: Any, names: Iterable[str], where: str) -> str:
     return value
 
 
-def _grouped(documents: Iterable[_Document]) -> list[_Document]:
+def _grouped(documents: Iterable[Document]) -> list[Document]:
     """One document for all rows whose ids differ only in a final ``_N``; a dialogue with a single row keeps its id.
 
     The text is part of the key, since the ids of the other splits end in the number of the dialogue.
     """
-    groups: dict[tuple[str, str], list[_Document]] = {}
+    groups: dict[tuple[str, str], list[Document]] = {}
     for document in documents:
         groups.setdefault((_LAST_NUMBER.sub("", document.id), document.text), []).append(document)
     grouped = []

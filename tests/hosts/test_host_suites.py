@@ -65,6 +65,7 @@ def test_the_harness_own_task_tests(harness_tests):
     """As its CI runs them on changed tasks; discovery is the installed hook's."""
     files = sorted((ROOT / "task_configs").glob("*/*.yaml"))
     tasks = [path.stem for path in files if f"\ntask: {path.stem}\n" in path.read_text(encoding="utf-8")]
+    tasks = [name for name in tasks if "_custom" not in name]  # they have no data before a user names some
     assert {"tls_crisis", "tls_open_closed_book", "summ_dialogsum", "summ_govreport"} <= set(tasks)
     assert {"evidence_journals", "evidence_maccrobat"} <= set(tasks)
     assert len(tasks) >= 16

@@ -1,19 +1,23 @@
-"""What ``tls_corpus`` makes of whole corpora with the rules of tests/rule_model.py as its model; prints two tables.
+"""What ``tls_corpus`` makes of whole corpora with the rules of tests/rule_model.py as its model; prints three tables.
 
     python benchmarks/tls_corpus.py [--data FOLDER] [--chunks 2048 8192 32768]
 
 FOLDER holds ``crisis`` in news-tls' layout (default: ``shared/data`` beside the checkout). The rules answer on loopback
 and see the text of each question only. Tokens are counted as it counts them without a tokenizer: one for 3.2 bytes.
+Beside it stand ``tls_datewise`` and the same rules without ``tls_corpus``, on the prompts of three budgets.
 """
 
 from __future__ import annotations
 
 import argparse
+import datetime
 import importlib
 import json
 import os
+import re
 import sys
 import tempfile
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -21,27 +25,52 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))
 
 
-def run(url: str, data: str, chunk_tokens: int) -> dict[str, Any]:
+BUDGETS = (24_000, 100_000, 400_000)
+KEYS = ("ar1_f1", "ar2_f1", "date_f1")
+
+
+def run(model: str, data: str, model_args: dict[str, Any], **options: Any) -> dict[str, Any]:
     """One run of the harness over the four topics."""
     import lm_eval
     from lm_eval.tasks import TaskManager
 
     results: dict[str, Any] = lm_eval.simple_evaluate(
-        model="tls_corpus",
-        model_args={
-            "base": "local-chat-completions",
-            "model": "rules",
-            "base_url": url,
-            "num_concurrent": 4,
-            "chunk_tokens": chunk_tokens,
-        },
+        model=model,
+        model_args=model_args,
         tasks=["tls_crisis"],
         task_manager=TaskManager(
-            include_path=str(ROOT / "task_configs"), include_defaults=False, metadata={"data": data}
+            include_path=str(ROOT / "task_configs"), include_defaults=False, metadata={"data": data, **options}
         ),
-        apply_chat_template=True,
+        apply_chat_template=model != "tls_datewise",
     )
     return results
+
+
+def cells(results: dict[str, Any]) -> str:
+    """AR-1, AR-2 and date F1 as cells of a table."""
+    found = results["results"]["tls_crisis"]
+    return " | ".join(f"{found[f'{key},none']:.4f}".removeprefix("0") for key in KEYS)
+
+
+def one_answer(rules: Any, prompt: str) -> str:
+    """The rules' answer to the task's own prompt: the dates that most of its sentences name, each with its centre."""
+    from tls_tasks.text.centrality import centrality
+
+    n_dates = int(re.findall(r"Choose about (\d+) date", prompt)[-1])
+    lengths = re.findall(r"in at most (\d+) sentences", prompt)
+    published, found = None, defaultdict(list)
+    for line in prompt.rpartition("<sentences>")[2].partition("</sentences>")[0].splitlines():
+        if heading := re.fullmatch(r"\w+day, (\d{4}-\d{2}-\d{2})", line):
+            published = datetime.date.fromisoformat(heading[1])
+        elif line.startswith("- "):
+            for day in set(rules.days_of(line, published)) or {published}:
+                found[day].append(line[2:])
+    lines = []
+    for day in sorted(sorted(found, key=lambda day: -len(found[day]))[:n_dates]):
+        scores = centrality(found[day])
+        best = sorted(range(len(scores)), key=lambda place: -scores[place])[: int(lengths[-1]) if lengths else 1]
+        lines.append(f"{day}: {' '.join(found[day][place] for place in sorted(best))}")
+    return "\n".join(lines)
 
 
 def main() -> None:
@@ -52,7 +81,15 @@ def main() -> None:
     parser.add_argument("--data", default=str(ROOT.parent / "shared" / "data"))
     parser.add_argument("--chunks", type=int, nargs="+", default=[2048, 8192, 32768])
     arguments = parser.parse_args()
-    server = parts.Server(rules.answer)
+    server = parts.Server(lambda prompt: one_answer(rules, prompt) if "Timeline:" in prompt else rules.answer(prompt))
+    endpoint = {"model": "rules", "base_url": server.url, "num_concurrent": 4}
+    side_by_side = ["| system | reads | AR-1 | AR-2 | date F1 |", "|---|---|---|---|---|"]
+    for budget in BUDGETS:
+        shown = f"a prompt with {budget:,} characters"
+        found = run("tls_datewise", arguments.data, {}, context_budget=budget)
+        side_by_side.append(f"| `tls_datewise` | {shown} | {cells(found)} |")
+        found = run("local-chat-completions", arguments.data, endpoint, context_budget=budget)
+        side_by_side.append(f"| the rules | {shown} | {cells(found)} |")
     scores = ["| chunk tokens | AR-1 | AR-2 | date F1 |", "|---|---|---|---|"]
     costs = [
         "| topic | chunk tokens | map calls | in | out | write calls | in | out |",
@@ -61,19 +98,22 @@ def main() -> None:
     for chunk_tokens in arguments.chunks:
         with tempfile.TemporaryDirectory() as cache:
             os.environ["TLS_TASKS_CACHE"] = cache  # nothing of an earlier run
-            results = run(server.url, arguments.data, chunk_tokens)
+            model_args = {"base": "local-chat-completions", **endpoint, "chunk_tokens": chunk_tokens}
+            results = run("tls_corpus", arguments.data, model_args)
             steps = json.loads(Path(results["config"]["tls_corpus"]["steps"]).read_text(encoding="utf-8"))
-        numbers = [f"{results['results']['tls_crisis'][f'{key},none']:.4f}" for key in ("ar1_f1", "ar2_f1", "date_f1")]
-        scores.append(f"| {chunk_tokens:,} | {' | '.join(number.lstrip('0') for number in numbers)} |")
+        scores.append(f"| {chunk_tokens:,} | {cells(results)} |")
+        side_by_side.append(
+            f"| the rules in `tls_corpus` | all, {chunk_tokens:,} tokens at a time | {cells(results)} |"
+        )
         for topic in steps:
-            cells = [
+            amounts = [
                 f"{topic[f'{name}_{what}']:,}"
                 for name in ("map", "write")
                 for what in ("calls", "tokens_in", "tokens_out")
             ]
-            costs.append(f"| {topic['topic']} | {chunk_tokens:,} | {' | '.join(cells)} |")
+            costs.append(f"| {topic['topic']} | {chunk_tokens:,} | {' | '.join(amounts)} |")
     server.close()
-    print("\n".join([*scores, "", *costs]))
+    print("\n".join([*side_by_side, "", *scores, "", *costs]))
 
 
 if __name__ == "__main__":

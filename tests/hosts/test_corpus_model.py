@@ -2,6 +2,7 @@
 
 import json
 import logging
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -104,7 +105,8 @@ def test_the_base_model_may_be_one_without_chat_template(task_manager, rules):
     """The same questions and answers; side by side requests too."""
     chat = run(task_manager, rules)
     arguments = {"base": "local-completions", "tokenizer_backend": None, "num_concurrent": 4}
-    plain = run(task_manager, rules, model_args=arguments, apply_chat_template=False)
+    with ThreadPoolExecutor(1) as thread:  # it starts an event loop; browser tests may have left one here
+        plain = thread.submit(run, task_manager, rules, model_args=arguments, apply_chat_template=False).result()
     assert answers_of(plain) == answers_of(chat)
     n = MAP_CALLS + WRITE_CALLS
     asked = [{request["messages"][0]["content"] for request in rules.requests[:n]}]

@@ -15,9 +15,9 @@ def centrality(texts: Sequence[str]) -> list[float]:
     Words are those of ROUGE-1.5.5; a word's weight is its count times ``log(1 + n / df)``.
 
     Example:
-        >>> scores = centrality(["The army is in Cairo.", "Protests in Cairo.", "It rains."])
-        >>> scores.index(max(scores))
-        1
+        >>> scores = centrality(["Protests in Cairo.", "The army fires at protests in Cairo.", "It rains."])
+        >>> scores.index(min(scores))
+        2
     """
     vectors = _tf_idf([tokenize(text) for text in texts])
     centre: Counter[str] = Counter()

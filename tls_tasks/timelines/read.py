@@ -59,8 +59,8 @@ class TimelinePolicy:
         >>> TimelinePolicy(partial="last_day")
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.OptionError: partial: got 'last_day', expected one of 'first_day', 'drop'
-    """
+        tls_tasks.core.errors.OptionError: partial: got 'last_day', expected one of 'first_day', 'drop'; did you mean 'first_day'?
+    """  # noqa: E501 - the message is one line
 
     partial: Literal["first_day", "drop"] = "first_day"
     range: Literal["start", "end", "drop"] = "start"

@@ -70,9 +70,8 @@ def _resolve_options(compat: str | None, changes: Any) -> TreeOptions:
         >>> _resolve_options(None, {"list_item": "nodes"})
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.OptionError: option: got 'list_item', expected one of 'types', 'list_items', \
-'unmatched_items', 'aggregate'
-    """
+        tls_tasks.core.errors.OptionError: option: got 'list_item', expected one of 'types', 'list_items', 'unmatched_items', 'aggregate'; did you mean 'list_items'?
+    """  # noqa: E501 - the message is one line
     check_choice("compat", compat, (None, "treeval"))
     if changes is not None and not isinstance(changes, Mapping):
         raise InputError("options", None, repr(changes), f"a dictionary of {', '.join(OPTIONS)}")

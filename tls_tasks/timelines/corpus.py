@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from tls_tasks.core.json_text import strip_thinking
 from tls_tasks.text.centrality import centrality
+from tls_tasks.timelines.mentions import MONTHS, WEEKDAYS
 from tls_tasks.timelines.read import TimelinePolicy, parse_timeline
 from tls_tasks.timelines.topics import Article
 
@@ -27,7 +28,7 @@ MAP_STOPS = ("\nYou will read sentences from", "\n<sentences>")
 WRITE_STOPS = ("\nThese notes about", "\n<notes>")
 
 _TOKENS_PER_EVENT = 40
-_SENTENCES_PER_EVENT = 5
+_SENTENCES_PER_EVENT = 4
 _LEAST_EVENTS = 3
 _WORDS_PER_SENTENCE = 30
 _MOST_NOTES = 12
@@ -62,7 +63,10 @@ class Event(NamedTuple):
 
 
 def make_chunks(articles: Iterable[Article], room: int, cost: Cost) -> list[Chunk]:
-    r"""All sentences in order of day, under day headings, in as few chunks as hold them.
+    r"""All sentences in order of day, under day headings; a day that fits into a chunk is not split.
+
+    So it does not depend on the days before which sentences are seen together, and small changes of the room change
+    little.
 
     Args:
         articles: In any order; those of one day stay in the order given.
@@ -76,20 +80,30 @@ def make_chunks(articles: Iterable[Article], room: int, cost: Cost) -> list[Chun
     """
     chunks: list[Chunk] = []
     lines: list[str] = []
-    n_sentences, left, shown = 0, room, None
-    for article in sorted(articles, key=lambda article: article.date):
-        heading = f"{article.date:%A}, {article.date.isoformat()}\n"
+    n_sentences, left = 0, room
+    for day, texts in _sentences_by_day(articles).items():
+        heading = f"{WEEKDAYS[day.weekday()].capitalize()}, {day.isoformat()}\n"
         heading_cost = cost(heading)
-        for sentence in article.sentences:
-            line, line_cost = _fitting(" ".join(sentence.split()), room - heading_cost, cost)
-            total = line_cost + (heading_cost if article.date != shown else 0)
-            if total > left and lines:
+        priced = [_fitting(text, room - heading_cost, cost) for text in texts]
+        fits = heading_cost + sum(price for _, price in priced) <= left
+        is_begun = False
+        for line, price in priced:
+            total = price if is_begun else price + heading_cost
+            if lines and (total > left or not (fits or is_begun)):
                 chunks.append(Chunk("".join(lines), n_sentences))
-                lines, n_sentences, left, shown = [], 0, room, None
-                total = line_cost + heading_cost
-            lines += [line] if article.date == shown else [heading, line]
-            n_sentences, left, shown = n_sentences + 1, left - total, article.date
+                lines, n_sentences, left, is_begun = [], 0, room, False
+                total = price + heading_cost
+            fits = True  # a day that is longer than a chunk goes on in the next one
+            lines += [line] if is_begun else [heading, line]
+            n_sentences, left, is_begun = n_sentences + 1, left - total, True
     return [*chunks, Chunk("".join(lines), n_sentences)] if lines else chunks
+
+
+def _sentences_by_day(articles: Iterable[Article]) -> dict[datetime.date, list[str]]:
+    days: dict[datetime.date, list[str]] = defaultdict(list)
+    for article in sorted(articles, key=lambda article: article.date):
+        days[article.date] += [" ".join(sentence.split()) for sentence in article.sentences]
+    return days
 
 
 def _fitting(text: str, room: int, cost: Cost) -> tuple[str, int]:
@@ -104,7 +118,7 @@ def most_events(n_sentences: int, answer_tokens: int) -> int:
 
     Example:
         >>> most_events(60, 1536), most_events(600, 1536), most_events(2, 1536), most_events(600, 10)
-        (12, 38, 3, 1)
+        (15, 38, 3, 1)
     """
     return max(1, min(max(_LEAST_EVENTS, n_sentences // _SENTENCES_PER_EVENT), answer_tokens // _TOKENS_PER_EVENT))
 
@@ -219,7 +233,7 @@ def write_prompt(topic: str, day: datetime.date, notes: Iterable[str], n_sentenc
         notes: What was found about it.
         n_sentences: The most sentences that the entry may have.
     """
-    words = f"{day.day} {day:%B} {day.year}"
+    words = f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"  # in English whatever the locale
     listed = "".join(f"- {note}\n" for note in notes)
     return (
         f"These notes about {words} ({day.isoformat()}) were taken from news articles about {topic}. Some may be "

@@ -1,4 +1,4 @@
-"""What ``tls_corpus`` makes of whole corpora with the rules of tests/rule_model.py as its model; prints three tables.
+"""What ``tls_corpus`` makes of whole corpora with the rules of tests/rule_model.py as its model; prints two tables.
 
     python benchmarks/tls_corpus.py [--data FOLDER] [--chunks 2048 8192 32768]
 
@@ -90,7 +90,6 @@ def main() -> None:
         side_by_side.append(f"| `tls_datewise` | {shown} | {cells(found)} |")
         found = run("local-chat-completions", arguments.data, endpoint, context_budget=budget)
         side_by_side.append(f"| the rules | {shown} | {cells(found)} |")
-    scores = ["| chunk tokens | AR-1 | AR-2 | date F1 |", "|---|---|---|---|"]
     costs = [
         "| topic | chunk tokens | map calls | in | out | write calls | in | out |",
         "|---|---|---|---|---|---|---|---|",
@@ -101,7 +100,6 @@ def main() -> None:
             model_args = {"base": "local-chat-completions", **endpoint, "chunk_tokens": chunk_tokens}
             results = run("tls_corpus", arguments.data, model_args)
             steps = json.loads(Path(results["config"]["tls_corpus"]["steps"]).read_text(encoding="utf-8"))
-        scores.append(f"| {chunk_tokens:,} | {cells(results)} |")
         side_by_side.append(
             f"| the rules in `tls_corpus` | all, {chunk_tokens:,} tokens at a time | {cells(results)} |"
         )
@@ -113,7 +111,7 @@ def main() -> None:
             ]
             costs.append(f"| {topic['topic']} | {chunk_tokens:,} | {' | '.join(amounts)} |")
     server.close()
-    print("\n".join([*side_by_side, "", *scores, "", *costs]))
+    print("\n".join([*side_by_side, "", *costs]))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from tls_tasks.core.errors import InputError, MissingExtraError
+from tls_tasks.core.errors import InputError, MissingExtraError, OptionError
 from tls_tasks.data.model_context import ModelContext, token_counter
 from tls_tasks.timelines.context import Budget
 from tls_tasks.timelines.data import DEFAULT_CONTEXT_BUDGET, load_documents
@@ -237,3 +237,9 @@ def test_the_models_context_holds_prompt_and_answer():
     context = ModelContext(2048, len)
     assert context.answer(1 / 4) + context.prompt(512) == 2048 - 128
     assert ModelContext(1, len).answer(1 / 4) == 1
+
+
+@pytest.mark.parametrize("option", ["context_budget", "context_tokens"])
+def test_a_budget_is_a_number_or_auto(crisis, option):
+    with pytest.raises(OptionError, match=f"{option}: got 'all', expected one of 'a whole number', 'auto'"):
+        load_documents("tls_crisis", data=crisis, **{option: "all"})

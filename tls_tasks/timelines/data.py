@@ -12,7 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
@@ -126,6 +126,9 @@ def _budget(characters: int | str, tokens: int | str | None, tokenizer: object) 
     """What the user wants to see; None for ``auto``."""
     if tokens == AUTO or (tokens is None and characters == AUTO):
         return None
+    for option, value in (("context_budget", characters), ("context_tokens", tokens)):
+        if isinstance(value, str):
+            raise OptionError.unknown(option, value, ("a whole number", AUTO))
     if tokens is None:
         return Budget(check_whole_number("context_budget", characters))
     if not isinstance(tokenizer, str):

@@ -88,11 +88,6 @@ def test_what_a_loaded_model_takes_is_nobody_s_slip(caplog):
 # --- the command line ---
 
 
-def made(folder):
-    folder.mkdir()
-    return folder
-
-
 @pytest.mark.slow
 def test_an_ordinary_run_of_a_checkpoint_says_nothing(tmp_path, tiny_model):
     arguments = (
@@ -112,9 +107,9 @@ def test_an_ordinary_run_of_an_endpoint_says_nothing_and_a_slip_is_named(tmp_pat
         "tokenizer_backend=None,max_retries=1,timeout=30,eos_string=x,max_length=4096,tokenized_requests=False "
         "--apply_chat_template --limit 1"
     )
-    done, _, _ = run_installed(made(tmp_path / "a"), "local-chat-completions", arguments)
-    assert "read by nobody" not in done.stderr and "do not read" not in done.stderr
     slip = '--metadata {"context_bugdet":900,"context_budget":5000}'
-    done, results, _ = run_installed(made(tmp_path / "b"), "local-chat-completions", f"{arguments} {slip}")
-    assert done.stderr.count("the option 'context_bugdet' is read by nobody; did you mean 'context_budget'?") == 2
+    done, results, _ = run_installed(tmp_path, "local-chat-completions", f"{arguments} {slip}")
+    said = "the option 'context_bugdet' is read by nobody; did you mean 'context_budget'?"
+    assert done.stderr.count(said) == done.stderr.count("read by nobody") == 2  # once a family, and nothing else
+    assert "do not read" not in done.stderr
     assert results["configs"]["tls_open"]["metadata"]["context_budget"] == 5000

@@ -60,23 +60,15 @@ class Loaded(Generic[DocumentT]):
         edition: ``local``, ``fetched``, ``hub`` or ``embedded``.
         origin: Folder, file, or repositories with revision.
         data: What the data is called, where that is not the name of the task: ``unknown data``, ``own data``.
+        fingerprint: A hash of what the documents say, whatever files they came in: ids, inputs and references, in
+            order; empty before :func:`load` has worked it out.
     """
 
     documents: tuple[DocumentT, ...]
     edition: str
     origin: str
     data: str = ""
-
-    @property
-    def fingerprint(self) -> str:
-        """A hash of what the documents say, whatever files they came in: ids, inputs and references, in order."""
-        digest = hashlib.sha256()
-        for document in self.documents:
-            # Reports are read as rows, which hold what the budget shows of the documents.
-            plain = document if isinstance(document, dict) else dataclasses.asdict(document)  # type: ignore[call-overload]
-            kept = {key: value for key, value in plain.items() if not key.startswith("documents")}
-            digest.update(json.dumps(kept, sort_keys=True, default=str).encode() + b"\n")
-        return digest.hexdigest()
+    fingerprint: str = ""
 
     def note(self, provenance: MutableMapping[str, str] | None, name: object = None) -> None:
         """Write where the data is from and what it is into a task's metadata, so that they stand in the results file.
@@ -165,6 +157,7 @@ def load(reading: Reading[DocumentT], data: str | Path | None, edition: str | No
             f"{reading.wanted.obtain}"
         )
     found = _first(reading, edition) if data is None else _from_user(reading, data)
+    found = dataclasses.replace(found, fingerprint=_fingerprint(found.documents))
     if edition is not None and found.edition != edition:
         raise DataError(f"{found.origin}: is the {found.edition} edition, but {edition} was asked for")
     if reading.wanted.own:
@@ -177,6 +170,16 @@ def load(reading: Reading[DocumentT], data: str | Path | None, edition: str | No
         _warn_unknown(reading.wanted, found.origin)
         return dataclasses.replace(found, data=_UNKNOWN)
     return found
+
+
+def _fingerprint(documents: Iterable[Any]) -> str:
+    digest = hashlib.sha256()
+    for document in documents:
+        # Reports are read as rows, which hold what the budget shows of the documents.
+        plain = document if isinstance(document, dict) else dataclasses.asdict(document)
+        kept = {key: value for key, value in plain.items() if not key.startswith("documents")}
+        digest.update(json.dumps(kept, sort_keys=True, default=str).encode() + b"\n")
+    return digest.hexdigest()
 
 
 def read_place(reading: Reading[DocumentT], place: Path) -> Loaded[DocumentT]:

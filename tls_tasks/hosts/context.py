@@ -29,7 +29,7 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
     One warning says what was cut, and ``provenance`` keeps it for the results.
 
     Args:
-        task: The task; its ``shorter`` shortens documents. Without one its own ``load`` sees to it.
+        task: The task; its ``shorter`` shortens documents, unless its ``load`` takes ``model_args`` and fits them.
         name: The name of the task.
         options: All that the loading of a task is given. ``generation`` is the task's ``generation_kwargs`` itself, by
             an anchor in its YAML: its ``max_gen_toks`` becomes what fits, counted from the constant ``answer_tokens``,
@@ -47,7 +47,7 @@ def load_fitting(task: Task, name: str, options: Mapping[str, Any]) -> Sequence[
         ({'max_gen_toks': 1024}, 0)
     """
     rest = {key: value for key, value in options.items() if key in task.options}
-    if task.shorter is None:  # timelines choose their sentences by the model's context themselves
+    if "model_args" in task.options:  # it fits its documents itself: timelines choose their sentences
         return task.load(name, **{**rest, "model_args": options})
     generation: Any = options.get("generation")
     wanted: Any = options.get("answer_tokens")

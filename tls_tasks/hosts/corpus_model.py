@@ -21,8 +21,9 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import LM, CacheHook, CachingLM
 from lm_eval.api.registry import get_model
 
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_switches, check_whole_number
+from tls_tasks.data.fetched import cache_folder
 from tls_tasks.hosts.corpus_requests import Asked, key_of, read_request
 from tls_tasks.hosts.corpus_steps import Steps
 
@@ -251,11 +252,10 @@ def _cache_file(base: str, given: Mapping[str, Any]) -> Path | None:
     except TypeError:
         _log.warning("%s: a model that is given as an object has no name to keep answers under: none is kept", _NAME)
         return None
-    of_all = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache")
-    folder = Path(os.environ.get("TLS_TASKS_CACHE") or of_all / "tls-tasks").expanduser() / "corpus"
     try:
+        folder = cache_folder() / "corpus"
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
+    except (DataError, OSError) as error:
         _log.warning("%s: no answer is kept, since TLS_TASKS_CACHE can't be written: %s", _NAME, error)
         return None
     rank = os.environ.get("LOCAL_RANK", "0")  # processes of one tensor-parallel run each have a file, as in the harness

@@ -84,7 +84,7 @@ def build_context(articles: Sequence[Article], budgets: Sequence[Budget]) -> Con
     misses = 0
     for day, place in _by_priority(days):
         line = f"- {days[day][place]}\n"
-        text = line if day in chosen else _heading(day) + line
+        text = line if day in chosen else day_heading(day) + line
         after = [room - budget.cost(text) for room, budget in zip(left, budgets, strict=True)]
         refused = [old or room < 0 for old, room in zip(refused, after, strict=True)]
         if min(after, default=0) >= 0:
@@ -95,7 +95,7 @@ def build_context(articles: Sequence[Article], budgets: Sequence[Budget]) -> Con
         if misses == _MISSES:
             break
     lines = (
-        _heading(day) + "".join(f"- {days[day][place]}\n" for place in sorted(chosen[day])) for day in sorted(chosen)
+        day_heading(day) + "".join(f"- {days[day][place]}\n" for place in sorted(chosen[day])) for day in sorted(chosen)
     )
     return Context(
         "".join(lines),
@@ -107,7 +107,8 @@ def build_context(articles: Sequence[Article], budgets: Sequence[Budget]) -> Con
     )
 
 
-def _heading(day: datetime.date) -> str:
+def day_heading(day: datetime.date) -> str:
+    """The line above a day's sentences, in English whatever the locale."""
     return f"{WEEKDAYS[day.weekday()].capitalize()}, {day.isoformat()}\n"
 
 

@@ -15,7 +15,8 @@ from typing import NamedTuple
 
 from tls_tasks.core.json_text import strip_thinking
 from tls_tasks.text.centrality import centrality
-from tls_tasks.timelines.mentions import MONTHS, WEEKDAYS
+from tls_tasks.timelines.context import day_heading
+from tls_tasks.timelines.mentions import MONTHS
 from tls_tasks.timelines.read import TimelinePolicy, parse_timeline
 from tls_tasks.timelines.topics import Article
 
@@ -82,7 +83,7 @@ def make_chunks(articles: Iterable[Article], room: int, cost: Cost) -> list[Chun
     lines: list[str] = []
     n_sentences, left = 0, room
     for day, texts in _sentences_by_day(articles).items():
-        heading = f"{WEEKDAYS[day.weekday()].capitalize()}, {day.isoformat()}\n"
+        heading = day_heading(day)
         heading_cost = cost(heading)
         priced = [_fitting(text, room - heading_cost, cost) for text in texts]
         fits = heading_cost + sum(price for _, price in priced) <= left

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tls_tasks.cli.base import Subparsers, add_command, number, table, write_json
+from tls_tasks.cli.base import Subparsers, add_command, number, write_json
+from tls_tasks.core.text_table import text_table
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -47,5 +48,5 @@ def _run(args: argparse.Namespace) -> int:
     print(f"A: {args.a} ({len(a)} verdicts)\nB: {args.b} ({len(b)} verdicts)\n")
     names = [name.replace("_", " ") for name in found[ALL]._fields]
     rows = [(kind, *map(str, row[:6]), *map(number, row[6:])) for kind, row in found.items()]
-    print(table([("kind", *names), *rows], numbers=True))
+    print(text_table([("kind", *names), *rows]))
     return 0

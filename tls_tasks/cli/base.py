@@ -7,7 +7,7 @@ import inspect
 import json
 import math
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
@@ -56,21 +56,6 @@ def note(command: str, *messages: object) -> None:
     """Print messages about the input on stderr, one a line, so that stdout holds results only."""
     for message in messages:
         print(f"tls-tasks {command}: {message}", file=sys.stderr)
-
-
-def table(rows: Iterable[Sequence[str]], *, numbers: bool = False) -> str:
-    """Rows of cells as aligned columns; with ``numbers`` all but the first are aligned on the right.
-
-    Example:
-        >>> print(table([("metric", "value"), ("f1", "0.5000")]))
-        metric  value
-        f1      0.5000
-    """
-    rows = list(rows)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    sides = ["<", *(">" if numbers else "<" for _ in widths[1:])]
-    line = "  ".join(f"{{:{side}{width}}}" for side, width in zip(sides, widths, strict=True))
-    return "\n".join(line.format(*row).rstrip() for row in rows)
 
 
 def count(n: int, what: str) -> str:

@@ -8,7 +8,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, table, write_json
+from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, write_json
+from tls_tasks.core.text_table import text_table
 
 if TYPE_CHECKING:
     from tls_tasks.after.comparisons import System, TaskComparison
@@ -89,7 +90,7 @@ def _text(comparison: TaskComparison, holm: bool) -> str:
         rows.append([result.key, *values, interval, *p_values])
     if not holm:  # nothing to correct for
         rows = [row[:-1] for row in rows]
-    return "\n".join([head, table(rows), *comparison.warnings, ""])
+    return "\n".join([head, text_table(rows), *comparison.warnings, ""])
 
 
 def _as_dict(comparison: TaskComparison, settings: Settings) -> dict[str, Any]:

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import Subparsers, add_command, note, table, write_json
+from tls_tasks.cli.base import Subparsers, add_command, note, write_json
+from tls_tasks.core.text_table import text_table
 
 if TYPE_CHECKING:
     from tls_tasks.core.score import Result, Score, Unit
@@ -85,7 +86,7 @@ def _table(score: Score, ids: Sequence[str]) -> Iterator[str]:
     units_of = [(name, [unit]) for name, unit in zip(ids, score.units, strict=True)]
     for name, units in [*units_of, ("total", list(score.units))]:
         lines.append([name, *(_cell(score.table[key], units, asked.get(key)) for key in keys)])
-    yield table(lines, numbers=True)
+    yield text_table(lines)
     totals = score.results
     yield f"parse failures {totals['parse_failures']:.0f}, objects that break the schema {totals['schema_invalid']:.0f}"
     yield score.signature

@@ -11,9 +11,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command, note, number, plain, table
+from tls_tasks.cli.base import add_command, note, number, plain
 from tls_tasks.cli.documents import PLACE_HELP, open_documents
 from tls_tasks.core.errors import InputError
+from tls_tasks.core.text_table import text_table
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
@@ -176,7 +177,7 @@ def scores_text(score: Score) -> str:
         f"{counts['reports']} reports, {counts['sentences']} sentences, {counts['unscored_sentences']} of them "
         f"without a score, {counts['unknown_citations']} unknown citations"
     )
-    return "\n".join([table([["run", *KEYS], *cells], numbers=True), "", summary, score.signature])
+    return "\n".join([text_table([["run", *KEYS], *cells]), "", summary, score.signature])
 
 
 def _exit_code(args: argparse.Namespace, score: Score, is_lossy: bool) -> int:

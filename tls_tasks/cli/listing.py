@@ -8,7 +8,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import Subparsers, add_command, table, write_json
+from tls_tasks.cli.base import Subparsers, add_command, write_json
+from tls_tasks.core.text_table import text_table
 from tls_tasks.registry import FAMILIES, METRICS
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def _run(args: argparse.Namespace) -> int:
         ("metric", ("version", "family", "keys")),
     ):
         rows = [[row["name"], *(_cell(row[key]) for key in keys)] for row in listed[f"{title}s"]]
-        print(f"{table([(title, *keys), *rows])}\n")
+        print(f"{text_table([(title, *keys), *rows])}\n")
     if args.obtain:
         print("\n".join(f"{row['name']}: {row['obtain']}" for row in listed["tasks"]))
     return 0

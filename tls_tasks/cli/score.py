@@ -10,8 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, table, write_json
+from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, write_json
 from tls_tasks.core.errors import DataError, InputError, OptionError, nearest
+from tls_tasks.core.text_table import text_table
 from tls_tasks.registry import METRICS
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def _block(values: Mapping[str, float], rows: Sequence[tuple[str, str]]) -> list
 
 def _value_table(values: Mapping[str, float], intervals: Intervals) -> str:
     shown = {key: f"[{number(interval.low)}, {number(interval.high)}]" for key, interval in intervals.items()}
-    return table([(key, number(value), shown.get(key, "")) for key, value in values.items()])
+    return text_table([(key, number(value), shown.get(key, "")) for key, value in values.items()])
 
 
 def _as_dict(scored: ScoredTask, intervals: Intervals) -> dict[str, Any]:

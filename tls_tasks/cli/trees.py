@@ -9,8 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command, note, table
+from tls_tasks.cli.base import add_command, note
 from tls_tasks.core.errors import InputError
+from tls_tasks.core.text_table import text_table
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
@@ -149,7 +150,7 @@ def _render(rows: Sequence[Row], color: bool) -> str:
     for row in rows:
         label = f"{_MARKS[row.state][0]} {'  ' * row.depth}{row.label}"
         cells.append((_cut(label), _cut(row.reference or ""), _cut(row.prediction or ""), _scores(row.scores)))
-    head, *lines = table(cells).split("\n")
+    head, *lines = text_table(cells).split("\n")
     if color:
         lines = [f"\x1b[{_MARKS[row.state][1]}m{line}\x1b[0m" for row, line in zip(rows, lines, strict=True)]
     return "\n".join([head, *lines])

@@ -1,0 +1,40 @@
+"""Tables as plain text, for terminals and printed scores."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+
+_NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?%?|NaN")
+_NO_NUMBER = ("", "-")  # what may stand among numbers
+
+
+def text_table(rows: Iterable[Sequence[str]]) -> str:
+    """Rows of cells as aligned columns, the first row being the heading; numbers are aligned at the decimal point.
+
+    A column is one of numbers if it has one, and nothing but numbers, ``-`` and empty cells, below its heading.
+
+    Example:
+        >>> print(text_table([("metric", "value", "n"), ("f1", "0.5000", "12"), ("tp", "10", "-")]))
+        metric    value   n
+        f1       0.5000  12
+        tp      10        -
+    """
+    columns = [_aligned(column) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(cells).rstrip() for cells in zip(*columns, strict=True))
+
+
+def _aligned(column: Sequence[str]) -> list[str]:
+    head, *cells = column
+    numeric = [cell for cell in cells if _NUMBER.fullmatch(cell)]
+    if numeric and all(cell in _NO_NUMBER for cell in cells if cell not in numeric):
+        behind = [len(cell) - len(cell.partition(".")[0]) for cell in cells]
+        widest = max(behind)
+        cells = [
+            cell + " " * (widest - n if cell in numeric and cell != "NaN" else 0)
+            for cell, n in zip(cells, behind, strict=True)
+        ]
+        width = max(map(len, [head, *cells]))
+        return [cell.rjust(width) for cell in (head, *cells)]
+    width = max(map(len, column))
+    return [cell.ljust(width) for cell in column]

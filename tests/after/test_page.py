@@ -82,10 +82,15 @@ def test_the_table_of_runs_shows_what_was_reported(report, made_runs, open_page)
     opened = open_page(report)
     for scored in score_places([made_runs / "base"]):
         article = opened.page.locator("article", has=opened.page.locator(f"h3:text-is('{scored.name}')"))
+        assert article.locator("tbody th").all_inner_texts()[0].startswith("CUSTOM (base)")
         cells = article.locator("tbody td").all_inner_texts()
         key = next(key for key, result in scored.score.table.items() if result.better)
         assert any(cell.startswith(f"{scored.reported[key]:.4f}") and "[" in cell for cell in cells)
-        assert article.locator("svg rect.bar").count() == 2
+        assert article.locator("svg:not(.spread) rect.bar").count() == 2
+        n_documents = len(scored.ids)
+        counted = article.locator("svg.spread title").all_text_contents()
+        assert sum(int(title.split()[0]) for title in counted) == 2 * n_documents or n_documents < 2
+        assert f"{scored.reported[key]:.4f}" in opened.page.locator("#overview").inner_text()
         assert re.search(r"\|v:\d+$", article.locator("code").first.inner_text())
 
 
@@ -94,7 +99,8 @@ def test_sorting_filtering_and_walking(report, open_page):
     page.select_option("#control-Task", label="tls_crisis")
     column = page.locator("#list th button[data-column=date_f1]")
     column.click()
-    values = [float(text) for text in page.locator("#list tbody td:nth-child(11)").all_inner_texts()]
+    place = page.locator("#list th button").all_inner_texts().index("date_f1") + 1
+    values = [float(text) for text in page.locator(f"#list tbody td:nth-child({place})").all_inner_texts()]
     assert values == sorted(values) and len(set(values)) > 1
     assert page.locator("#list th[aria-sort=ascending]").inner_text().startswith("date_f1")
     page.keyboard.press("Enter")  # the column's button kept the focus
@@ -111,7 +117,7 @@ def test_sorting_filtering_and_walking(report, open_page):
     assert page.locator("#view h3").first.inner_text() != first and page.locator("text=Next document").is_disabled()
     page.fill("#control-Name-or-topic-has", "")
     page.fill("#control-ar1_f1-at-most", "0.06")
-    shown = [float(text) for text in page.locator("#list tbody td:nth-child(3)").all_inner_texts()]
+    shown = [float(text) for text in page.locator("#list tbody td:nth-child(2)").all_inner_texts()]
     assert shown and max(shown) <= 0.06
 
 
@@ -138,7 +144,7 @@ def test_the_picture_of_a_timeline(report, made_runs, open_page):
     page.click("#view summary:has-text('(recall)')")
     assert page.locator("#view details[open] tbody tr").count() == len(alignment["recall"])
     before = picture.locator("circle").nth(1).get_attribute("cx")
-    page.check("#even")
+    page.check(".even")
     assert page.locator("#view svg circle").nth(1).get_attribute("cx") != before
 
 
@@ -153,6 +159,7 @@ def test_the_picture_of_extracted_objects(report, made_runs, open_page):
     item = explained["evidence_extraction"]["items"][0]
     page = open_page(report).page
     page.select_option("#control-Task", label="evidence_journals")
+    page.locator("#list tbody button", has_text=re.compile(f"^{sample.doc['doc_id']}$")).click()
     source = page.locator("#view .panel p.model").first
     assert source.text_content() == sample.doc["text"]
     for match in item["matches"]:
@@ -164,10 +171,11 @@ def test_the_picture_of_extracted_objects(report, made_runs, open_page):
 
 
 def test_the_picture_of_a_cited_report(report, made_runs, open_page):
-    _, _, explained = explained_of(made_runs, "report_generation")
+    _, sample, explained = explained_of(made_runs, "report_generation")
     sentences = explained["report_eval"]["items"][0]["sentences"]
     page = open_page(report).page
     page.select_option("#control-Task", label="report_generation")
+    page.locator("#list tbody button", has_text=re.compile(f"^{sample.doc['doc_id']}$")).click()
     shown = page.locator("#view li.sentence")
     assert shown.count() == len(sentences) > 3
     for place, sentence in enumerate(sentences):
@@ -183,6 +191,7 @@ def test_the_picture_of_two_trees(report, made_runs, open_page):
     fields = explained["tree_eval"]["fields"].values()
     page = open_page(report).page
     page.select_option("#control-Task", label="tree_extraction")
+    page.locator("#list tbody button", has_text=re.compile(f"^{sample.doc['doc_id']}$")).click()
     rows = page.locator("#view table.trees tbody tr")
     states = page.locator("#view table.trees tbody tr td:nth-child(4)").all_inner_texts()
     assert rows.count() == len(states) > len(fields)
@@ -196,10 +205,82 @@ def test_the_picture_of_a_summary(report, made_runs, open_page):
     counts = explained["rouge_l"]["items"][0]["counts"]["rouge_l"]
     page = open_page(report).page
     page.select_option("#control-Task", label="summ_qmsum")
+    page.locator("#list tbody button", has_text=re.compile(f"^{sample.doc['doc_id']}$")).click()
     for panel in page.locator("#view .pair .panel").all():
         marked = " ".join(panel.locator("mark").all_inner_texts()).split()
         assert len(marked) == counts["precision_hits"] > 0
     assert sample.doc["query"] in page.locator("#view").inner_text()
+
+
+def test_two_runs_side_by_side(report, made_runs, open_page):
+    """Worst first; beside another run the document where the two differ most; and a link that opens it again."""
+    runs = {}
+    for name in ("base", "noisy"):
+        scored = next(one for one in score_places([made_runs / name]) if one.name == "tls_crisis")
+        places = range(len(scored.ids))
+        runs[name] = {scored.ids[place]: scored.of_document(place)["ar1_f1"] for place in places}
+    apart = {name: runs["base"][name] - runs["noisy"][name] for name in runs["base"]}
+    opened = open_page(report)
+    page = opened.page
+    page.select_option("#control-Task", label="tls_crisis")
+    names, shown = "#list tbody button", "#view h3 >> nth=0"
+    assert page.locator(names).all_inner_texts() == sorted(runs["base"], key=lambda name: runs["base"][name])
+    assert page.locator(shown).inner_text().startswith(min(runs["base"], key=lambda name: runs["base"][name]))
+    page.select_option("#control-Beside-it", label="CUSTOM (noisy)")
+    ordered = page.locator(names).all_inner_texts()
+    assert [abs(apart[name]) for name in ordered] == sorted(map(abs, apart.values()), reverse=True)
+    page.locator(names).first.click()
+    both = page.locator("#view .beside > div")
+    assert both.count() == 2 and opened.violations() == []
+    for place, run in enumerate(("base", "noisy")):
+        assert f"ar1_f1 {runs[run][ordered[0]]:.4f}" in both.nth(place).inner_text()
+    page.reload()
+    assert page.locator(shown).inner_text().startswith(f"{ordered[0]} tls_crisis, CUSTOM (base)")
+    assert page.locator("#view .beside > div").count() == 2 and opened.errors == []
+    page.set_viewport_size({"width": 390, "height": 900})
+    score = page.locator("#list tbody tr >> nth=0").locator("td >> nth=1").bounding_box()
+    assert score["x"] + score["width"] <= 390, "the score is visible on a phone"
+
+
+def test_the_prompt_is_shown(report, made_runs, open_page):
+    _, sample, _ = explained_of(made_runs, "summ_qmsum")
+    page = open_page(report).page
+    page.select_option("#control-Task", label="summ_qmsum")
+    page.locator("#list tbody button", has_text=re.compile(f"^{sample.doc['doc_id']}$")).click()
+    page.click("#view summary:has-text('The prompt')")
+    assert page.locator("#view details[open] .model").text_content() == sample.request
+
+
+def test_a_missing_verdict_names_its_nugget(made_runs, tmp_path, open_page):
+    """Verdicts are taken out of a logged answer, as a judge that was down would leave them out."""
+    [path] = made_runs.glob("base/**/samples_report_generation_*")
+    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for row in rows:
+        judged = json.loads(row["filtered_resps"][0])
+        judged["judgments"] = [one for one in judged["judgments"] if "answer" not in one]
+        row["filtered_resps"] = [json.dumps(judged)]
+    changed = tmp_path / path.name
+    changed.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    page_of_it = tmp_path / "page.html"
+    page_of_it.write_text(page(list(score_places([changed]))), encoding="utf-8")
+    shown = open_page(page_of_it).page.locator("#view li.sentence ul.bad").all_inner_texts()
+    nuggets = json.loads(rows[0]["doc"]["nuggets"]) if isinstance(rows[0]["doc"].get("nuggets"), str) else []
+    assert shown and all("nugget: " in text for text in shown), (shown[:2], nuggets[:1])
+
+
+def test_what_tells_runs_of_one_model_apart(made_runs, tmp_path):
+    from tls_tasks.after.page import labels
+
+    for name, model_args in (("a", {"n": 1}), ("b", {"n": 3})):
+        for path in made_runs.glob("base/**/*summ_qmsum*"):
+            results = next(path.parent.glob(f"results_{path.stem.split('_')[-1]}*"))
+            (tmp_path / name).mkdir(exist_ok=True)
+            (tmp_path / name / path.name).write_bytes(path.read_bytes())
+            told = json.loads(results.read_text(encoding="utf-8"))
+            told["config"]["model_args"] = model_args
+            (tmp_path / name / results.name).write_text(json.dumps(told), encoding="utf-8")
+    assert labels(list(score_places([tmp_path]))) == ["CUSTOM (n=1)", "CUSTOM (n=3)"]
+    assert labels(list(score_places([tmp_path / "a"]))) == ["CUSTOM"]
 
 
 def test_hostile_texts_are_only_texts(tmp_path, open_page):

@@ -1,7 +1,7 @@
 "use strict";
 // Model text is data: it is only ever set as the text of an element. Nothing here parses HTML or runs a text.
 const data = JSON.parse(document.getElementById("data").textContent);
-const state = { task: 0, run: 0, document: 0, sort: "", down: false, words: "", most: "", even: false };
+const state = { task: 0, run: 0, other: -1, document: 0, sort: "", down: false, words: "", most: "", even: false };
 const SVG = "http://www.w3.org/2000/svg";
 const STEP = 200;
 
@@ -48,6 +48,21 @@ function table(caption, heads, rows) {
 
 // ---- runs
 
+const headline = (task) => task.metrics.find((metric) => metric.higher) || task.metrics[0];
+
+function overview() {
+  const names = [...new Set(data.tasks.flatMap((task) => task.runs.map((run) => run.model)))];
+  const cell = (task, name) => {
+    const run = task.runs.find((run) => run.model === name);
+    return el("td", { class: "number" }, run ? number(run.values[headline(task).key]) : "", run ? interval(run, headline(task).key) : null);
+  };
+  const heads = data.tasks.map((task) => el("th", { scope: "col", class: "number" }, task.name, el("div", { class: "soft small" }, headline(task).key)));
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "All runs by all tasks" },
+    el("table", { id: "overview" }, el("caption", {}, "The first result of each task, with its 95% interval"),
+      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "run"), ...heads)),
+      el("tbody", {}, ...names.map((name) => el("tr", {}, el("th", { scope: "row" }, name), ...data.tasks.map((task) => cell(task, name)))))));
+}
+
 function runsOf(task, at) {
   const shown = task.metrics.filter((metric) => metric.higher !== null);
   const order = task.order || { key: "", down: true };
@@ -56,7 +71,7 @@ function runsOf(task, at) {
     const sorted = order.key === metric.key ? (order.down ? "descending" : "ascending") : "none";
     const act = () => {
       task.order = { key: metric.key, down: order.key === metric.key ? !order.down : true };
-      fill("tasks", ...data.tasks.map(runsOf));
+      fill("tasks", overview(), ...data.tasks.map(runsOf));
       document.querySelector(`[data-sort="${at}.${shown.indexOf(metric)}"]`).focus();
     };
     const button = el("button", { type: "button", "data-sort": `${at}.${shown.indexOf(metric)}`, on: { click: act } }, metric.key);
@@ -74,6 +89,7 @@ function runsOf(task, at) {
         el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "run"), ...head)), el("tbody", {}, ...rows))),
     problems.length ? el("ul", { class: "trouble" }, ...problems) : null,
     bars(task, runs),
+    spread(task, runs),
     el("p", { class: "soft small" }, ...task.signatures.flatMap((line) => [el("code", {}, line), el("br")])));
 }
 
@@ -81,6 +97,37 @@ function interval(run, key) {
   const found = run.intervals[key];
   return found ? el("div", { class: "soft small" }, `[${number(found[0])}, ${number(found[1])}]`) : null;
 }
+
+// How the scores of the documents are distributed: a row of ten bars for each run.
+function spread(task, runs) {
+  const key = headline(task).key, bins = 10, width = 640, left = 200, row = 40;
+  const scores = runs.map((run) => run.documents.map((one) => one.values[key]).filter((value) => typeof value === "number"));
+  const all = scores.flat();
+  if (all.length < 2) return null;
+  const low = Math.min(0, ...all), high = Math.max(1, ...all), step = (width - left - 70) / bins;
+  const counts = scores.map((own) => own.reduce((found, value) => {
+    found[Math.min(bins - 1, Math.floor(((value - low) / (high - low)) * bins))] += 1;
+    return found;
+  }, Array(bins).fill(0)));
+  const height = runs.length * row + 40;
+  const label = `Documents by ${key}, in ten steps from ${low} to ${high}: ` + runs.map((run, at) => `${run.model} ${counts[at].join(" ")}`).join("; ");
+  const picture = draw("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label, class: "spread" });
+  picture.append(draw("text", { x: 0, y: 14 }, `documents by ${key}`));
+  runs.forEach((run, at) => {
+    const floor = 20 + (at + 1) * row, most = Math.max(1, ...counts[at]);
+    picture.append(draw("text", { x: 0, y: floor - 8 }, short(run.model)), draw("line", { class: "axis", x1: left, x2: left + bins * step, y1: floor, y2: floor }));
+    counts[at].forEach((n, bin) => {
+      const tall = ((row - 10) * n) / most;
+      const bar = draw("rect", { class: "bar", x: left + bin * step + 1, y: floor - tall, width: step - 2, height: tall });
+      bar.append(draw("title", {}, `${n} documents`));
+      picture.append(bar);
+    });
+  });
+  picture.append(draw("text", { x: left, y: height - 4 }, String(low)), draw("text", { x: left + bins * step - 8, y: height - 4 }, String(high)));
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Distribution of ${task.name}` }, picture);
+}
+
+const short = (name) => (name.length > 28 ? name.slice(0, 27) + "…" : name);
 
 function bars(task, runs) {
   const metric = task.metrics.find((metric) => metric.higher);
@@ -93,8 +140,7 @@ function bars(task, runs) {
   picture.append(draw("text", { x: 0, y: 14 }, metric.key));
   runs.forEach((run, at) => {
     const y = 24 + at * row, value = run.values[metric.key], range = run.intervals[metric.key];
-    const name = run.model.length > 28 ? run.model.slice(0, 27) + "…" : run.model;
-    picture.append(draw("text", { x: 0, y: y + 15 }, name),
+    picture.append(draw("text", { x: 0, y: y + 15 }, short(run.model)),
       draw("rect", { class: "bar", x: left, y: y + 3, width: Math.max(0, x(value) - left), height: row - 8 }));
     if (range) picture.append(draw("line", { class: "whisker", x1: x(range[0]), x2: x(range[1]), y1: y + 12, y2: y + 12 }));
     picture.append(draw("text", { x: Math.max(x(value), x(range ? range[1] : 0)) + 6, y: y + 15 }, number(value)));
@@ -106,6 +152,21 @@ function bars(task, runs) {
 
 const theTask = () => data.tasks[state.task];
 const theRun = () => theTask().runs[state.run];
+const theOther = () => theTask().runs[state.other];
+const DIFFERENCE = "difference";
+
+// The same document in the other run, by name: the runs may have been made of parts of the data.
+function counterpart(one) {
+  const other = theOther();
+  if (!other) return undefined;
+  other.byName ||= new Map(other.documents.map((found) => [found.id, found]));
+  return other.byName.get(one.id);
+}
+
+function difference(one) {
+  const left = one.values[firstKey()], right = counterpart(one)?.values[firstKey()];
+  return typeof left === "number" && typeof right === "number" ? left - right : null;
+}
 
 function compare(left, right, down) {
   const none = (value) => value === null || value === undefined;
@@ -121,13 +182,18 @@ function chosen() {
   if (words) rows = rows.filter(({ one }) => `${one.id} ${one.topic}`.toLowerCase().includes(words));
   if (most !== Infinity) rows = rows.filter(({ one }) => one.values[key] === null || one.values[key] <= most);
   if (state.sort) {
-    const of = ({ one }) => (state.sort === "id" || state.sort === "topic" ? one[state.sort] : one.values[state.sort]);
+    const of = ({ one }) => {
+      if (state.sort === DIFFERENCE) return difference(one) === null ? null : Math.abs(difference(one));
+      return state.sort === "id" || state.sort === "topic" ? one[state.sort] : one.values[state.sort];
+    };
     rows.sort((left, right) => compare(of(left), of(right), state.down));
   }
   return rows;
 }
 
-const firstKey = () => (theTask().metrics.find((metric) => metric.higher) || theTask().metrics[0]).key;
+const firstKey = () => headline(theTask()).key;
+// What is opened first is what went worst.
+const worstFirst = () => ({ sort: firstKey(), down: !headline(theTask()).higher });
 
 function control(label, node) {
   node.id = "control-" + label.replace(/\W+/g, "-");
@@ -142,16 +208,35 @@ function choice(names, current, act) {
 function showControls() {
   const input = (key, options) => el("input", { ...options, value: state[key],
     on: { input: (event) => { state[key] = event.target.value; showList(); } } });
-  fill("controls",
-    control("Task", choice(data.tasks.map((task) => task.name), state.task, (at) => move({ task: at, run: 0, document: 0, sort: "" }))),
-    control("Run", choice(theTask().runs.map((run) => run.model), state.run, (at) => move({ run: at, document: 0 }))),
+  const parts = [
+    control("Task", choice(data.tasks.map((task) => task.name), state.task, openTask)),
+    control("Run", choice(theTask().runs.map((run) => run.model), state.run, (at) => move({ run: at, document: documentIn(at) }))),
+    theTask().runs.length > 1
+      ? control("Beside it", choice(["no other run", ...theTask().runs.map((run) => run.model)], state.other + 1,
+        (at) => move({ other: at - 1, ...(at ? { sort: DIFFERENCE, down: true } : worstFirst()) })))
+      : null,
     control("Name or topic has", input("words", { type: "search" })),
-    control(`${firstKey()} at most`, input("most", { type: "number", step: "any", min: "0" })));
+    control(`${firstKey()} at most`, input("most", { type: "number", step: "any", min: "0" }))];
+  fill("controls", ...parts);
+}
+
+function openTask(at) {
+  state.task = at;
+  Object.assign(state, { run: 0, other: -1, ...worstFirst() });
+  state.document = chosen()[0]?.at ?? 0;
+  show();
+}
+
+// The place in another run of the document that is open.
+function documentIn(run) {
+  const id = theRun().documents[state.document]?.id, at = theTask().runs[run].documents.findIndex((one) => one.id === id);
+  return Math.max(0, at);
 }
 
 function showList() {
   const task = theTask(), rows = chosen();
-  const columns = [["id", "document", ""], ["topic", "topic", ""], ...task.metrics.map((metric) => [metric.key, metric.key, "number"])];
+  const columns = [["id", "document", ""], ...(theOther() ? [[DIFFERENCE, "difference", "number"]] : []),
+    ...task.metrics.map((metric) => [metric.key, metric.key, "number"]), ["topic", "topic", ""]];
   const head = columns.map(([key, label, kind]) => {
     const sorted = state.sort === key ? (state.down ? "descending" : "ascending") : "none";
     const act = () => {
@@ -180,8 +265,9 @@ function showList() {
 function documentRow(task, one, at) {
   return el("tr", { "data-document": at },
     el("td", { class: "text" }, el("button", { type: "button", on: { click: () => open(at) } }, one.id)),
-    el("td", { class: "text" }, one.topic),
-    ...task.metrics.map((metric) => el("td", { class: "number" }, number(one.values[metric.key]))));
+    theOther() ? el("td", { class: "number" }, difference(one) === null ? "" : number(difference(one))) : null,
+    ...task.metrics.map((metric) => el("td", { class: "number" }, number(one.values[metric.key]))),
+    el("td", { class: "text" }, one.topic));
 }
 
 const currentRow = () => document.querySelector(`#list tr[data-document="${state.document}"]`);
@@ -200,9 +286,36 @@ function open(at) {
 
 function move(change) {
   Object.assign(state, change);
+  show();
+}
+
+function show() {
   showControls();
   showList();
   showDocument();
+}
+
+// ---- the address: a link to a document is one that opens it again
+
+function writeAddress() {
+  const other = theOther();
+  const parts = { task: theTask().name, run: theRun().model, ...(other ? { beside: other.model } : {}), document: theRun().documents[state.document]?.id ?? "" };
+  try {
+    history.replaceState(null, "", "#" + new URLSearchParams(parts));
+  } catch { /* a frame without an address of its own, or a name with half a character in it */ }
+}
+
+function readAddress() {
+  const parts = new URLSearchParams(location.hash.slice(1));
+  const task = data.tasks.findIndex((task) => task.name === parts.get("task"));
+  if (task < 0) return false;
+  openTask(task);
+  const run = theTask().runs.findIndex((run) => run.model === parts.get("run"));
+  if (run < 0) return true;
+  const at = theTask().runs[run].documents.findIndex((one) => one.id === parts.get("document"));
+  const other = theTask().runs.findIndex((run) => run.model === parts.get("beside"));
+  move({ run, other, document: Math.max(0, at), ...(other < 0 ? {} : { sort: DIFFERENCE, down: true }) });
+  return true;
 }
 
 // ---- one document
@@ -210,20 +323,34 @@ function move(change) {
 function showDocument() {
   const one = theRun().documents[state.document];
   if (!one) { fill("view", el("p", {}, "No document.")); return; }
-  const view = JSON.parse(one.view);
+  const other = counterpart(one);
   const rows = chosen().map(({ at }) => at), place = rows.indexOf(state.document);
   const step = (label, to) => el("button", { type: "button", disabled: to < 0 || to >= rows.length || place < 0,
     on: { click: () => { open(rows[to]); currentRow()?.scrollIntoView({ block: "nearest" }); } } }, label);
   fill("view",
     el("p", { class: "walk" }, step("Previous document", place - 1), step("Next document", place + 1)),
     el("h3", {}, `${one.id}`, el("span", { class: "soft" }, ` ${theTask().name}, ${theRun().model}`)),
+    theOther() && !other ? el("p", { class: "trouble" }, `${theOther().model} has no document of this name.`) : null,
+    other
+      ? el("div", { class: "beside" }, el("div", {}, el("h4", {}, theRun().model), ...documentView(one)), el("div", {}, el("h4", {}, theOther().model), ...documentView(other)))
+      : el("div", {}, ...documentView(one)),
+    el("details", {}, el("summary", {}, "All scores of this document"),
+      table("Scores", [["metric", ""], ["value", "number"], ...(other ? [["other run", "number"]] : [])],
+        theTask().metrics.map((metric) => [metric.key, number(one.values[metric.key]), ...(other ? [number(other.values[metric.key])] : [])]))),
+    el("details", {}, el("summary", {}, "The prompt"), el("div", { class: "panel" }, text(theTask().prompts[one.prompt] || "The log does not say what was asked."))));
+  writeAddress();
+}
+
+function documentView(one) {
+  const view = JSON.parse(one.view);
+  return [
+    el("p", {}, el("strong", {}, `${firstKey()} ${number(one.values[firstKey()])}`)),
     view.problem ? el("p", { class: "trouble" }, `This document could not be explained: ${view.problem}`) : null,
     ...(VIEWS[view.kind] || (() => []))(view),
-    el("details", {}, el("summary", {}, "All scores of this document"),
-      table("Scores", [["metric", ""], ["value", "number"]], theTask().metrics.map((metric) => [metric.key, number(one.values[metric.key])]))),
     el("details", { open: view.kind === "text" }, el("summary", {}, "The answer as the model wrote it"),
       el("div", { class: "panel" }, text(view.answer || "")),
-      view.answer_cut ? el("p", { class: "soft" }, `${view.answer_cut} more characters are left out here.`) : null));
+      view.answer_cut ? el("p", { class: "soft" }, `${view.answer_cut} more characters are left out here.`) : null),
+  ].filter((node) => node);
 }
 
 // ---- timelines
@@ -274,10 +401,10 @@ function dateAxis(view) {
   }
   const iso = (day) => new Date(day * 864e5).toISOString().slice(0, 10);
   picture.append(draw("text", { x: 110, y: 20 }, `${iso(first)} …`), draw("text", { x: width - 90, y: 20 }, iso(last)));
-  const spread = el("input", { type: "checkbox", id: "even", checked: state.even,
-    on: { change: (event) => { state.even = event.target.checked; showDocument(); document.getElementById("even").focus(); } } });
+  const even = el("input", { type: "checkbox", class: "even", checked: state.even,
+    on: { change: (event) => { state.even = event.target.checked; showDocument(); document.querySelector(".even").focus(); } } });
   return el("div", {},
-    el("label", { for: "even" }, spread, " equal steps instead of a time scale"),
+    el("label", {}, even, " equal steps instead of a time scale"),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Both timelines on one date axis" }, picture),
     el("p", { class: "small soft" }, "Solid lines join each predicted date to its reference date (precision), dashed lines each reference date to its predicted date (recall). Wide lines: many words in common; pale lines: dates far apart. Filled dots: dates in both."));
 }
@@ -319,6 +446,7 @@ function evidenceView(view) {
 function reportView(view) {
   const words = (step) => step.replaceAll("_", " ");
   const outcome = (score) => (score === null ? ["unscored", "bad"] : score > 0 ? [`rewarded ${score}`, "good"] : score < 0 ? ["penalised", "bad"] : ["ignored", "soft"]);
+  const asked = ({ question, answer, doc_id }) => (question ? `, nugget: ${question} ${answer ?? ""}`.trimEnd() : doc_id ? `, citation of ${doc_id}` : "");
   const citation = ({ doc_id, supports, known }) => {
     const said = !known ? "is unknown" : supports === null ? "was not judged" : supports ? "supports it" : "does not support it";
     return el("li", { class: known && supports ? "good" : "bad" }, `${doc_id} ${said}`);
@@ -332,7 +460,7 @@ function reportView(view) {
         el("p", { class: "path small" }, ...one.path.flatMap((step) => [el("span", { class: "step" }, words(step)), " → "]), el("strong", { class: kind }, said)),
         one.citations.length ? el("ul", { class: "small" }, ...one.citations.map(citation)) : null,
         one.matched.length ? el("ul", { class: "small" }, ...one.matched.map((nugget) => el("li", {}, `${nugget.question} `, el("mark", { class: "hit" }, nugget.answer)))) : null,
-        one.verdicts.length ? el("ul", { class: "small bad" }, ...one.verdicts.map((verdict) => el("li", {}, `no verdict (${words(verdict.kind)}): ${verdict.reason}`))) : null);
+        one.verdicts.length ? el("ul", { class: "small bad" }, ...one.verdicts.map((verdict) => el("li", {}, `no verdict (${words(verdict.kind)}${asked(verdict)}): ${verdict.reason}`))) : null);
     })),
   ];
 }
@@ -363,8 +491,9 @@ const VIEWS = { timeline: timelineView, summary: summaryView, evidence: evidence
 function start() {
   const n = data.tasks.reduce((sum, task) => sum + task.runs.length, 0);
   document.getElementById("about").textContent = `${data.tasks.length} tasks, ${n} runs, scored by tls-tasks ${data.version}.`;
-  fill("tasks", ...data.tasks.map(runsOf));
-  if (data.tasks.length) { showControls(); showList(); showDocument(); }
+  fill("tasks", data.tasks.length ? overview() : null, ...data.tasks.map(runsOf));
+  if (data.tasks.length && !readAddress()) openTask(0);
+  addEventListener("hashchange", readAddress);
 }
 
 start();

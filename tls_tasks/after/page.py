@@ -6,6 +6,7 @@ import base64
 import hashlib
 import html
 import json
+import os
 from collections.abc import Sequence
 from importlib import resources
 from typing import Any
@@ -20,6 +21,57 @@ from tls_tasks.core.task import answer_text
 _LONGEST_ANSWER = 100_000  # characters; the page says how many more there were
 
 
+def labels(scored: Sequence[ScoredTask]) -> list[str]:
+    """A name for each run of a task: the model's, and what tells it from the model's other runs.
+
+    That are the options in which they differ; where these are the same, the folder, and in one folder the date.
+    """
+    names = []
+    for run in scored:
+        others = [other for other in scored if other.model == run.model and other.run != run.run]
+        rivals = [other for other in others if other.name == run.name]
+        own = _settings(run)
+        differing = [
+            key
+            for key in own
+            if any(_settings(other).get(key, own[key]) != own[key] for other in (rivals if "." in key else others))
+        ]
+        told = [f"{key.rpartition('.')[2]}={own[key]}" for key in differing]
+        same = [other for other in rivals if all(_settings(other).get(key) == own[key] for key in differing)]
+        if same:
+            told.append(_place(run, others))
+            if any(_place(other, [run, *others]) == told[-1] for other in same):
+                told[-1] = run.run.date
+        names.append(f"{run.model} ({', '.join(told)})" if told else run.model)
+    return names
+
+
+def _place(scored: ScoredTask, others: Sequence[ScoredTask]) -> str:
+    """The part of its path that tells a run from those of other folders."""
+    folders = [one.run.folder.resolve() for one in (scored, *others)]
+    return next(iter(folders[0].relative_to(os.path.commonpath(folders)).parts), "")
+
+
+def _settings(scored: ScoredTask) -> dict[str, str]:
+    """Option -> value: of the whole run, and under TASK.option what belongs to this task."""
+    config = scored.results.get("config") or {}
+    given = config.get("model_args") or {}
+    if isinstance(given, str):
+        given = dict(part.partition("=")[::2] for part in given.split(","))
+    metadata = scored.results.get("configs", {}).get(scored.name, {}).get("metadata") or {}
+    options = {key: value for key, value in metadata.items() if key not in ("provenance", "config_source")}
+    task = {**options, "num_fewshot": scored.results.get("n-shot", {}).get(scored.name), "data": scored.data}
+    whole = {
+        **given,
+        **{key: config.get(key) for key in ("gen_kwargs", "limit")},
+        **{key: scored.results.get(key) for key in ("chat_template_sha", "system_instruction_sha")},
+    }
+    return {
+        **{str(key).replace(".", "_"): str(value)[:40] for key, value in whole.items()},
+        **{f"{scored.name}.{key}": str(value)[:40] for key, value in task.items()},
+    }
+
+
 def page(scored: Sequence[ScoredTask], *, title: str = "tls-tasks", progress: Progress | None = None) -> str:
     """The page as one HTML text that needs nothing from the network.
 
@@ -28,7 +80,7 @@ def page(scored: Sequence[ScoredTask], *, title: str = "tls-tasks", progress: Pr
         title: The page's heading.
         progress: Shows the progress, as in :func:`~tls_tasks.after.scored_runs.score_places`.
     """
-    data = {"title": title, "version": __version__, "tasks": _tasks(scored, progress)}
+    data = {"title": title, "version": __version__, "tasks": _tasks(scored, labels(scored), progress)}
     style, script = asset("page.css"), asset("page.js")
     return asset("page.html").format(
         title=html.escape(title),
@@ -41,10 +93,10 @@ def page(scored: Sequence[ScoredTask], *, title: str = "tls-tasks", progress: Pr
     )
 
 
-def _tasks(scored: Sequence[ScoredTask], progress: Progress | None) -> list[dict[str, Any]]:
+def _tasks(scored: Sequence[ScoredTask], names: Sequence[str], progress: Progress | None) -> list[dict[str, Any]]:
     """One entry a task, with the runs that have it."""
     tasks: dict[str, dict[str, Any]] = {}
-    for run in scored:
+    for run, name in zip(scored, names, strict=True):
         entry = tasks.setdefault(
             run.name,
             {
@@ -52,18 +104,19 @@ def _tasks(scored: Sequence[ScoredTask], progress: Progress | None) -> list[dict
                 "family": run.task.family,
                 "metrics": [{"key": key, "higher": result.better} for key, result in run.score.table.items()],
                 "signatures": list(run.signatures.values()),
+                "prompts": {},  # text -> its number: runs of one task mostly ask the same
                 "runs": [],
             },
         )
-        entry["runs"].append(_run_entry(run, progress))
-    return list(tasks.values())
+        entry["runs"].append(_run_entry(run, name, entry["prompts"], progress))
+    return [{**entry, "prompts": list(entry["prompts"])} for entry in tasks.values()]
 
 
-def _run_entry(scored: ScoredTask, progress: Progress | None) -> dict[str, Any]:
+def _run_entry(scored: ScoredTask, name: str, prompts: dict[str, int], progress: Progress | None) -> dict[str, Any]:
     samples = scored.log.samples
     documents = progress(samples, f"{scored.name} documents", len(samples)) if progress else samples
     return {
-        "model": scored.model,
+        "model": name,
         "effort": scored.effort,
         "file": scored.log.path.name,
         "data": scored.data,
@@ -75,6 +128,7 @@ def _run_entry(scored: ScoredTask, progress: Progress | None) -> dict[str, Any]:
                 "id": scored.ids[place],
                 "topic": scored.topics[place],
                 "values": without_nan(scored.of_document(place)),
+                "prompt": prompts.setdefault(sample.request[:_LONGEST_ANSWER], len(prompts)),
                 "view": _json(_view(scored, sample)),  # as text, which the browser parses when it is opened
             }
             for place, sample in enumerate(documents)

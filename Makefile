@@ -80,6 +80,7 @@ bench: $(VENV)/peers ## Side by side with the original tools and with peers, in 
 	$(BIN)/python benchmarks/tree_eval.py
 	$(BIN)/python benchmarks/report_eval.py
 	$(BIN)/python benchmarks/tls_corpus.py
+	$(BIN)/python benchmarks/cost_curves.py
 
 wheel: $(VENV)/dev ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m build

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ def executed(path: Path) -> Any:
     from tls_tasks.data.fetched import cache_folder
 
     notebook = nbformat.read(path, as_version=4)
+    path_of_commands = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"  # tls-tasks is in it
     with tempfile.TemporaryDirectory() as profile:
         NotebookClient(
             notebook,
@@ -41,7 +43,7 @@ def executed(path: Path) -> Any:
             record_timing=False,
             coalesce_streams=True,
             resources={"metadata": {"path": str(path.parent)}},
-        ).execute(env={**os.environ, "IPYTHONDIR": profile})
+        ).execute(env={**os.environ, "IPYTHONDIR": profile, "PATH": path_of_commands})
     notebook.metadata = nbformat.from_dict(_LANGUAGE)
     # The one thing that a machine may tell of itself: where fetched data is kept.
     plain = json.dumps(notebook).replace(json.dumps(str(cache_folder()))[1:-1], "~/.cache/tls-tasks")

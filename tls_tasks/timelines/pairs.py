@@ -11,10 +11,10 @@ from tls_tasks.core.errors import ParseFailureWarning, warn_caller
 from tls_tasks.core.options import check_choice, signature
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.prf import Item, prf_of_means, prf_unit
-from tls_tasks.core.rows import check_columns
+from tls_tasks.core.rows import read_columns
 from tls_tasks.core.score import Result, Score, Unit, values
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy
-from tls_tasks.timelines.rows import read_prediction, read_references
+from tls_tasks.timelines.rows import is_row, read_prediction, read_references
 from tls_tasks.timelines.types import Timeline
 
 
@@ -78,14 +78,16 @@ def read_rows(
     """
     check_choice("reference_mode", reference_mode, ("separate", "joint"))
     policy = policy or DEFAULT_POLICY
+    columns = {"predictions": predictions, "references": references, "topics": topics}
+    answers, wanted, labels = read_columns(is_row, **columns)
     rows = [
         TimelineRow(
             index,
-            None if topics is None else str(topics[index]),
-            read_prediction(predictions[index], index, policy),
-            read_references(references[index], index, policy),
+            None if labels is None else str(labels[index]),
+            read_prediction(answer, index, policy),
+            read_references(wanted[index], index, policy),
         )
-        for index in range(check_columns(predictions, references=references, topics=topics))
+        for index, answer in enumerate(answers)
     ]
     failed = [row.index for row in rows if row.parsed.failed]
     if failed:

@@ -138,6 +138,16 @@ def test_rows_are_joined_by_name(name, way):
         way(name, named[0], {"one": references[0], "to": references[1]}, **options)
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_topics_are_joined_by_name(way):
+    predictions, references, _ = ROWS["timelines"]
+    named = [dict(zip("ab", column, strict=True)) for column in (predictions, references)]
+    expected = way("date_f1", predictions, references, topics=["x", "y"])
+    assert way("date_f1", *named, topics={"b": "y", "a": "x"}) == expected
+    with pytest.raises(InputError, match=r"topics: got a mapping without \['b'\], expected the names"):
+        way("date_f1", *named, topics={"a": "x"})
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("way", WAYS)
 def test_a_row_without_its_list_is_told_so(name, way):

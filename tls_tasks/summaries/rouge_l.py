@@ -105,6 +105,12 @@ def rouge_l(
         >>> score = rouge_l(["the cat sat"], ["the cat sat on the mat"])
         >>> score.as_dict()["rouge_l_recall"], score.as_dict()["rouge_l_f1"]
         (0.5, 0.6666666666666666)
+        >>> print(score.explain(0))
+        rouge_l, row 0: rouge_l_f1 0.6667
+          3 words in common of 3 predicted and 6 in reference 0
+          reference  the cat sat on the mat
+          predicted  the cat sat ** *** ***
+                     =   =   =
         >>> score.signature
         'rouge_l|types:rougeL|tok:whitespace|stem:no|empty:one|refs:best|agg:mean_f|v:1'
         >>> rouge_l(["a b\nc d"], ["c d\na b"], rouge_types=["rougeLsum"]).as_dict()["rouge_lsum_f1"]

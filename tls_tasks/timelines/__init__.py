@@ -45,6 +45,17 @@ def score(
         ... )
         >>> round(both.ar1_f1, 3), round(both.ar2_f1, 3), round(both.date_f1, 3)
         (0.444, 0.333, 0.667)
+        >>> print(both.explain(0))
+        timelines, row 0, reference 0: ar1_f1 0.4444, ar2_f1 0.3333, date_f1 0.6667
+          2011-01-25 ~ 2011-01-25: weight 1, 2 words in common (precision and recall)
+            predicted  Mass protests erupt in Cairo.
+            reference  Protests erupt across Egypt.
+          2011-01-25 ~ 2011-02-11: weight 0.0556, 0 words in common (recall)
+            predicted  Mass protests erupt in Cairo.
+            reference  Mubarak resigns.
+          dates right: 2011-01-25
+          dates missed: 2011-02-11
+          dates spurious: -
     """
     from tls_tasks.timelines.both import score_timelines
 

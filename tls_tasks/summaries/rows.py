@@ -5,11 +5,11 @@ A model's text is taken as it is, so there is nothing to parse and nothing can f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.rows import check_columns, describe, read_text
+from tls_tasks.core.rows import describe, read_columns, read_text
 
 _TEXTS = "a str or a list of str"
 
@@ -39,7 +39,7 @@ def read_rows(predictions: Any, references: Any) -> list[tuple[str, tuple[str, .
     Raises:
         InputError: A column that is none, columns of unequal length, or a row that does not fit.
     """
-    check_columns(predictions, references=references)
+    predictions, references = read_columns(predictions=predictions, references=references)
     return [
         (read_text(prediction, "predictions", index), _read_texts(row, index))
         for index, (prediction, row) in enumerate(zip(predictions, references, strict=True))
@@ -52,6 +52,11 @@ def check_row(row: Any, field: str, index: int) -> None:
         _read_texts(row, index)
     else:
         read_text(row, field, index)
+
+
+def is_row(mapping: Mapping[Any, Any]) -> bool:
+    """No mapping is a row of texts."""
+    return False
 
 
 def as_plain(value: Any) -> Any:

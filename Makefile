@@ -7,6 +7,9 @@ TORCH ?= torch
 # How many tests run at a time: a worker for each core. JOBS=0 runs them one after the other, in one process.
 JOBS ?= logical
 BIN := $(VENV)/bin
+# The validator of Every Eval Ever needs Python 3.12 or newer; without one its test is skipped.
+NEWER := $(firstword $(shell for python in python3.14 python3.13 python3.12 $(PYTHON) $(wildcard $(HOME)/.pyenv/versions/*/bin/python); do \
+	$$python -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$python; done))
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM = false
 # Set somewhere, this makes each of the many processes that the tests start compile the package anew.
@@ -49,7 +52,12 @@ lint: $(VENV)/dev
 types: $(VENV)/dev
 	$(BIN)/mypy
 
-unit: $(VENV)/dev
+$(VENV)/validators: $(VENV)/dev
+	if [ -n "$(NEWER)" ]; then $(NEWER) -m venv $(VENV)-validators && $(VENV)-validators/bin/python -m pip install --quiet every_eval_ever==0.3.0; fi
+	@touch $@
+
+unit: $(VENV)/dev $(VENV)/validators
+	EVERY_EVAL_EVER="$$(ls $(abspath $(VENV)-validators)/bin/every_eval_ever 2>/dev/null)" \
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 20
 
 quick: $(VENV)/dev ## The tests that take no time: without harness runs, models and wheels
@@ -86,4 +94,4 @@ wheel: $(VENV)/dev ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m build
 
 clean: ## Remove the virtual environment and everything that was built
-	rm -rf $(VENV) $(VENV)-lowest dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-lowest $(VENV)-validators dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -108,7 +108,7 @@ def test_embedded_edition_is_not_prepared(tmp_path):
 
 
 def test_sources_that_are_not_there(crisis, tmp_path):
-    with pytest.raises(DataError, match="no such folder"):
+    with pytest.raises(DataError, match="no such file or folder"):
         prepare("tls_crisis", tmp_path / "none", tmp_path / "out")
     with pytest.raises(DataError, match="named like tls_crisis"):
         prepare("tls_open", crisis, tmp_path / "out")

@@ -12,11 +12,10 @@ from tls_tasks.trees.data import (
     DATA_SETS,
     _load_trees,
     _prompt_schema,
-    _read_rows,
-    _TreeDocument,
     load_documents,
     prompt,
 )
+from tls_tasks.trees.data_rows import TreeDocument, read_rows
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
@@ -25,7 +24,7 @@ every_set = pytest.mark.parametrize("name", NAMES)
 SCHEMA = {"name": "string", "n": "integer", "tags": ["string"]}
 TREE = {"name": "Ä", "n": 3, "tags": []}
 ROW = {"id": "a", "text": "A text.", "schema": SCHEMA, "reference": TREE}
-EXPECTED = _TreeDocument("a", "", "A text.", json.dumps(SCHEMA), json.dumps(TREE, ensure_ascii=False))
+EXPECTED = TreeDocument("a", "", "A text.", json.dumps(SCHEMA), json.dumps(TREE, ensure_ascii=False))
 
 
 def numbered(rows):
@@ -53,17 +52,17 @@ def write_parquet(path, rows):
 @pytest.mark.parametrize("text", ["text", "document", "input"])
 @pytest.mark.parametrize("reference", ["reference", "item", "output"])
 def test_every_name_of_the_fields_is_read(text, reference):
-    (document,) = _read_rows("x", numbered([{"doc_id": "a", text: "A text.", "schema": SCHEMA, reference: TREE}]))
+    (document,) = read_rows("x", numbered([{"doc_id": "a", text: "A text.", "schema": SCHEMA, reference: TREE}]))
     assert document == EXPECTED
 
 
 def test_schema_and_tree_as_json_text():
     row = {**ROW, "schema": json.dumps(SCHEMA), "reference": json.dumps(TREE, ensure_ascii=False)}
-    assert _read_rows("x", numbered([row])) == (EXPECTED,)
+    assert read_rows("x", numbered([row])) == (EXPECTED,)
 
 
 def test_a_schema_by_its_name_gives_the_kind_and_a_title_does_so_too():
-    by_name, titled = _read_rows(
+    by_name, titled = read_rows(
         "x", numbered([{**ROW, "schema": "thing"}, {**ROW, "id": "b", "title": "Thing"}]), {"thing": SCHEMA}
     )
     assert (by_name.kind, by_name.schema) == ("thing", EXPECTED.schema)
@@ -72,13 +71,13 @@ def test_a_schema_by_its_name_gives_the_kind_and_a_title_does_so_too():
 
 def test_rows_without_an_id_are_numbered():
     rows = [{key: ROW[key] for key in ("text", "schema", "reference")}] * 2
-    assert [document.id for document in _read_rows("x", numbered(rows))] == ["0", "1"]
+    assert [document.id for document in read_rows("x", numbered(rows))] == ["0", "1"]
 
 
 def test_json_schema_and_several_answers_are_kept_as_they_are():
     schema = {"type": "object", "properties": {"a": {"type": "string", "description": "A."}}}
     row = {**ROW, "schema": schema, "reference": {"a": {"$any_of": ["x", "y", None]}}}
-    (document,) = _read_rows("x", numbered([row]))
+    (document,) = read_rows("x", numbered([row]))
     assert json.loads(document.schema) == schema
     assert json.loads(document.reference) == row["reference"]
 
@@ -107,12 +106,12 @@ def test_json_schema_and_several_answers_are_kept_as_they_are():
 )
 def test_rows_that_are_no_documents_are_errors_that_name_the_line(rows, message):
     with pytest.raises(DataError, match=message):
-        _read_rows("x", numbered(rows), {"thing": SCHEMA, "text": "string"})
+        read_rows("x", numbered(rows), {"thing": SCHEMA, "text": "string"})
 
 
 def test_a_missing_key_and_a_value_beside_its_choices_can_be_scored_and_pass():
     row = {**ROW, "schema": {"size": ["s", "m"], "n": "integer"}, "reference": {"size": "xl"}}
-    assert len(_read_rows("x", numbered([row]))) == 1
+    assert len(read_rows("x", numbered([row]))) == 1
 
 
 # ---- files and the order of the sources
@@ -224,7 +223,7 @@ PARALOQ = {
 def test_hub_of_paraloq(cached):
     cached([PARALOQ])
     loaded = _load_trees("tree_paraloq")
-    assert loaded.documents == (_TreeDocument("0", "Thing", "A text.", PARALOQ["schema"], '{"n": 3}'),)
+    assert loaded.documents == (TreeDocument("0", "Thing", "A text.", PARALOQ["schema"], '{"n": 3}'),)
     revision = DATA_SETS["tree_paraloq"].hub.revision
     assert (loaded.edition, loaded.origin) == ("hub", f"paraloq/json_data_extraction@{revision}")
 

@@ -23,6 +23,7 @@ COMMAND_MODULES = (
     "listing",
     "fetch",
     "prepare",
+    "publish",
     "evidence",
     "trees",
     "judge",

@@ -24,6 +24,12 @@ def add_parser(subparsers: Subparsers) -> None:
         default="other",
         help="their relationship to the model's maker (other)",
     )
+    submit.add_argument(
+        "--eval-results",
+        action="store_true",
+        help="also write .eval_results for the model's repository on the hub. Only data sets with an eval.yaml that "
+        "names our tasks can take them; tls-tasks publish writes one",
+    )
     submit.add_argument("--zip", type=Path, metavar="FILE", help="also write the archive as a single file")
     verify = add_command(subparsers, "verify", _run_verify)
     verify.add_argument("archive", type=Path, metavar="SUBMISSION", help="folder or zip that tls-tasks submit wrote")
@@ -32,10 +38,11 @@ def add_parser(subparsers: Subparsers) -> None:
 def _run_submit(args: argparse.Namespace) -> int:
     """Pack a run for a leaderboard.
 
-    The archive holds the harness's own files, a manifest of hashes, .eval_results for the hub, a model-index, and a
-    record for Every Eval Ever. Everything is recomputed first, and what does not hold is refused with advice:
-    limits, the embedded edition, other task versions, missing members of a group, a model name that is not
-    ORG/NAME, no record of a chat template, and hashes or scores that the samples do not give.
+    The archive holds the harness's own files, a manifest of hashes, a model-index, and records for Every Eval Ever,
+    whose validator takes them in the folder every_eval_ever: every_eval_ever validate 'data/*/*/*/*'. Everything is
+    recomputed first, and what does not hold is refused with advice: limits, the embedded edition, other task versions,
+    missing members of a group, a model name that is not ORG/NAME, no record of a chat template, and hashes or scores
+    that the samples do not give.
 
     Exit codes: 0 written; 1 refused; 2 failed
 
@@ -59,6 +66,7 @@ def _run_submit(args: argparse.Namespace) -> int:
         organization=args.organization,
         relationship=args.relationship,
         without_chat_template=args.no_chat_template,
+        hub_records=args.eval_results,
     )
     if args.zip is not None:
         pack(args.out, args.zip)

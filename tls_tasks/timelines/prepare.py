@@ -9,7 +9,7 @@ from pathlib import Path
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.cards import front_matter, write_folder
 from tls_tasks.data.catalogue import DataSet, find_data_set
-from tls_tasks.timelines.data import DATA_SETS, read_local
+from tls_tasks.timelines.data import ALL_SETS, read_local
 from tls_tasks.timelines.parquet import write_parquet
 from tls_tasks.timelines.topics import Topic
 
@@ -21,7 +21,7 @@ def prepare(
 
     Args:
         name: The data set.
-        source: A news-tls folder of it, or a folder with such a folder in it.
+        source: A news-tls folder of it, a folder with such a folder in it, or what ``tls_custom`` reads.
         out: The folder to write: ``data/test-00000-of-00001.parquet`` and ``README.md``.
         licence: Licence for the card; None says what is known of the original's.
         force: Write into ``out`` although there is something in it; other files in it are left alone.
@@ -34,9 +34,9 @@ def prepare(
             and ``force`` isn't set.
         OptionError: If there is no such data set.
     """
-    wanted = find_data_set(DATA_SETS, name)
-    if not source.is_dir():
-        raise DataError(f"{source}: no such folder")
+    wanted = find_data_set(ALL_SETS, name)
+    if not source.exists():
+        raise DataError(f"{source}: no such file or folder")
     found = read_local(wanted, source)
     topics = found.documents
     write_folder(found, out, force, partial(write_parquet, name, topics), _card(wanted, topics, licence))

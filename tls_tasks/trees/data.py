@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Hashable, Iterable, Mapping, MutableMapping
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping, MutableMapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import file_rows, split_files
-from tls_tasks.data.order import Loaded, Published, Reading, distinct, load
-from tls_tasks.trees.compliance import slips
-from tls_tasks.trees.rows import read_reference
+from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
+from tls_tasks.trees.data_rows import TreeDocument, read_row, read_rows
 from tls_tasks.trees.schema import is_json_schema, read_schema
 from tls_tasks.trees.types import Branch, Leaf, ListOf, SchemaNode
 
@@ -39,35 +37,7 @@ DATA_SETS = public_sets(ALL_SETS)
 
 _EXAMPLES = Path(__file__).with_name("fewshot.json")
 
-_TEXT_FIELDS = ("text", "document", "input")
-"""Fields that hold the document; the first that a row has is read."""
-
-_REFERENCE_FIELDS = ("reference", "item", "output")
-"""Fields that hold the reference tree; the first that a row has is read."""
-
-_ID_FIELDS = ("id", "doc_id")
-"""Fields that hold the document's name; without one it is the number of the row."""
-
 _log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class _TreeDocument:
-    """One document to take a tree from.
-
-    Attributes:
-        id: Its name, unique in the data set.
-        kind: What sort of document it is: the name of its schema, or the row's ``title``; may be empty.
-        text: The text, whole.
-        schema: JSON text of the schema, in the form in which it was given.
-        reference: JSON text of the reference tree.
-    """
-
-    id: str
-    kind: str
-    text: str
-    schema: str
-    reference: str
 
 
 def load_documents(
@@ -121,18 +91,18 @@ def examples(name: str) -> list[dict[str, Any]]:
     """
     by_name = json.loads(_EXAMPLES.read_text(encoding="utf-8"))
     rows = by_name.get(name) or next(iter(by_name.values()))
-    documents = _read_rows(name, [(_EXAMPLES.name, row) for row in rows])
+    documents = read_rows(name, [(_EXAMPLES.name, row) for row in rows])
     return [_row(name, document, "examples", DEFAULT_CONTEXT_BUDGET) for document in documents]
 
 
-def _load_trees(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[_TreeDocument]:
+def _load_trees(name: str, data: str | Path | None = None, edition: str | None = None) -> Loaded[TreeDocument]:
     """Load a data set from the first source that has it.
 
     Args:
         name: ``tree_extraction`` or ``tree_paraloq``.
         data: A file of rows (JSON Lines, JSON, CSV, Parquet), a folder of such files, a folder with the data set's
             folder in it, or a hub data set ``org/name`` or ``org/name@revision`` whose split ``test`` has such rows.
-            The fields are those of :func:`_read_rows`; schemas that rows name stand in
+            The fields are those of :func:`read_rows`; schemas that rows name stand in
             :data:`SCHEMAS_FILE` in the same folder. No other source is tried.
         edition: Take the data from this edition only; None takes the first that has it.
 
@@ -141,6 +111,15 @@ def _load_trees(name: str, data: str | Path | None = None, edition: str | None =
         OptionError: If there is no such data set or edition.
     """
     return load(_reading(find_data_set(ALL_SETS, name)), data, edition)
+
+
+def read_local(name: str, place: Path) -> Loaded[TreeDocument]:
+    """The documents of a data set in a folder or file.
+
+    Raises:
+        DataError: If there are none, or a row is broken.
+    """
+    return read_place(_reading(find_data_set(ALL_SETS, name)), place)
 
 
 def prompt(doc: Mapping[str, Any]) -> str:
@@ -252,23 +231,23 @@ def _leaf_as_json_schema(kind: Hashable, nullable: bool) -> dict[str, Any]:
     return schema
 
 
-def _reading(wanted: DataSet) -> Reading[_TreeDocument]:
+def _reading(wanted: DataSet) -> Reading[TreeDocument]:
     return Reading(
         wanted,
         DATA_SETS.values(),
         at=partial(_read_at, wanted),
         published=partial(_published, wanted),
-        from_rows=partial(_read_rows, wanted.name),
+        from_rows=partial(read_rows, wanted.name),
     )
 
 
-def _read_at(wanted: DataSet, place: Path) -> tuple[_TreeDocument, ...]:
+def _read_at(wanted: DataSet, place: Path) -> tuple[TreeDocument, ...]:
     """Read a folder or a file."""
     files = [file for file in split_files(place, wanted.split) if file.name != SCHEMAS_FILE]
     if not files:
         raise DataError(f"{place}: {SCHEMAS_FILE} is there, but no file of rows beside it")
     rows = chain.from_iterable(map(file_rows, files))
-    return _read_rows(wanted.name, rows, _schemas(files[0].with_name(SCHEMAS_FILE)))
+    return read_rows(wanted.name, rows, _schemas(files[0].with_name(SCHEMAS_FILE)))
 
 
 def _schemas(file: Path) -> Mapping[str, Any]:
@@ -284,7 +263,7 @@ def _schemas(file: Path) -> Mapping[str, Any]:
     return schemas
 
 
-def _row(name: str, document: _TreeDocument, edition: str, budget: int) -> dict[str, str | int]:
+def _row(name: str, document: TreeDocument, edition: str, budget: int) -> dict[str, str | int]:
     return {
         "doc_id": document.id,
         "data_set": name,
@@ -297,7 +276,7 @@ def _row(name: str, document: _TreeDocument, edition: str, budget: int) -> dict[
     }
 
 
-def _published(wanted: DataSet) -> Published[_TreeDocument] | str:
+def _published(wanted: DataSet) -> Published[TreeDocument] | str:
     """The published set without the rows whose schema or tree is broken.
 
     Its user can't mend it, and a row or two should not cost the others. Documents keep the number of their row as id,
@@ -307,93 +286,13 @@ def _published(wanted: DataSet) -> Published[_TreeDocument] | str:
     if source is None:
         return "it is on no hub"
     rows = list(file_rows(hub.fetch(source.repo_id, source.revision, source.files[0])))
-    documents: list[_TreeDocument] = []
+    documents: list[TreeDocument] = []
     for index, (where, row) in enumerate(rows):
         try:
-            documents.append(_read_row(where, row, index, {}))
+            documents.append(read_row(where, row, index, {}))
         except DataError as error:  # noqa: PERF203 - a row, not the loop, may fail
             _log.warning("left out: %s", error)
     if not documents:
         raise DataError(f"{source.repo_id}: none of its {len(rows)} rows can be read")
     left_out = f" ({len(rows) - len(documents)} of {len(rows)} rows left out)" if len(documents) < len(rows) else ""
     return tuple(documents), f"{source.origin}{left_out}"
-
-
-# --- rows ---
-
-
-def _read_rows(
-    name: str, rows: Iterable[tuple[str, Any]], schemas: Mapping[str, Any] | None = None
-) -> tuple[_TreeDocument, ...]:
-    """Make documents of rows, in the order of the rows.
-
-    Args:
-        name: Name of the data set, for messages.
-        rows: Each with its place for messages: an object with one of :data:`_TEXT_FIELDS`; with ``schema``, which is a
-            schema, JSON text of one, or a name of ``schemas``; with one of :data:`_REFERENCE_FIELDS`, which is a tree
-            or JSON text of one; and perhaps with one of :data:`_ID_FIELDS` and ``title``.
-        schemas: Schemas that rows may name.
-
-    Raises:
-        DataError: If there is no row, a row lacks a field, a schema or a tree can't be read, a tree has a value of
-            another type than its schema or a key that its schema lacks, or two documents have one id.
-
-    Example:
-        >>> row = {"id": "s1", "text": "Song: Rain.", "schema": "song", "reference": {"song_name": "Rain"}}
-        >>> _read_rows("tree_extraction", [("line 1", row)], {"song": {"song_name": "string"}})[0].reference
-        '{"song_name": "Rain"}'
-    """
-    documents = [_read_row(where, row, index, schemas or {}) for index, (where, row) in enumerate(rows)]
-    return distinct(name, documents)
-
-
-def _read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> _TreeDocument:
-    """One row; see :func:`_read_rows`.
-
-    Raises:
-        DataError: If it is no document.
-    """
-    if not isinstance(row, Mapping):
-        raise DataError(f"{where}: expected an object, got {type(row).__name__}")
-    text = _field(row, _TEXT_FIELDS, where)
-    if not isinstance(text, str):
-        raise DataError(f"{where}: {'/'.join(_TEXT_FIELDS)} must be text, got {type(text).__name__}")
-    kind, schema = _schema(_field(row, ("schema",), where), row, where, schemas)
-    if not isinstance(schema, Mapping | list) and not _is_json_text(schema):
-        raise DataError(f"{where}: schema must be an object or a list, got {schema!r}")
-    reference = _field(row, _REFERENCE_FIELDS, where)
-    try:
-        issues = slips(read_reference(reference, None), read_schema(schema))
-    except InputError as error:
-        raise DataError(f"{where}: {error}") from error
-    if issues:
-        raise DataError(f"{where}: reference: got {issues[0]}, expected a tree of its schema")
-    name = next((row[field] for field in _ID_FIELDS if row.get(field) not in (None, "")), index)
-    return _TreeDocument(str(name), kind, text, _json_text(schema), _json_text(reference))
-
-
-def _field(row: Mapping[str, Any], names: Iterable[str], where: str) -> Any:
-    for name in names:
-        if row.get(name) is not None:
-            return row[name]
-    raise DataError(f"{where}: no field {' or '.join(names)}; there are {', '.join(map(str, row)) or 'none'}")
-
-
-def _schema(value: Any, row: Mapping[str, Any], where: str, schemas: Mapping[str, Any]) -> tuple[str, Any]:
-    """The document's kind, and the schema: itself, as JSON text, or by its name."""
-    title = row.get("title")
-    kind = title if isinstance(title, str) else ""
-    if not isinstance(value, str) or _is_json_text(value):
-        return kind, value
-    if value not in schemas:
-        known = ", ".join(map(repr, schemas)) or "none: there is no schemas.json beside the file"
-        raise DataError(f"{where}: schema names {value!r}; the schemas are {known}")
-    return value, schemas[value]
-
-
-def _is_json_text(value: Any) -> bool:
-    return isinstance(value, str) and value.lstrip().startswith(("{", "["))
-
-
-def _json_text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -16,8 +16,9 @@ import yaml
 
 from tls_tasks import __version__
 from tls_tasks.after.scored_runs import ScoredTask, score_places
+from tls_tasks.after.submission import every_eval_ever
 from tls_tasks.after.submission.checks import Refusal, refusals
-from tls_tasks.after.submission.records import eval_results, every_eval_ever, model_index
+from tls_tasks.after.submission.records import eval_results, model_index
 from tls_tasks.core.errors import DataError
 
 _FORMAT = 1
@@ -34,6 +35,7 @@ def write(
     organization: str | None = None,
     relationship: str = "other",
     without_chat_template: bool = False,
+    hub_records: bool = False,
 ) -> None:
     """Write the archive of tasks that passed :func:`~tls_tasks.after.submission.checks.refusals`.
 
@@ -44,21 +46,29 @@ def write(
         organization: Who ran the evaluation; None: the model's ``ORG``.
         relationship: What they are to the model's maker.
         without_chat_template: The submitter says that the model was meant to run without one.
+        hub_records: Also write ``.eval_results``, of the tasks that read a data set on the hub.
 
     Raises:
-        DataError: If the folder is not empty.
+        DataError: If the folder is not empty, or no task read a data set on the hub for ``hub_records``.
     """
     if folder.exists() and any(folder.iterdir()):
         raise DataError(f"{folder}: not empty; choose another folder or remove it")
+    on_hub = [task for task in scored if task.edition == "hub"]
+    if hub_records and not on_hub:
+        raise DataError(
+            f".eval_results: no task here ran on a data set of the hub, but on the {scored[0].edition} data"
+        )
     (folder / _RUN).mkdir(parents=True)
     for path in {path for task in scored for path in (task.log.path, task.run.results) if path is not None}:
         shutil.copyfile(path, folder / _RUN / path.name)
-    _write_text(folder / ".eval_results" / "tls_tasks.yaml", _yaml(eval_results(scored)))
+    if hub_records:
+        _write_text(folder / ".eval_results" / "tls_tasks.yaml", _yaml(eval_results(on_hub)))
     _write_text(folder / "model-index.yml", _yaml(model_index(scored, model)))
     organization = organization or model.partition("/")[0]
     for task in scored:
-        record = every_eval_ever(task, model, organization=organization, relationship=relationship)
-        _write_text(folder / "every_eval_ever" / f"{task.name}.json", _json(record))
+        records = every_eval_ever.files(task, model, organization=organization, relationship=relationship)
+        for name, text in records.items():
+            _write_text(folder / "every_eval_ever" / name, text)
     manifest = {
         "format": _FORMAT,
         "tls_tasks": __version__,

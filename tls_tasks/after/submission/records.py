@@ -1,17 +1,14 @@
-"""A submission in formats of others: the hub's ``.eval_results``, model cards, and Every Eval Ever."""
+"""A submission in the hub's formats: ``.eval_results`` and model cards."""
 
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from tls_tasks import __version__
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.core.errors import TlsTasksError
-from tls_tasks.core.score import Interval
-
-_SCHEMA_VERSION = "0.3.0"  # of Every Eval Ever
 
 
 def eval_results(scored: Sequence[ScoredTask]) -> list[dict[str, Any]]:
@@ -65,75 +62,6 @@ def model_index(scored: Sequence[ScoredTask], model: str) -> dict[str, Any]:
     return {"model-index": card["model-index"]}
 
 
-def every_eval_ever(scored: ScoredTask, model: str, *, organization: str, relationship: str) -> dict[str, Any]:
-    """One task's record in the schema of Every Eval Ever.
-
-    Args:
-        scored: The task.
-        model: ``ORG/NAME``.
-        organization: Who ran the evaluation.
-        relationship: To the model's maker: ``first_party``, ``third_party``, ``collaborative`` or ``other``.
-    """
-    stamp = str(int(_date_of(scored).timestamp()))
-    developer, _, name = model.partition("/")
-    intervals = scored.intervals()
-    signature = "; ".join(scored.signatures.values())
-    return {
-        "schema_version": _SCHEMA_VERSION,
-        "evaluation_id": f"{scored.name}/{model}/{stamp}",
-        "evaluation_timestamp": stamp,
-        "retrieved_timestamp": stamp,
-        "source_metadata": {
-            "source_name": "tls-tasks",
-            "source_type": "evaluation_run",
-            "source_organization_name": organization,
-            "evaluator_relationship": relationship,
-        },
-        "eval_library": {
-            "name": "lm_eval",
-            "version": str(scored.results.get("lm_eval_version", "unknown")),
-            "additional_details": {"tls_tasks_version": __version__},
-        },
-        "model_info": {
-            "name": name,
-            "id": model,
-            "developer": developer,
-            "additional_details": {"deployment_type": _deployment(scored), "model_availability": "unknown"},
-        },
-        "evaluation_results": [
-            _result(scored, key, value, intervals, signature) for key, value in scored.ranked.items()
-        ],
-    }
-
-
-def _result(
-    scored: ScoredTask, key: str, value: float, intervals: Mapping[str, Interval], signature: str
-) -> dict[str, Any]:
-    dataset, revision = _dataset_of(scored)
-    source = {"source_type": "hf_dataset", "hf_repo": dataset} if scored.edition == "hub" else {"source_type": "other"}
-    details = {"edition": scored.edition, "revision": revision or "", "task_version": f"{scored.version:g}"}
-    higher = scored.score.table[key].better
-    uncertainty: dict[str, Any] = {"num_samples": len(scored.ids)}
-    if key in intervals:
-        low, high = intervals[key]
-        method = "percentile bootstrap over topics or documents"
-        uncertainty["confidence_interval"] = {"lower": low, "upper": high, "confidence_level": 0.95, "method": method}
-    return {
-        "evaluation_name": scored.name,
-        "source_data": {"dataset_name": scored.name, **source, "additional_details": details},
-        "metric_config": {
-            "metric_id": f"tls_tasks.{key}",
-            "metric_name": key,
-            "lower_is_better": not higher,
-            "score_type": "continuous",
-            "min_score": 0.0,
-            "max_score": 1.0 if higher else "Infinity",
-            "additional_details": {"signature": signature},
-        },
-        "score_details": {"score": value, "uncertainty": uncertainty},
-    }
-
-
 def _dataset_of(scored: ScoredTask) -> tuple[str, str | None]:
     """The hub repository and revision of the task's data; for other data a name of ours."""
     origin = scored.provenance.get("origin", "")
@@ -141,13 +69,6 @@ def _dataset_of(scored: ScoredTask) -> tuple[str, str | None]:
         repo, _, revision = origin.partition("@")
         return repo, revision or None
     return f"tls-tasks/{scored.name}", None
-
-
-def _deployment(scored: ScoredTask) -> str:
-    source = str(scored.results.get("model_source"))
-    if source.endswith("completions"):
-        return "externally_managed"
-    return "self_deployed" if source in {"hf", "vllm", "sglang"} else "unknown"
 
 
 def _date_of(scored: ScoredTask) -> datetime.datetime:

@@ -1,0 +1,119 @@
+"""Rows of a data set of trees: text, schema and reference, in the forms in which people have them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.data.order import distinct
+from tls_tasks.trees.compliance import slips
+from tls_tasks.trees.rows import read_reference
+from tls_tasks.trees.schema import read_schema
+
+_TEXT_FIELDS = ("text", "document", "input")
+"""Fields that hold the document; the first that a row has is read."""
+
+_REFERENCE_FIELDS = ("reference", "item", "output")
+"""Fields that hold the reference tree; the first that a row has is read."""
+
+_ID_FIELDS = ("id", "doc_id")
+"""Fields that hold the document's name; without one it is the number of the row."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeDocument:
+    """One document to take a tree from.
+
+    Attributes:
+        id: Its name, unique in the data set.
+        kind: What sort of document it is: the name of its schema, or the row's ``title``; may be empty.
+        text: The text, whole.
+        schema: JSON text of the schema, in the form in which it was given.
+        reference: JSON text of the reference tree.
+    """
+
+    id: str
+    kind: str
+    text: str
+    schema: str
+    reference: str
+
+
+def read_rows(
+    name: str, rows: Iterable[tuple[str, Any]], schemas: Mapping[str, Any] | None = None
+) -> tuple[TreeDocument, ...]:
+    """Make documents of rows, in the order of the rows.
+
+    Args:
+        name: Name of the data set, for messages.
+        rows: Each with its place for messages: an object with one of :data:`_TEXT_FIELDS`; with ``schema``, which is a
+            schema, JSON text of one, or a name of ``schemas``; with one of :data:`_REFERENCE_FIELDS`, which is a tree
+            or JSON text of one; and perhaps with one of :data:`_ID_FIELDS` and ``title``.
+        schemas: Schemas that rows may name.
+
+    Raises:
+        DataError: If there is no row, a row lacks a field, a schema or a tree can't be read, a tree has a value of
+            another type than its schema or a key that its schema lacks, or two documents have one id.
+
+    Example:
+        >>> row = {"id": "s1", "text": "Song: Rain.", "schema": "song", "reference": {"song_name": "Rain"}}
+        >>> read_rows("tree_extraction", [("line 1", row)], {"song": {"song_name": "string"}})[0].reference
+        '{"song_name": "Rain"}'
+    """
+    documents = [read_row(where, row, index, schemas or {}) for index, (where, row) in enumerate(rows)]
+    return distinct(name, documents)
+
+
+def read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> TreeDocument:
+    """One row; see :func:`read_rows`.
+
+    Raises:
+        DataError: If it is no document.
+    """
+    if not isinstance(row, Mapping):
+        raise DataError(f"{where}: expected an object, got {type(row).__name__}")
+    text = _field(row, _TEXT_FIELDS, where)
+    if not isinstance(text, str):
+        raise DataError(f"{where}: {'/'.join(_TEXT_FIELDS)} must be text, got {type(text).__name__}")
+    kind, schema = _schema(_field(row, ("schema",), where), row, where, schemas)
+    if not isinstance(schema, Mapping | list) and not _is_json_text(schema):
+        raise DataError(f"{where}: schema must be an object or a list, got {schema!r}")
+    reference = _field(row, _REFERENCE_FIELDS, where)
+    try:
+        issues = slips(read_reference(reference, None), read_schema(schema))
+    except InputError as error:
+        raise DataError(f"{where}: {error}") from error
+    if issues:
+        raise DataError(f"{where}: reference: got {issues[0]}, expected a tree of its schema")
+    name = next((row[field] for field in _ID_FIELDS if row.get(field) not in (None, "")), index)
+    return TreeDocument(str(name), kind, text, _json_text(schema), _json_text(reference))
+
+
+def _field(row: Mapping[str, Any], names: Iterable[str], where: str) -> Any:
+    for name in names:
+        if row.get(name) is not None:
+            return row[name]
+    raise DataError(f"{where}: no field {' or '.join(names)}; there are {', '.join(map(str, row)) or 'none'}")
+
+
+def _schema(value: Any, row: Mapping[str, Any], where: str, schemas: Mapping[str, Any]) -> tuple[str, Any]:
+    """The document's kind, and the schema: itself, as JSON text, or by its name."""
+    title = row.get("title")
+    kind = title if isinstance(title, str) else ""
+    if not isinstance(value, str) or _is_json_text(value):
+        return kind, value
+    if value not in schemas:
+        known = ", ".join(map(repr, schemas)) or "none: there is no schemas.json beside the file"
+        raise DataError(f"{where}: schema names {value!r}; the schemas are {known}")
+    return value, schemas[value]
+
+
+def _is_json_text(value: Any) -> bool:
+    return isinstance(value, str) and value.lstrip().startswith(("{", "["))
+
+
+def _json_text(value: Any) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -273,10 +273,13 @@ def test_verify_sees_through_hashes_that_were_made_to_fit(sent, capsys):
     [
         (lambda sent: (sent / "manifest.json").unlink(), "no manifest.json; expected a folder or zip"),
         (lambda sent: (sent / "manifest.json").write_text("{"), "not JSON"),
-        (lambda sent: (sent / "manifest.json").write_text('{"format": 1}'), "it has no object `files`"),
+        (
+            lambda sent: (sent / "manifest.json").write_text('{"format": 1}'),
+            "not a manifest that this release reads: `files` is missing",
+        ),
         (
             lambda sent: (sent / "manifest.json").write_text('{"format": 7, "files": {}}'),
-            "format 7; this release reads 1",
+            "`format` is 7, expected 1",
         ),
     ],
 )
@@ -290,7 +293,7 @@ def test_a_zip_cannot_write_outside(tmp_path, capsys):
     with zipfile.ZipFile(tmp_path / "bad.zip", "w") as packed:
         packed.writestr("../escaped.txt", "x")
     code, _, err = call(capsys, "verify", tmp_path / "bad.zip")
-    assert code == 2 and "leads out of the archive" in err
+    assert code == 2 and "leads out of the submission" in err
     (tmp_path / "text.zip").write_text("no zip")
     code, _, err = call(capsys, "verify", tmp_path / "text.zip")
     assert code == 2 and f"{tmp_path / 'text.zip'}: not a zip that tls-tasks submit wrote" in err

@@ -13,9 +13,8 @@ from typing import Any
 from tls_tasks import __version__
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import Progress, ScoredTask
-from tls_tasks.core.errors import TlsTasksError
+from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import without_nan
-from tls_tasks.core.task import answer_text
 
 _LONGEST_ANSWER = 100_000  # characters; the page says how many more there were
 
@@ -86,10 +85,10 @@ def _view(scored: ScoredTask, sample: Sample) -> dict[str, Any]:
     """What the task draws of an answer: plain data, of a ``kind`` that the script knows."""
     answer = "\n".join(map(str, sample.answer))
     try:
-        view = scored.task.picture(sample.doc, answer_text(sample.answer), scored.explain(sample))
-    except (TlsTasksError, KeyError, IndexError, TypeError, ValueError) as error:
+        view = scored.picture(sample)
+    except DataError as error:
         # A log that was edited must not cost the page: its document says what is wrong.
-        view = {"kind": "text", "problem": f"{type(error).__name__}: {error}"}
+        view = {"kind": "text", "problem": str(error)}
     cut = max(0, len(answer) - _LONGEST_ANSWER)
     return {**view, "answer": answer[:_LONGEST_ANSWER], "answer_cut": cut}
 

@@ -55,7 +55,8 @@ def _run(args: argparse.Namespace) -> int:
 
 def _verified(place: Path) -> System:
     from tls_tasks.after.comparisons import System
-    from tls_tasks.after.submission.archive import opened, verify
+    from tls_tasks.after.submission.archive import verify
+    from tls_tasks.after.submission.unpack import opened
     from tls_tasks.core.errors import DataError
 
     with opened(place) as folder:

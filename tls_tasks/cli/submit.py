@@ -79,7 +79,8 @@ def _run_verify(args: argparse.Namespace) -> int:
       tls-tasks verify submission/
       tls-tasks verify submission.zip
     """
-    from tls_tasks.after.submission.archive import opened, verify
+    from tls_tasks.after.submission.archive import verify
+    from tls_tasks.after.submission.unpack import opened
 
     with opened(args.archive) as folder:
         found, manifest, _ = verify(folder)

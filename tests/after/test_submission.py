@@ -275,7 +275,7 @@ def test_verify_sees_through_hashes_that_were_made_to_fit(sent, capsys):
         (lambda sent: (sent / "manifest.json").write_text("{"), "not JSON"),
         (
             lambda sent: (sent / "manifest.json").write_text('{"format": 1}'),
-            "not a manifest that this release reads: `files` is missing",
+            "manifest that this release reads: `files` is missing",
         ),
         (
             lambda sent: (sent / "manifest.json").write_text('{"format": 7, "files": {}}'),

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tls_tasks.cli.base import add_command
+from tls_tasks.cli.base import add_command, say
 from tls_tasks.core.errors import OptionError
 
 if TYPE_CHECKING:
@@ -59,8 +59,8 @@ def _run(args: argparse.Namespace) -> int:
     topics = prepare(args.name, args.source, args.out, licence=args.licence, force=args.force)
     n_timelines = sum(len(topic.timelines) for topic in topics)
     n_articles = sum(len(topic.articles) for topic in topics)
-    print(f"{args.out}: {len(topics)} topics, {n_timelines} timelines, {n_articles} articles")
-    print(f'try it: lm_eval --tasks {task_for(args.name, topics)} --metadata \'{{"data": "{args.out}"}}\' …')
+    say(f"{args.out}: {len(topics)} topics, {n_timelines} timelines, {n_articles} articles")
+    say(f'try it: lm_eval --tasks {task_for(args.name, topics)} --metadata \'{{"data": "{args.out}"}}\' …')
     return 0
 
 
@@ -74,8 +74,8 @@ def _run_rows(args: argparse.Namespace) -> int:
     else:
         counts = reports.prepare_reports(args.source, args.out, licence=args.licence, force=args.force)
         task, said = reports.TASK, ", ".join(f"{n} {name}" for name, n in counts.items())
-    print(f"{args.out}: {said}")
-    print(f'try it: lm_eval --tasks {task} --metadata \'{{"data": "{args.out}", "name": "ours"}}\' …')
+    say(f"{args.out}: {said}")
+    say(f'try it: lm_eval --tasks {task} --metadata \'{{"data": "{args.out}", "name": "ours"}}\' …')
     return 0
 
 
@@ -87,6 +87,6 @@ def _run_evidence(args: argparse.Namespace) -> int:
     schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)
     found = prepare_evidence(args.source, args.out, schema=schema, licence=args.licence, force=args.force)
     n_objects = sum(len(document.objects) for document in found.documents)
-    print(f"{args.out}: {len(found.documents)} documents, {n_objects} objects of the schema {schema.name}")
-    print(f"try it: {command_for(schema, str(args.out))}")
+    say(f"{args.out}: {len(found.documents)} documents, {n_objects} objects of the schema {schema.name}")
+    say(f"try it: {command_for(schema, str(args.out))}")
     return 0

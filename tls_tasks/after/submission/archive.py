@@ -51,7 +51,7 @@ def write(
     if folder.exists() and any(folder.iterdir()):
         raise DataError(f"{folder}: not empty; choose another folder or remove it")
     (folder / _RUN).mkdir(parents=True)
-    for path in {path for task in scored for path in (task.log.path, task.run.results) if path is not None}:
+    for path in packed_files(scored):
         shutil.copyfile(path, folder / _RUN / path.name)
     _write_text(folder / ".eval_results" / "tls_tasks.yaml", _yaml(eval_results(scored)))
     _write_text(folder / "model-index.yml", _yaml(model_index(scored, model)))
@@ -68,6 +68,11 @@ def write(
         "files": _file_hashes(folder),
     }
     _write_text(folder / _MANIFEST, _json(manifest))
+
+
+def packed_files(scored: Sequence[ScoredTask]) -> list[Path]:
+    """The harness's files of these tasks, from which everything else in an archive is made."""
+    return sorted({path for task in scored for path in (task.log.path, task.run.results) if path is not None})
 
 
 def verify(folder: Path) -> tuple[list[Refusal], Manifest, list[ScoredTask]]:

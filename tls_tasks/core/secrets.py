@@ -1,4 +1,4 @@
-"""What looks like a password or key. Such things end in logs and submissions, so that options name variables instead."""
+"""What looks like a password or key: such things end in logs and submissions, so that options name variables."""
 
 from __future__ import annotations
 

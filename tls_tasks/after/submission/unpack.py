@@ -115,8 +115,10 @@ def _unpack(path: Path, folder: Path) -> None:
     try:
         with _Careful(path) as file, zipfile.ZipFile(file) as packed:
             _extract(path, packed, folder)
-    except (DataError, OSError):
+    except DataError:
         raise
+    except OSError as error:  # such as a file by the name of another's folder
+        raise DataError(f"{path}: can't be unpacked: {error.strerror or error}") from error
     except Exception as error:  # a damaged zip makes the standard library raise anything from zlib.error to ValueError
         raise DataError(f"{path}: not a zip that tls-tasks submit wrote ({error})") from error
 

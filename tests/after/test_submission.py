@@ -360,3 +360,21 @@ class TestLeaderboard:
         [ranking] = rankings(systems)
         assert [(row.system, row.group) for row in ranking.rows][2] == ("acme/worst", 2)
         assert {row.group for row in ranking.rows[:2]} == {1}
+
+
+@pytest.mark.parametrize("where", ["samples", "results", "environment"])
+def test_secrets_are_not_packed_and_never_shown(run, tmp_path, capsys, monkeypatch, where):
+    secret = "S3cr3t-of-the-tests-0123456789"
+    if where == "samples":
+        change_sample(run, set_path("doc", "judge", value=json.dumps({"api_key": secret})))
+    elif where == "results":
+        change_results(run, set_path("config", "model_args", value={"model": "x", "base_url": f"http://u:{secret}@h"}))
+    else:
+        monkeypatch.setenv("ACME_API_KEY", secret)
+        change_results(run, set_path("config", "user_seed", value=secret))
+    code, out, err = call(capsys, "submit", run, "-o", tmp_path / "out", "--model", "acme/good")
+    kind = {"samples": "a field for a secret", "results": "a password in a URL"}.get(where, "the value of ACME_API_KEY")
+    name = "samples_tls_crisis_" if where == "samples" else "results_"
+    [said] = [line for line in err.splitlines() if "refused: secret: " in line]
+    assert code == 1 and name in said and f":1 holds {kind} (not shown); give secrets by the name" in said
+    assert secret not in out + err and not (tmp_path / "out").exists()

@@ -13,9 +13,9 @@ from typing import Any
 from tls_tasks import __version__
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import Progress, ScoredTask
-from tls_tasks.core.errors import TlsTasksError
+from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import without_nan
-from tls_tasks.core.task import answer_text
+from tls_tasks.core.terminal import visible
 
 _LONGEST_ANSWER = 100_000  # characters; the page says how many more there were
 
@@ -28,10 +28,10 @@ def page(scored: Sequence[ScoredTask], *, title: str = "tls-tasks", progress: Pr
         title: The page's heading.
         progress: Shows the progress, as in :func:`~tls_tasks.after.scored_runs.score_places`.
     """
-    data = {"title": title, "version": __version__, "tasks": _tasks(scored, progress)}
+    data = {"title": visible(title), "version": __version__, "tasks": _tasks(scored, progress)}
     style, script = asset("page.css"), asset("page.js")
     return asset("page.html").format(
-        title=html.escape(title),
+        title=html.escape(visible(title)),
         # Whatever a text may do, the browser applies what we wrote and nothing else.
         policy=f"default-src 'none'; script-src {csp_hash(script)}; style-src {csp_hash(style)}; "
         "base-uri 'none'; form-action 'none'",
@@ -63,17 +63,17 @@ def _run_entry(scored: ScoredTask, progress: Progress | None) -> dict[str, Any]:
     samples = scored.log.samples
     documents = progress(samples, f"{scored.name} documents", len(samples)) if progress else samples
     return {
-        "model": scored.model,
-        "effort": scored.effort,
-        "file": scored.log.path.name,
-        "data": scored.data,
+        "model": visible(scored.model),
+        "effort": visible(scored.effort),
+        "file": visible(scored.log.path.name),
+        "data": visible(scored.data),
         "values": without_nan(scored.metrics),
         "intervals": scored.intervals(n_resamples=500),
-        "problems": list(map(str, scored.problems)),
+        "problems": [visible(str(problem)) for problem in scored.problems],
         "documents": [
             {
-                "id": scored.ids[place],
-                "topic": scored.topics[place],
+                "id": visible(scored.ids[place]),
+                "topic": visible(scored.topics[place]),
                 "values": without_nan(scored.of_document(place)),
                 "view": _json(_view(scored, sample)),  # as text, which the browser parses when it is opened
             }
@@ -86,10 +86,10 @@ def _view(scored: ScoredTask, sample: Sample) -> dict[str, Any]:
     """What the task draws of an answer: plain data, of a ``kind`` that the script knows."""
     answer = "\n".join(map(str, sample.answer))
     try:
-        view = scored.task.picture(sample.doc, answer_text(sample.answer), scored.explain(sample))
-    except (TlsTasksError, KeyError, IndexError, TypeError, ValueError) as error:
+        view = scored.picture(sample)
+    except DataError as error:
         # A log that was edited must not cost the page: its document says what is wrong.
-        view = {"kind": "text", "problem": f"{type(error).__name__}: {error}"}
+        view = {"kind": "text", "problem": str(error)}
     cut = max(0, len(answer) - _LONGEST_ANSWER)
     return {**view, "answer": answer[:_LONGEST_ANSWER], "answer_cut": cut}
 

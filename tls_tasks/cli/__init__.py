@@ -11,11 +11,12 @@ from __future__ import annotations
 import argparse
 import importlib
 import io
+import logging
 import os
 import sys
 
 from tls_tasks import __version__
-from tls_tasks.cli.base import note
+from tls_tasks.cli.base import VisibleFormatter, note
 from tls_tasks.core.errors import TlsTasksError
 
 COMMAND_MODULES = (
@@ -73,6 +74,8 @@ def main(argv: list[str] | None = None) -> int:
     """
     if isinstance(sys.stdout, io.TextIOWrapper):  # help and model text may hold what the terminal's encoding lacks
         sys.stdout.reconfigure(errors="backslashreplace")
+    if logging.lastResort is not None:  # what prints the warnings where nobody has set up logging
+        logging.lastResort.setFormatter(VisibleFormatter())
     args = _parser().parse_args(argv)
     try:
         code = int(args.run(args))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tls_tasks.cli.base import Subparsers, add_command, number, write_json
+from tls_tasks.cli.base import Subparsers, add_command, number, say, write_json
 from tls_tasks.core.text_table import text_table
 
 
@@ -45,8 +45,8 @@ def _run(args: argparse.Namespace) -> int:
     if args.json:
         write_json(Path("-"), {kind: row._asdict() for kind, row in found.items()})
         return 0
-    print(f"A: {args.a} ({len(a)} verdicts)\nB: {args.b} ({len(b)} verdicts)\n")
+    say(f"A: {args.a} ({len(a)} verdicts)\nB: {args.b} ({len(b)} verdicts)\n")
     names = [name.replace("_", " ") for name in found[ALL]._fields]
     rows = [(kind, *map(str, row[:6]), *map(number, row[6:])) for kind, row in found.items()]
-    print(text_table([("kind", *names), *rows]))
+    say(text_table([("kind", *names), *rows]))
     return 0

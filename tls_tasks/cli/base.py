@@ -5,11 +5,14 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import logging
 import math
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TextIO, TypeAlias, TypeVar
+
+from tls_tasks.core.terminal import visible, visible_lines
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """What ``ArgumentParser.add_subparsers`` returns."""
@@ -55,7 +58,28 @@ def add_command(subparsers: Subparsers, name: str, run: Run) -> argparse.Argumen
 def note(command: str, *messages: object) -> None:
     """Print messages about the input on stderr, one a line, so that stdout holds results only."""
     for message in messages:
-        print(f"tls-tasks {command}: {message}", file=sys.stderr)
+        say(f"tls-tasks {command}: {visible(str(message))}", file=sys.stderr)
+
+
+def say(text: object, *, file: TextIO | None = None, flush: bool = False) -> None:
+    r"""Print, so that no character of the text is obeyed by a terminal; all that commands print goes through here.
+
+    Newlines stay, since they are our layout: a value from elsewhere first goes through
+    :func:`~tls_tasks.core.terminal.visible` (tables and :func:`note` do that by themselves).
+
+    Example:
+        >>> say("model \x1b[2J")
+        model \x1b[2J
+    """
+    print(visible_lines(str(text)), file=file, flush=flush)
+
+
+class VisibleFormatter(logging.Formatter):
+    """What is logged while a command runs, with what it quotes made visible."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The text of a record."""
+        return visible_lines(super().format(record))
 
 
 def count(n: int, what: str) -> str:
@@ -82,7 +106,7 @@ def write_json(path: Path, value: Any) -> None:
     """Write a JSON file, or print it if the path is ``-``; numbers that JSON does not have (NaN) become null."""
     text = json.dumps(plain(value), indent=2, ensure_ascii=False)
     if str(path) == "-":
-        print(text)
+        say("".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text))
     else:
         # In JSON the replacement of half a surrogate pair is its escape.
         path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")

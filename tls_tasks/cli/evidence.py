@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import Subparsers, add_command, note, write_json
+from tls_tasks.cli.base import Subparsers, add_command, note, say, write_json
 from tls_tasks.core.text_table import text_table
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.json:
         write_json(Path("-"), _as_json(score, ids, args.detailed))
     else:
-        print("\n".join([*_table(score, ids), *(_objects(score, ids) if args.detailed else ())]))
+        say("\n".join([*_table(score, ids), *(_objects(score, ids) if args.detailed else ())]))
     return 0
 
 

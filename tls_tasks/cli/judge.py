@@ -11,13 +11,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command, note, number, plain
+from tls_tasks.cli.base import VisibleFormatter, add_command, note, number, plain, say
 from tls_tasks.cli.documents import PLACE_HELP, open_documents
 from tls_tasks.core.errors import InputError
+from tls_tasks.core.terminal import visible
 from tls_tasks.core.text_table import text_table
 
 if TYPE_CHECKING:
-    from tls_tasks.cli.base import Subparsers
+    from tls_tasks.cli.base import Subparsers, VisibleFormatter
     from tls_tasks.core.score import Score
 
 DEFAULT_PROVIDER = "together"
@@ -100,14 +101,16 @@ def _run(args: argparse.Namespace) -> int:
     from tls_tasks.reports.score import runs_of
 
     if args.verbose:
-        logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(VisibleFormatter("%(message)s"))
+        logging.basicConfig(level=logging.INFO, handlers=[handler])
         logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
     out = _out_folder(args)
     reports = read_run(args.reports, args.nuggets)
     for bad in reports.bad:
-        print(f"{bad}{' (line left out)' if bad.lost else ''}", file=sys.stderr)
+        say(visible(f"{bad}{' (line left out)' if bad.lost else ''}"), file=sys.stderr)
     for request_id in dict.fromkeys(own.request_id for own in reports.requests if not own.nuggets):
-        print(f"request {request_id}: no nuggets; its reports have neither recall nor coverage", file=sys.stderr)
+        say(f"request {visible(request_id)}: no nuggets; its reports have neither recall nor coverage", file=sys.stderr)
     documents = None if args.documents is None else open_documents(args.documents)
     cites = any(sentence.citations for report in reports.reports for sentence in report.sentences)
     if cites and documents is None and reports.documents is None:
@@ -129,9 +132,9 @@ def _run(args: argparse.Namespace) -> int:
     scores = {**score.as_dict(), **runs_of(score), "judge": recorder.name, **stats}
     write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
     write_rows(out / "scores.json", [plain(scores)])
-    print(f"{scores_text(score)}\n{out}")
+    say(f"{scores_text(score)}\n{out}")
     for name, value in stats.get("judge_stats", {}).items():
-        print(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
+        say(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
     return _exit_code(args, score, any(bad.lost for bad in reports.bad))
 
 
@@ -177,7 +180,7 @@ def scores_text(score: Score) -> str:
         f"{counts['reports']} reports, {counts['sentences']} sentences, {counts['unscored_sentences']} of them "
         f"without a score, {counts['unknown_citations']} unknown citations"
     )
-    return "\n".join([text_table([["run", *KEYS], *cells]), "", summary, score.signature])
+    return "\n".join([text_table([["run", *KEYS], *cells]), "", summary, visible(score.signature)])
 
 
 def _exit_code(args: argparse.Namespace, score: Score, is_lossy: bool) -> int:

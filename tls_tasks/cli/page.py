@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tls_tasks.cli.base import Subparsers, add_command, count, note, progress
+from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -57,5 +57,5 @@ def _run(args: argparse.Namespace) -> int:
     problems = [problem for task in scored for problem in task.problems]
     note(args.command, *problems)
     n_tasks, n_documents = len({task.name for task in scored}), sum(len(task.ids) for task in scored)
-    print(f"{args.out}: {count(len(scored), 'run')} of {count(n_tasks, 'task')}, {count(n_documents, 'document')}")
+    say(f"{args.out}: {count(len(scored), 'run')} of {count(n_tasks, 'task')}, {count(n_documents, 'document')}")
     return int(bool(problems))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import re
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, write_json
+from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, say, write_json
 from tls_tasks.core.errors import DataError, InputError, OptionError, nearest
+from tls_tasks.core.terminal import visible
 from tls_tasks.core.text_table import text_table
 from tls_tasks.registry import METRICS
 
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("run", "model", "task", "version", "edition", "doc_id", "topic", "metric", "value")
 """Columns of the CSV and Parquet tables; ``doc_id`` and ``topic`` are empty in the rows of the corpus."""
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
 _MEAN_F = (("AR-1", "ar1_mean_f"), ("AR-2", "ar2_mean_f"), ("Date-F1", "date_mean_f"))
 _F_OF_MEANS = (("AR-1", "ar1_f1"), ("AR-2", "ar2_f1"), ("Date-F1", "date_f1"))
@@ -63,6 +68,9 @@ def _run(args: argparse.Namespace) -> int:
     With --verdicts, the files are reports and their nuggets (or a samples log of report_generation), scored by the
     verdicts that `tls-tasks judge` recorded. No judge is asked; a question without a verdict is unscored.
 
+    In the table of --csv, text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a
+    carriage return) begins with an apostrophe; the tables of --json and --parquet hold it as it is.
+
     Exit codes: 0 scored; 1 scored, but a log has problems (named on stderr); 2 not scored
 
     Examples:
@@ -94,7 +102,7 @@ def _run_logs(args: argparse.Namespace) -> int:
         intervals = task.intervals(args.confidence, args.resamples, args.seed) if wanted else {}
         scored.append((task, intervals))
         if str(args.json) != "-":
-            print(_text(task, intervals))
+            say(_text(task, intervals))
         note("score", *task.problems)
         n_problems += len(task.problems)
     if args.json is not None:
@@ -106,14 +114,14 @@ def _run_logs(args: argparse.Namespace) -> int:
 
 def _text(scored: ScoredTask, intervals: Intervals) -> str:
     head = (
-        f"{scored.name} (version {scored.version:g}, {scored.data}), "
-        f"{count(len(scored.ids), 'document')}, {scored.model}: {scored.log.path.name}"
+        f"{scored.name} (version {scored.version:g}, {visible(scored.data)}), "
+        f"{count(len(scored.ids), 'document')}, {visible(scored.model)}: {visible(scored.log.path.name)}"
     )
     values = scored.metrics
     lines = [head, *(_timelines(scored) if scored.task.family == "timelines" else ())]
     if values:
         lines.append(_value_table(values, intervals))
-    return "\n".join([*lines, *scored.signatures.values(), ""])
+    return "\n".join([*lines, *map(visible, scored.signatures.values()), ""])
 
 
 def _timelines(scored: ScoredTask) -> Iterator[str]:
@@ -121,7 +129,7 @@ def _timelines(scored: ScoredTask) -> Iterator[str]:
     values, topics = scored.metrics, scored.score.by_topic()
     yield from ("=== Evaluation Results ===", "")
     for topic, results in topics.items():
-        yield from (f"Topic: {topic}", *_block(results, _MEAN_F), "")
+        yield from (f"Topic: {visible(str(topic))}", *_block(results, _MEAN_F), "")
     yield from (f"=== AVERAGE ({len(topics)} topics) ===", *_block(values, _MEAN_F), "")
     yield "=== F1 OF THE MEAN PRECISION AND RECALL (as reported by news-tls and LLM-TLS) ==="
     yield from (*_block(values, _F_OF_MEANS), "")
@@ -168,7 +176,8 @@ def _write_tables(scored: Sequence[ScoredTask], csv: Path | None, parquet: Path 
         }
     )
     if csv is not None:
-        pyarrow.csv.write_csv(cells, csv)
+        safe = [pa.array(map(_no_formula, cell.to_pylist())) if cell.type == pa.string() else cell for cell in cells]
+        pyarrow.csv.write_csv(pa.table(safe, cells.column_names), csv)
     if parquet is not None:
         pyarrow.parquet.write_table(cells, parquet)
 
@@ -176,6 +185,16 @@ def _write_tables(scored: Sequence[ScoredTask], csv: Path | None, parquet: Path 
 def _encodable(text: object) -> str:
     """Half a surrogate pair, which a name in a log may contain, as its escape: Arrow refuses it."""
     return str(text).encode("utf-8", "backslashreplace").decode()
+
+
+def _no_formula(text: str) -> str:
+    """A cell that a spreadsheet would take for a formula, after an apostrophe; numbers stay numbers.
+
+    Example:
+        >>> _no_formula("=1+1"), _no_formula("-5"), _no_formula("egypt")
+        ("'=1+1", '-5', 'egypt')
+    """
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
 def _rows(scored: ScoredTask) -> Iterator[tuple[Any, ...]]:
@@ -201,9 +220,9 @@ def _run_rows(args: argparse.Namespace) -> int:
         raise InputError("files", None, "no row", "rows with prediction and reference")
     result = _score_rows(args.metric, rows, dict(map(_option, args.option)))
     if str(args.json) != "-":
-        print(f"{args.metric}: {count(len(rows), 'row')}")
-        print(_value_table({key: value for key, value in result.items() if isinstance(value, float)}, {}))
-        print(result["signature"])
+        say(f"{args.metric}: {count(len(rows), 'row')}")
+        say(_value_table({key: value for key, value in result.items() if isinstance(value, float)}, {}))
+        say(result["signature"])
     if args.json is not None:
         write_json(args.json, result)
     return 0
@@ -276,7 +295,7 @@ def _run_reports(args: argparse.Namespace) -> int:
     if n_unscored:
         note("score", f"{n_unscored} sentences have no score because verdicts are missing")
     if str(args.json) != "-":
-        print(scores_text(score))
+        say(scores_text(score))
     if args.json is not None:
         write_json(args.json, {**score.as_dict(), **runs_of(score)})
     return int(bool(n_unscored or found.bad))

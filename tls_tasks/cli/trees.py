@@ -92,7 +92,7 @@ def _run(args: argparse.Namespace) -> int:
     parsed = read_prediction(text, 0, node, mode)
     if parsed.failed:
         note("trees", f"{args.prediction}: no tree could be read in it")
-    print(_comparison(score, parsed, reference, args.color and _wants_color(os.environ)))
+    print(_comparison(score, parsed, reference, args.color and _wants_color(os.environ)))  # noqa: T201 - has colours
     return int(parsed.failed)
 
 
@@ -122,7 +122,7 @@ def _leaf_metrics(arguments: list[str], node: Any) -> dict[Any, list[str]] | Non
 
 def _comparison(score: Score, parsed: ParsedTree, reference: Any, color: bool) -> str:
     """The whole report on one prediction: the table, its legend, what was wrong with the text, and the scores."""
-    from tls_tasks.text.terminal import visible
+    from tls_tasks.core.terminal import visible
     from tls_tasks.trees.compliance import complies
     from tls_tasks.trees.view import compare
 
@@ -157,7 +157,7 @@ def _render(rows: Sequence[Row], color: bool) -> str:
 
 
 def _cut(text: str) -> str:
-    from tls_tasks.text.terminal import visible
+    from tls_tasks.core.terminal import visible
 
     text = visible(text[: _LONGEST + 1])
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from tls_tasks.core.terminal import visible
+
 _NUMBER = re.compile(r"[-+]?\d[\d,]*(\.\d+)?%?|NaN")
 _NO_NUMBER = ("", "-")  # what may stand among numbers
 
@@ -12,7 +14,8 @@ _NO_NUMBER = ("", "-")  # what may stand among numbers
 def text_table(rows: Iterable[Sequence[str]]) -> str:
     """Rows of cells as aligned columns, the first row being the heading; numbers are aligned at the decimal point.
 
-    A column is one of numbers if it has one, and nothing but numbers, ``-`` and empty cells, below its heading.
+    A column is one of numbers if it has one, and nothing but numbers, ``-`` and empty cells, below its heading. What a
+    cell holds can neither leave it nor be obeyed by a terminal.
 
     Example:
         >>> print(text_table([("metric", "value", "n"), ("f1", "0.5000", "12"), ("tp", "10", "-")]))
@@ -20,7 +23,7 @@ def text_table(rows: Iterable[Sequence[str]]) -> str:
         f1       0.5000  12
         tp      10        -
     """
-    columns = [_aligned(column) for column in zip(*rows, strict=True)]
+    columns = [_aligned([visible(cell) for cell in column]) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(cells).rstrip() for cells in zip(*columns, strict=True))
 
 

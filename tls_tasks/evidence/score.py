@@ -10,10 +10,10 @@ from typing import Any
 
 from tls_tasks.core.prf import PRF, Counts
 from tls_tasks.core.score import Result, Score, mean, ratio, total, values
+from tls_tasks.core.terminal import shown
 from tls_tasks.evidence.documents import OTHER, Document
 from tls_tasks.evidence.matching import Matcher
 from tls_tasks.evidence.types import Attribute, EvidenceSchema
-from tls_tasks.text.terminal import shown
 
 _NONE = "(none)"  # in a confusion table: no counterpart, or an attribute without a value
 

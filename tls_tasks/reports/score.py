@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.score import Result, Score, grouped, ratio, total, values
-from tls_tasks.text.terminal import shown
+from tls_tasks.core.terminal import shown
 
 RATIOS = (
     "recall",  # nuggets that rewarded sentences give / nuggets

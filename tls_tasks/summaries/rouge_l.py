@@ -21,11 +21,11 @@ from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign, signature
 from tls_tasks.core.prf import Counts, Item, prf_of_means, prf_unit
 from tls_tasks.core.score import Result, Score
+from tls_tasks.core.terminal import shown
 from tls_tasks.summaries.rows import read_rows
 from tls_tasks.text.lcs import lcs_length, union_lcs
 from tls_tasks.text.rouge155 import Tokenizer
 from tls_tasks.text.sentences import Splitter, resolve_splitter
-from tls_tasks.text.terminal import shown
 from tls_tasks.text.tokenizers import summary_tokenizer
 
 VERSION = 1

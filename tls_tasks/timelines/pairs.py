@@ -14,7 +14,7 @@ from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.prf import Item, prf_of_means, prf_unit
 from tls_tasks.core.rows import read_columns
 from tls_tasks.core.score import Result, Score, Unit, values
-from tls_tasks.text.terminal import shown
+from tls_tasks.core.terminal import shown
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy
 from tls_tasks.timelines.rows import is_row, read_prediction, read_references
 from tls_tasks.timelines.types import Timeline

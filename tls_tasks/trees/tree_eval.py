@@ -15,8 +15,8 @@ from typing import Any
 from tls_tasks.core.errors import InputError, ParseFailureWarning, warn_caller
 from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign, signature
 from tls_tasks.core.score import Columns, Score
+from tls_tasks.core.terminal import shown
 from tls_tasks.core.text_table import text_table
-from tls_tasks.text.terminal import shown
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
 from tls_tasks.trees.found import Found
 from tls_tasks.trees.nodes import MISSING

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tls_tasks.core.score import without_nan
-from tls_tasks.text.terminal import visible
+from tls_tasks.core.terminal import visible
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.read import parse_tree

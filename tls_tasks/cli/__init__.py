@@ -23,6 +23,7 @@ COMMAND_MODULES = (
     "listing",
     "fetch",
     "prepare",
+    "timelines",
     "evidence",
     "trees",
     "judge",

@@ -6,6 +6,7 @@ import argparse
 import inspect
 import json
 import math
+import os
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -76,6 +77,21 @@ def number(value: float) -> str:
         ('0.1235', 'NaN')
     """
     return "NaN" if math.isnan(value) else f"{value:.4f}"
+
+
+def styled(text: str, style: str = "1") -> str:
+    """The text with SGR codes around it (bold), where standard output takes them.
+
+    ``NO_COLOR`` in the environment (https://no-color.org) says no, ``FORCE_COLOR`` yes; else it must be a terminal.
+
+    Example:
+        >>> os.environ["NO_COLOR"] = "1"
+        >>> styled("AVERAGE")
+        'AVERAGE'
+        >>> del os.environ["NO_COLOR"]
+    """
+    wanted = bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+    return f"\x1b[{style}m{text}\x1b[0m" if wanted and not os.environ.get("NO_COLOR") else text
 
 
 def write_json(path: Path, value: Any) -> None:

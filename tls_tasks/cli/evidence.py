@@ -42,22 +42,25 @@ def _run(args: argparse.Namespace) -> int:
     Example:
       tls-tasks evidence journals.jsonl gold.jsonl predictions.jsonl --detailed
     """
+    from tls_tasks.data.keyed import missing_note
     from tls_tasks.evidence.evidence_extraction import evidence_extraction
     from tls_tasks.evidence.files import read_three, schema_at
     from tls_tasks.evidence.types import JOURNAL_SCHEMA
 
     schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)
-    journals, predictions = read_three(args.journals, args.gold, args.predictions, schema)
+    journals, told = read_three(args.journals, args.gold, args.predictions, schema)
     ids = [journal.id for journal in journals]
     options: dict[str, Any] = {"schema": schema, "threshold": args.threshold, "matching": args.matching}
     score = evidence_extraction(
-        ["[]" if answer is None else answer for answer in predictions],
+        ["[]" if answer is None else answer for answer in told.values()],
         [journal.objects for journal in journals],
         [journal.text for journal in journals],
         **options,
     )
-    if unpredicted := predictions.count(None):
-        note("evidence", f"{unpredicted} of {len(ids)} journals have no predictions; all their gold objects are missed")
+    note(
+        "evidence",
+        *missing_note(told.items(), "journals", "all their gold objects are missed"),
+    )
     if misquoted := [own.id for own in journals for gold in own.objects if gold[schema.span_field] not in own.text]:
         note("evidence", f"{len(misquoted)} gold objects don't quote their journal verbatim, first of {misquoted[0]}")
     if args.json:

@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, write_json
+from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, write_json
+from tls_tasks.cli.scored_files import value_table
+from tls_tasks.cli.timelines import papers_layout
 from tls_tasks.core.errors import DataError, InputError, OptionError, nearest
-from tls_tasks.core.text_table import text_table
 from tls_tasks.registry import METRICS
 
 if TYPE_CHECKING:
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
 
 _COLUMNS = ("run", "model", "task", "version", "edition", "doc_id", "topic", "metric", "value")
 """Columns of the CSV and Parquet tables; ``doc_id`` and ``topic`` are empty in the rows of the corpus."""
-
-_MEAN_F = (("AR-1", "ar1_mean_f"), ("AR-2", "ar2_mean_f"), ("Date-F1", "date_mean_f"))
-_F_OF_MEANS = (("AR-1", "ar1_f1"), ("AR-2", "ar2_f1"), ("Date-F1", "date_f1"))
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -110,30 +108,12 @@ def _text(scored: ScoredTask, intervals: Intervals) -> str:
         f"{count(len(scored.ids), 'document')}, {scored.model}: {scored.log.path.name}"
     )
     values = scored.metrics
-    lines = [head, *(_timelines(scored) if scored.task.family == "timelines" else ())]
+    lines = [head]
+    if scored.task.family == "timelines":
+        lines += papers_layout(values, scored.score.by_topic())
     if values:
-        lines.append(_value_table(values, intervals))
+        lines.append(value_table(values, intervals))
     return "\n".join([*lines, *scored.signatures.values(), ""])
-
-
-def _timelines(scored: ScoredTask) -> Iterator[str]:
-    """The layout that the scripts of timeline papers print: each topic, then the mean over topics."""
-    values, topics = scored.metrics, scored.score.by_topic()
-    yield from ("=== Evaluation Results ===", "")
-    for topic, results in topics.items():
-        yield from (f"Topic: {topic}", *_block(results, _MEAN_F), "")
-    yield from (f"=== AVERAGE ({len(topics)} topics) ===", *_block(values, _MEAN_F), "")
-    yield "=== F1 OF THE MEAN PRECISION AND RECALL (as reported by news-tls and LLM-TLS) ==="
-    yield from (*_block(values, _F_OF_MEANS), "")
-
-
-def _block(values: Mapping[str, float], rows: Sequence[tuple[str, str]]) -> list[str]:
-    return [f"  {name + ':':<9} {number(values[key])}" for name, key in rows if key in values]
-
-
-def _value_table(values: Mapping[str, float], intervals: Intervals) -> str:
-    shown = {key: f"[{number(interval.low)}, {number(interval.high)}]" for key, interval in intervals.items()}
-    return text_table([(key, number(value), shown.get(key, "")) for key, value in values.items()])
 
 
 def _as_dict(scored: ScoredTask, intervals: Intervals) -> dict[str, Any]:
@@ -202,7 +182,7 @@ def _run_rows(args: argparse.Namespace) -> int:
     result = _score_rows(args.metric, rows, dict(map(_option, args.option)))
     if str(args.json) != "-":
         print(f"{args.metric}: {count(len(rows), 'row')}")
-        print(_value_table({key: value for key, value in result.items() if isinstance(value, float)}, {}))
+        print(value_table({key: value for key, value in result.items() if isinstance(value, float)}, {}))
         print(result["signature"])
     if args.json is not None:
         write_json(args.json, result)

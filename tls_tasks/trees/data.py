@@ -19,7 +19,7 @@ from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
-from tls_tasks.data.files import file_rows, split_files
+from tls_tasks.data.files import field_of, file_rows, split_files
 from tls_tasks.data.order import Loaded, Published, Reading, distinct, load
 from tls_tasks.trees.compliance import slips
 from tls_tasks.trees.rows import read_reference
@@ -353,15 +353,13 @@ def _read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> _
     Raises:
         DataError: If it is no document.
     """
-    if not isinstance(row, Mapping):
-        raise DataError(f"{where}: expected an object, got {type(row).__name__}")
-    text = _field(row, _TEXT_FIELDS, where)
+    text = field_of(row, _TEXT_FIELDS, where)
     if not isinstance(text, str):
         raise DataError(f"{where}: {'/'.join(_TEXT_FIELDS)} must be text, got {type(text).__name__}")
-    kind, schema = _schema(_field(row, ("schema",), where), row, where, schemas)
+    kind, schema = _schema(field_of(row, ("schema",), where), row, where, schemas)
     if not isinstance(schema, Mapping | list) and not _is_json_text(schema):
         raise DataError(f"{where}: schema must be an object or a list, got {schema!r}")
-    reference = _field(row, _REFERENCE_FIELDS, where)
+    reference = field_of(row, _REFERENCE_FIELDS, where)
     try:
         issues = slips(read_reference(reference, None), read_schema(schema))
     except InputError as error:
@@ -370,13 +368,6 @@ def _read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> _
         raise DataError(f"{where}: reference: got {issues[0]}, expected a tree of its schema")
     name = next((row[field] for field in _ID_FIELDS if row.get(field) not in (None, "")), index)
     return _TreeDocument(str(name), kind, text, _json_text(schema), _json_text(reference))
-
-
-def _field(row: Mapping[str, Any], names: Iterable[str], where: str) -> Any:
-    for name in names:
-        if row.get(name) is not None:
-            return row[name]
-    raise DataError(f"{where}: no field {' or '.join(names)}; there are {', '.join(map(str, row)) or 'none'}")
 
 
 def _schema(value: Any, row: Mapping[str, Any], where: str, schemas: Mapping[str, Any]) -> tuple[str, Any]:

@@ -40,7 +40,7 @@ def files(tmp_path):
 def test_the_table_has_a_line_a_journal_and_the_total(files, capsys):
     assert main(["evidence", *files()]) == 0
     out, err = capsys.readouterr()
-    head, first, second, total, counts, signature = out.splitlines()
+    head, total, first, second, counts, signature = out.splitlines()
     names = "journal tp fp fn precision recall f1 polarity bucket level time coverage"
     assert head.split() == names.split()
     numbers = ["1", "2", "1", "0.3333", "0.5000", "0.4000", "0.0000", "1.0000", "1.0000", "1.0000", "0.6667"]
@@ -77,7 +77,7 @@ def test_json_is_the_scores_own_with_the_journals(files, capsys, detailed):
 def test_missing_predictions_are_misses_and_said(files, capsys):
     assert main(["evidence", *files([NOTHING])]) == 0
     out, err = capsys.readouterr()
-    assert out.splitlines()[3].split()[:4] == ["total", "0", "0", "2"]
+    assert out.splitlines()[1].split()[:4] == ["total", "0", "0", "2"]
     assert "1 of 2 journals without a prediction ('J1'); all their gold objects are missed" in err
 
 
@@ -87,7 +87,7 @@ def test_gold_that_misquotes_is_scored_and_said(files, capsys, tmp_path):
     write(tmp_path / "other.jsonl", [*gold, {"journal_id": "J2", "items": []}])
     assert main(["evidence", arguments[0], str(tmp_path / "other.jsonl"), arguments[2]]) == 0
     out, err = capsys.readouterr()
-    assert out.splitlines()[3].split()[:4] == ["total", "2", "1", "0"]
+    assert out.splitlines()[1].split()[:4] == ["total", "2", "1", "0"]
     assert "1 gold objects don't quote their journal verbatim, first of J1" in err
 
 
@@ -105,7 +105,7 @@ def test_options_reach_the_score(files, capsys, tmp_path):
     told = [{"journal_id": "J1", "items": [{**TEA, "evidence_span": "tea twice"}]}]  # overlap 1/3
     assert main(["evidence", *files(told), "--threshold", "1/3", "--matching", "optimal"]) == 0
     out = capsys.readouterr().out
-    assert out.splitlines()[3].split()[:4] == ["total", "1", "0", "1"]
+    assert out.splitlines()[1].split()[:4] == ["total", "1", "0", "1"]
     assert "matching:optimal" in out and "threshold:0.333" in out
     schema = EvidenceSchema("plain", ("food", "symptom"))
     (tmp_path / "s.json").write_text(json.dumps(schema.as_dict()))

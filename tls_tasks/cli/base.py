@@ -21,7 +21,7 @@ Run = Callable[[argparse.Namespace], int]
 T = TypeVar("T")
 
 
-def add_command(subparsers: Subparsers, name: str, run: Run) -> argparse.ArgumentParser:
+def add_command(subparsers: Subparsers, name: str, run: Run, *former: str) -> argparse.ArgumentParser:
     """Add a command.
 
     Args:
@@ -29,6 +29,7 @@ def add_command(subparsers: Subparsers, name: str, run: Run) -> argparse.Argumen
         name: What the user types.
         run: Called with the parsed arguments; its return value is the exit code. Its docstring is the command's
             ``--help``, and the first line stands in the list of commands; it ends with an example.
+        *former: Other names that work as well and stand in no list.
 
     Returns:
         The command's parser, to which its arguments are added.
@@ -45,9 +46,8 @@ def add_command(subparsers: Subparsers, name: str, run: Run) -> argparse.Argumen
         3
     """
     text = inspect.cleandoc(run.__doc__ or "")
-    summary = text.partition("\n")[0]
     parser = subparsers.add_parser(
-        name, help=summary, description=text, formatter_class=argparse.RawDescriptionHelpFormatter
+        name, aliases=former, description=text, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.set_defaults(run=run)
     return parser

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,11 +33,9 @@ def add_parser(subparsers: Subparsers) -> None:
     files = parser.add_mutually_exclusive_group()
     files.add_argument("--task", help="treat every samples file as one of this task")
     files.add_argument("--metric", help="the files are rows from another tool; score them with this metric")
-    files.add_argument("--verdicts", type=Path, metavar="FILE", help="the files are reports; use these verdicts")
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of --metric, as JSON or text"
     )
-    parser.add_argument("--documents", action="append", metavar="PLACE", help="with --verdicts: the cited documents")
     parser.add_argument("--confidence", type=float, metavar="P", help="show bootstrap intervals, e.g. 0.95")
     parser.add_argument("--resamples", type=int, default=1000, metavar="N", help="bootstrap resamples (1000)")
     parser.add_argument("--seed", type=int, default=12345, help="random seed of the intervals (12345)")
@@ -58,9 +55,6 @@ def _run(args: argparse.Namespace) -> int:
     `reference` (or `references`), and with `topic` or `source` if the metric uses them. A row that cannot be scored
     is an error.
 
-    With --verdicts, the files are reports and their nuggets (or a samples log of report_generation), scored by the
-    verdicts that `tls-tasks judge` recorded. No judge is asked; a question without a verdict is unscored.
-
     Exit codes: 0 scored; 1 scored, but a log has problems (named on stderr); 2 not scored
 
     Examples:
@@ -68,15 +62,13 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks score out/m/samples_tls_crisis_2026-11-21T04-11-39.260879.jsonl --json -
       tls-tasks score out/ --newest --csv scores.csv --parquet scores.parquet
       tls-tasks score answers.jsonl --metric rouge_l --option tokenizer=unicode
-      tls-tasks score reports.jsonl nuggets.jsonl --verdicts judged/verdicts.jsonl --documents docs.jsonl
     """
-    mode = "--metric" if args.metric is not None else "--verdicts" if args.verdicts is not None else None
-    if mode is None:
+    if args.metric is None:
         return _run_logs(args)
     for name in ("csv", "parquet", "confidence"):
         if getattr(args, name) is not None:
-            raise InputError(f"--{name}", None, mode, "it with samples of the harness only; use --json")
-    return _run_reports(args) if args.metric is None else _run_rows(args)
+            raise InputError(f"--{name}", None, "--metric", "it with samples of the harness only; use --json")
+    return _run_rows(args)
 
 
 # Logs of the harness
@@ -229,34 +221,3 @@ def _option(text: str) -> tuple[str, Any]:
         return name, json.loads({"True": "true", "False": "false"}.get(value, value))
     except ValueError:
         return name, value
-
-
-# Cited reports by recorded verdicts
-
-
-def _run_reports(args: argparse.Namespace) -> int:
-    """No judge is asked: a question without a verdict leaves its sentence unscored."""
-    from tls_tasks.cli.documents import open_documents
-    from tls_tasks.cli.judge import scores_text
-    from tls_tasks.reports.judges import Recorded
-    from tls_tasks.reports.report_eval import UnscoredWarning
-    from tls_tasks.reports.runs import read_run, score_run
-    from tls_tasks.reports.score import runs_of
-
-    if len(args.files) > 2:
-        raise InputError("files", None, f"{len(args.files)} files", "REPORTS NUGGETS, or one samples log")
-    reports, nuggets = [*args.files, None][:2]
-    found = read_run(reports, nuggets)
-    documents = None if args.documents is None else open_documents(args.documents)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnscoredWarning)  # said below
-        score = score_run(found, Recorded.read(args.verdicts), documents=documents)
-    note("score", *found.bad)
-    n_unscored = score.as_dict()["n_unscored"]
-    if n_unscored:
-        note("score", f"{n_unscored} sentences have no score because verdicts are missing")
-    if str(args.json) != "-":
-        print(scores_text(score))
-    if args.json is not None:
-        write_json(args.json, {**score.as_dict(), **runs_of(score)})
-    return int(bool(n_unscored or found.bad))

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tls_tasks.cli.base import note, number, styled
 from tls_tasks.core.text_table import text_table
@@ -19,9 +19,14 @@ if TYPE_CHECKING:
 
 
 def add_files(parser: argparse.ArgumentParser, gold: str, predictions: str) -> None:
-    """Add GOLD, PREDICTIONS and the options that all of these commands have."""
+    """Add GOLD, PREDICTIONS, and the options that all of these commands have."""
     parser.add_argument("gold", type=Path, metavar="GOLD", help=gold)
     parser.add_argument("predictions", type=Path, metavar="PREDICTIONS", help=predictions)
+    add_options(parser)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options alone."""
     parser.add_argument("--confidence", type=float, metavar="P", help="show bootstrap intervals, e.g. 0.95")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--detailed", action="store_true", help="show what each document's score is made of")
@@ -63,6 +68,26 @@ def document_table(names: Sequence[str], score: Score, keys: Sequence[str], what
     several = len(set(rows)) < len(rows)
     lines = [[what, *(["reference"] * several), *keys]]
     for item, unit in zip(score.items, score.units, strict=True):
-        place = [names[item.row], *([str(item.reference)] * several)]
+        place = [names[item.row], *([str(item.reference)] if several else [])]
         lines.append([*place, *(number(score.table[key].value([unit])) for key in keys)])
     return text_table(lines)
+
+
+def as_json(
+    score: Score,
+    names: Sequence[str],
+    intervals: Intervals,
+    detailed: bool,
+    what: str = "documents",
+    id_key: str = "id",
+) -> dict[str, Any]:
+    """The score as plain values, with the results of each document by id."""
+    from tls_tasks.core.score import values
+
+    result = score.as_dict(detailed=detailed)
+    if intervals:
+        result["intervals"] = intervals
+    result[what] = {name: values(score.table, [unit]) for name, unit in zip(names, score.units, strict=True)}
+    for item, own in zip(result.get("items", ()), score.items, strict=False):
+        item[id_key] = names[own.row]
+    return result

@@ -113,8 +113,8 @@ def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]
 
     Example:
         >>> gold = Keyed(Path("gold.jsonl"), {"egypt": Row("line 1", 1), "libya": Row("line 2", 2)})
-        >>> [told for _, _, told in joined(gold, Keyed(Path("p"), {"libya": Row("line 1", 3)}))]
-        [None, Row(where='line 1', value=3)]
+        >>> [told and told.value for _, _, told in joined(gold, Keyed(Path("p"), {"libya": Row("line 1", 3)}))]
+        [None, 3]
         >>> joined(gold, Keyed(Path("p.jsonl"), {"lybia": Row("p.jsonl, line 1", 3)}))
         Traceback (most recent call last):
         ...
@@ -133,8 +133,9 @@ def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]
             raise DataError(f"{side.place}: has no ids, but {other.place} has; expected ids in both or in neither")
     for name, row in predictions.rows.items():
         if name not in gold.rows:
-            near = nearest(name, gold.rows) or f", which has {_some(list(gold.rows))}"
-            raise DataError(f"{row.where}: {name!r} is not in {gold.place}{near}")
+            near = nearest(name, gold.rows) or f", which has {_some(list(gold.rows))}."
+            swapped = " Are gold and predictions swapped?" if gold.rows.keys() <= predictions.rows.keys() else ""
+            raise DataError(f"{row.where}: {name!r} is not in {gold.place}{near}{swapped}")
     return [(name, row, predictions.rows.get(name)) for name, row in gold.rows.items()]
 
 

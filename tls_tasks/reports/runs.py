@@ -1,4 +1,4 @@
-"""Runs of reports from files, and their scores: what ``tls-tasks judge`` and ``tls-tasks score`` work on.
+"""Runs of reports from files, and their scores: what ``tls-tasks reports`` works on.
 
 A run is a file of reports with a file of nuggets, or a samples log of the harness's report task, which contains both
 and the documents that its prompts showed.

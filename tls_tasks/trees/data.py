@@ -42,10 +42,10 @@ _EXAMPLES = Path(__file__).with_name("fewshot.json")
 _TEXT_FIELDS = ("text", "document", "input")
 """Fields that hold the document; the first that a row has is read."""
 
-_REFERENCE_FIELDS = ("reference", "item", "output")
+REFERENCE_FIELDS = ("reference", "item", "output")
 """Fields that hold the reference tree; the first that a row has is read."""
 
-_ID_FIELDS = ("id", "doc_id")
+ID_FIELDS = ("id", "doc_id")
 """Fields that hold the document's name; without one it is the number of the row."""
 
 _log = logging.getLogger(__name__)
@@ -330,8 +330,8 @@ def _read_rows(
     Args:
         name: Name of the data set, for messages.
         rows: Each with its place for messages: an object with one of :data:`_TEXT_FIELDS`; with ``schema``, which is a
-            schema, JSON text of one, or a name of ``schemas``; with one of :data:`_REFERENCE_FIELDS`, which is a tree
-            or JSON text of one; and perhaps with one of :data:`_ID_FIELDS` and ``title``.
+            schema, JSON text of one, or a name of ``schemas``; with one of :data:`REFERENCE_FIELDS`, which is a tree
+            or JSON text of one; and perhaps with one of :data:`ID_FIELDS` and ``title``.
         schemas: Schemas that rows may name.
 
     Raises:
@@ -359,14 +359,14 @@ def _read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> _
     kind, schema = _schema(field_of(row, ("schema",), where), row, where, schemas)
     if not isinstance(schema, Mapping | list) and not _is_json_text(schema):
         raise DataError(f"{where}: schema must be an object or a list, got {schema!r}")
-    reference = field_of(row, _REFERENCE_FIELDS, where)
+    reference = field_of(row, REFERENCE_FIELDS, where)
     try:
         issues = slips(read_reference(reference, None), read_schema(schema))
     except InputError as error:
         raise DataError(f"{where}: {error}") from error
     if issues:
         raise DataError(f"{where}: reference: got {issues[0]}, expected a tree of its schema")
-    name = next((row[field] for field in _ID_FIELDS if row.get(field) not in (None, "")), index)
+    name = next((row[field] for field in ID_FIELDS if row.get(field) not in (None, "")), index)
     return _TreeDocument(str(name), kind, text, _json_text(schema), _json_text(reference))
 
 

@@ -358,6 +358,32 @@ def test_a_recording_is_scored_without_a_folder(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.splitlines()[1].startswith("all "), "the headline comes first"
 
 
+def test_folders_say_what_their_files_do(tmp_path, capsys):
+    """A file a run, and the nuggets of a request in a file each; a run that lacks a request is named."""
+    assert main(["reports", *RECORDED, "--json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    by_run = {}
+    for row in lines(Path(REPORTS)):
+        by_run.setdefault(row["run_id"] if "run_id" in row else row["metadata"]["run_id"], []).append(row)
+    for run, rows in by_run.items():
+        (tmp_path / "runs").mkdir(exist_ok=True)
+        write(tmp_path / "runs" / f"{run}.jsonl", rows)
+    (tmp_path / "nuggets").mkdir()
+    for number, row in enumerate(lines(Path(NUGGETS))):
+        write(tmp_path / "nuggets" / f"{number}.jsonl", [row])
+    folders = [str(tmp_path / "runs"), str(tmp_path / "nuggets")]
+    assert main(["reports", *folders, *RECORDED[2:], "--json"]) == 0
+    found, err = capsys.readouterr()
+    assert json.loads(found)["runs"] == whole["runs"] and err == ""
+    _, *others = next(iter(by_run.values()))
+    write(tmp_path / "runs" / f"{next(iter(by_run))}.jsonl", others)
+    assert main(["reports", *folders, *RECORDED[2:]]) == 0
+    assert "no report for 1 request of NUGGETS" in capsys.readouterr().err
+    write(tmp_path / "runs" / "again.jsonl", others)
+    assert main(["reports", *folders, *RECORDED[2:]]) == 2
+    assert "stands in another file of" in capsys.readouterr().err
+
+
 def test_a_missing_verdict_is_unscored_and_said(tmp_path, capsys):
     kept = [
         row for row in EMBEDDED_RECORDING.read_text(encoding="utf-8").splitlines() if '"citation_support"' not in row

@@ -171,6 +171,17 @@ def test_folders_without_timelines_are_told(tmp_path, capsys):
     assert code == 2 and "no file in it, expected one a document, named by its id" in err
 
 
+def test_a_folder_of_data_sets_is_told(tmp_path, capsys):
+    write(tmp_path / "crisis" / "egypt" / "timelines.jsonl", [["2011-01-25", ["A."]]])
+    code, _, err = run(capsys, tmp_path, CRISIS)
+    assert code == 2 and "holds data sets, expected one of them: crisis" in err
+
+
+def test_one_document_is_not_one_of_many(half, capsys):
+    code, _, err = run(capsys, CRISIS, half["text"])
+    assert code == 2 and "egypt.txt: has no ids, but " in err and "'egypt', 'libya', 'syria' … (4)" in err
+
+
 def test_the_real_folders(shared, capsys):
     """The first reference of each topic in CHRONOS' Open-TLS, and Crisis' three annotators against each other."""
     assert metrics(capsys, shared / "data" / "open_tls", shared / "data" / "open_tls")["date_mean_f"] == 1.0

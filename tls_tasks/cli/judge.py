@@ -11,7 +11,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command, note, number, plain, styled, write_json
+from tls_tasks.cli.base import add_command, count, note, number, plain, styled, write_json
 from tls_tasks.cli.documents import PLACE_HELP, open_documents
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.text_table import text_table
@@ -19,6 +19,7 @@ from tls_tasks.core.text_table import text_table
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
     from tls_tasks.core.score import Score
+    from tls_tasks.reports.runs import ReportRun
 
 DEFAULT_PROVIDER = "together"
 DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
@@ -69,7 +70,8 @@ def _run(args: argparse.Namespace) -> int:
     REPORTS   JSON Lines, a report per line, in the form of NeuCLIR (request_id, run_id, sentences, citations)
               or of the TREC tracks (metadata, responses, references); or a samples log of the task report_generation,
               which has nuggets and documents of its own
-    NUGGETS   JSON Lines, a request per line: items with question_text and gold_answers, or a nugget_bank
+    NUGGETS   JSON Lines, a request per line: items with question_text and gold_answers, or a nugget_bank. REPORTS and
+              NUGGETS may also be folders of such files: a run a file, the nuggets of a request a file
     OUT       a folder for
                 verdicts.jsonl   every question and its verdict: a recording, for --recorded and `tls-tasks agree`
                 results.jsonl    for each report its scores, and how each sentence was judged
@@ -108,10 +110,7 @@ def _run(args: argparse.Namespace) -> int:
         logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
     out = _out_folder(args)
     reports = read_run(args.reports, args.nuggets)
-    for bad in reports.bad:
-        print(f"{bad}{' (line left out)' if bad.lost else ''}", file=sys.stderr)
-    for request_id in dict.fromkeys(own.request_id for own in reports.requests if not own.nuggets):
-        print(f"request {request_id}: no nuggets; its reports have neither recall nor coverage", file=sys.stderr)
+    _say_what_is_lacking(reports)
     documents = None if args.documents is None else open_documents(args.documents)
     cites = any(sentence.citations for report in reports.reports for sentence in report.sentences)
     if cites and documents is None and reports.documents is None:
@@ -141,6 +140,18 @@ def _run(args: argparse.Namespace) -> int:
     for name, value in stats.get("judge_stats", {}).items():
         print(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
     return _exit_code(args, score, any(bad.lost for bad in reports.bad))
+
+
+def _say_what_is_lacking(run: ReportRun) -> None:
+    from tls_tasks.data.keyed import some
+
+    for bad in run.bad:
+        print(f"{bad}{' (line left out)' if bad.lost else ''}", file=sys.stderr)
+    for request_id in dict.fromkeys(own.request_id for own in run.requests if not own.nuggets):
+        print(f"request {request_id}: no nuggets; its reports have neither recall nor coverage", file=sys.stderr)
+    for run_id, names in run.unanswered.items():
+        lacking = f"no report for {count(len(names), 'request')} of NUGGETS ({some(names)}), which are not scored"
+        print(f"run {run_id}: {lacking}", file=sys.stderr)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -130,20 +130,23 @@ def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]
         return list(zip(gold.rows, gold.rows.values(), predictions.rows.values(), strict=True))
     for side, other in ((gold, predictions), (predictions, gold)):
         if side.by_order:
-            raise DataError(f"{side.place}: has no ids, but {other.place} has; expected ids in both or in neither")
+            raise DataError(
+                f"{side.place}: has no ids, but {other.place} has: {some(list(other.rows))}; expected ids in both, "
+                "such as the names of files in a folder, or in neither"
+            )
     for name, row in predictions.rows.items():
         if name not in gold.rows:
-            near = nearest(name, gold.rows) or f", which has {_some(list(gold.rows))}."
+            near = nearest(name, gold.rows) or f", which has {some(list(gold.rows))}."
             swapped = " Are gold and predictions swapped?" if gold.rows.keys() <= predictions.rows.keys() else ""
             raise DataError(f"{row.where}: {name!r} is not in {gold.place}{near}{swapped}")
     return [(name, row, predictions.rows.get(name)) for name, row in gold.rows.items()]
 
 
-def _some(names: Sequence[str], most: int = 3) -> str:
+def some(names: Sequence[str], most: int = 3) -> str:
     """The first names of many.
 
     Example:
-        >>> _some(["a", "b", "c", "d"]), _some(["a"])
+        >>> some(["a", "b", "c", "d"]), some(["a"])
         ("'a', 'b', 'c' … (4)", "'a'")
     """
     listed = ", ".join(map(repr, names[:most]))
@@ -159,19 +162,30 @@ def missing_note(told: Iterable[tuple[str, object]], what: str, hence: str) -> l
     """
     found = dict(told)
     missing = [name for name, prediction in found.items() if prediction is None]
-    return [f"{len(missing)} of {len(found)} {what} without a prediction ({_some(missing)}); {hence}"] * bool(missing)
+    return [f"{len(missing)} of {len(found)} {what} without a prediction ({some(missing)}); {hence}"] * bool(missing)
 
 
-def _documents(folder: Path, of_a_model: bool) -> dict[str, Row]:
+def files_in(place: Path) -> list[Path]:
+    """A file itself, or the files in a folder, without those that only say what lies there.
+
+    Raises:
+        DataError: If there is nothing.
+    """
+    if not place.is_dir():
+        return [place]
     files = [
         file
-        for file in sorted(folder.iterdir())
+        for file in sorted(place.iterdir())
         if file.is_file() and not file.name.startswith(".") and not file.stem.lower().startswith(_NO_DOCUMENTS)
     ]
     if not files:
-        raise DataError(f"{folder}: no file in it, expected one a document, named by its id")
+        raise DataError(f"{place}: no file in it, expected one a document, named by its id")
+    return files
+
+
+def _documents(folder: Path, of_a_model: bool) -> dict[str, Row]:
     rows: dict[str, Row] = {}
-    for file in files:
+    for file in files_in(folder):
         if file.stem in rows:
             raise DataError(f"{file}: a second file for {file.stem!r}, the first is {rows[file.stem].where}")
         rows[file.stem] = Row(str(file), read_document(file, of_a_model))

@@ -85,6 +85,8 @@ def _read(place: Path, of_a_model: bool = False) -> Keyed:
         topics = {name: _news_tls(file, of_a_model) for name, file in files.items() if file.is_file()}
         if topics:
             return Keyed(place, topics)
+        if sets := sorted({file.parents[1].name for file in place.glob(f"*/*/{_TIMELINES}")}):
+            raise DataError(f"{place}: holds data sets, expected one of them: {', '.join(sets)}")
         if files and not any(path.is_file() for path in place.iterdir()):
             raise DataError(f"{place}: no folder in it has a {_TIMELINES}")
         found = read_keyed(place, _ID_FIELDS, of_a_model=of_a_model)

@@ -51,7 +51,7 @@ def test_every_form_says_the_same(tmp_path, capsys):
         assert (code, err) == (0, "") and out.splitlines()[0].split() == ["rouge_l_f1", "0.6667"], (own, other)
         assert out.splitlines()[-1].startswith("rouge_l|types:rougeL|")
     code, _, err = run(capsys, gold["lines"], told["ids"])
-    assert code == 2 and "lines.txt: has no ids, but " in err and "expected ids in both or in neither" in err
+    assert code == 2 and "lines.txt: has no ids, but " in err and "expected ids in both, such as" in err
 
 
 def test_the_numbers_are_the_metrics_own(tmp_path, capsys):
@@ -114,6 +114,8 @@ def test_a_mistake_is_told_in_one_line(tmp_path, capsys, row, said):
     assert (code, out) == (2, "") and said in err and err.count("\n") == 1
     code, out, err = run(capsys, gold, tmp_path / "nowhere")
     assert code == 2 and "nowhere: no such file or folder" in err
+    code, out, err = run(capsys, DIALOGSUM.parent, gold)
+    assert code == 2 and "is a folder with files of rows, expected one of them: documents.jsonl" in err
 
 
 def test_colour_where_it_is_wanted(tmp_path, capsys, monkeypatch):

@@ -266,7 +266,7 @@ def test_many_trees_in_detail_are_the_view_of_two(many, capsys):
         (False, {"id": "a", "tree": {}}, "p.jsonl, line 1: no field prediction or answer"),
         (False, {"id": "a", "prediction": 3.5}, None),
         (True, {"id": "a", "reference": "{}"}, "gold.jsonl, line 2: 'b' is not in"),
-        (True, {"id": "a", "prediction": "{}"}, "which has 'a'. Are gold and predictions swapped?"),
+        (True, {"id": "a", "prediction": "{}"}, "which has 'a'; are gold and predictions swapped?"),
     ],
 )
 def test_a_mistake_among_many_is_told_in_one_line(many, tmp_path, capsys, swap, row, said):

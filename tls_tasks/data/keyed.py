@@ -18,6 +18,7 @@ from tls_tasks.data.files import ENDINGS, field_of, file_rows, text_lines
 PREDICTION_FIELDS = ("prediction", "answer", "output")
 """Fields of a row that may hold what a model said, in every family."""
 
+_OF_ROWS = tuple(ending for ending in ENDINGS if ending != ".json")
 _NO_DOCUMENTS = ("readme", "license", "licence")  # what lies in folders of documents besides them
 
 
@@ -62,7 +63,13 @@ class Keyed:
 
 
 def read_keyed(
-    place: Path, id_fields: Sequence[str], *, text: str = "document", needs_ids: bool = False, of_a_model: bool = False
+    place: Path,
+    id_fields: Sequence[str],
+    *,
+    text: str = "document",
+    needs_ids: bool = False,
+    of_a_model: bool = False,
+    may_be_rows: bool = False,
 ) -> Keyed:
     """Read rows by id.
 
@@ -74,11 +81,17 @@ def read_keyed(
         needs_ids: Whether rows without an id are an error, or joined by their order.
         of_a_model: Whether a model wrote the text, whose broken characters are replaced instead of refused.
 
+        may_be_rows: Whether a file of a folder may be one of rows, as text here.
+
     Raises:
         DataError: If there is nothing in the place, it can't be read, or an id stands twice.
     """
     if place.is_dir():
-        return Keyed(place, _documents(place, of_a_model))
+        files = files_in(place)
+        if not may_be_rows and all(file.name.endswith(_OF_ROWS) for file in files):
+            names = [file.name for file in files]
+            raise DataError(f"{place}: is a folder with files of rows, expected one of them: {', '.join(names)}")
+        return Keyed(place, _documents(files, of_a_model))
     if not place.exists():
         raise DataError(f"{place}: no such file or folder")
     if place.name.endswith(ENDINGS):
@@ -136,8 +149,8 @@ def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]
             )
     for name, row in predictions.rows.items():
         if name not in gold.rows:
-            near = nearest(name, gold.rows) or f", which has {some(list(gold.rows))}."
-            swapped = " Are gold and predictions swapped?" if gold.rows.keys() <= predictions.rows.keys() else ""
+            near = nearest(name, gold.rows) or f", which has {some(list(gold.rows))}"
+            swapped = "; are gold and predictions swapped?" if gold.rows.keys() <= predictions.rows.keys() else ""
             raise DataError(f"{row.where}: {name!r} is not in {gold.place}{near}{swapped}")
     return [(name, row, predictions.rows.get(name)) for name, row in gold.rows.items()]
 
@@ -183,9 +196,9 @@ def files_in(place: Path) -> list[Path]:
     return files
 
 
-def _documents(folder: Path, of_a_model: bool) -> dict[str, Row]:
+def _documents(files: Iterable[Path], of_a_model: bool) -> dict[str, Row]:
     rows: dict[str, Row] = {}
-    for file in files_in(folder):
+    for file in files:
         if file.stem in rows:
             raise DataError(f"{file}: a second file for {file.stem!r}, the first is {rows[file.stem].where}")
         rows[file.stem] = Row(str(file), read_document(file, of_a_model))

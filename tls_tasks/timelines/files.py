@@ -89,7 +89,7 @@ def _read(place: Path, of_a_model: bool = False) -> Keyed:
             raise DataError(f"{place}: holds data sets, expected one of them: {', '.join(sets)}")
         if files and not any(path.is_file() for path in place.iterdir()):
             raise DataError(f"{place}: no folder in it has a {_TIMELINES}")
-        found = read_keyed(place, _ID_FIELDS, of_a_model=of_a_model)
+        found = read_keyed(place, _ID_FIELDS, of_a_model=of_a_model, may_be_rows=True)
         return replace(found, rows={name: _of_file(row, of_a_model) for name, row in found.rows.items()})
     return _document(place, of_a_model)
 

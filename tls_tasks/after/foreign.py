@@ -41,6 +41,8 @@ class _Metadata(TypedDict, total=False):
 class _TaskConfig(TypedDict, total=False):
     __pydantic_config__ = _STRICT  # type: ignore[misc]
     metadata: _Metadata | None
+    generation_kwargs: dict[str, Any] | None
+    num_fewshot: int | None
 
 
 class _Config(TypedDict, total=False):

@@ -23,7 +23,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def _run(args: argparse.Namespace) -> int:
     """Compare the verdicts of two judges, or of a judge and of people, on the same questions.
 
-    A and B are recordings: what `tls-tasks judge` writes as verdicts.jsonl, or lines by hand such as
+    A and B are recordings: what `tls-tasks reports` writes as verdicts.jsonl, or lines by hand such as
       {"kind": "citation_support", "sentence": "It rained.", "doc_id": "d1", "verdict": "YES"}
     Printed for each kind of question: how often both said YES, one of them, neither; the share of equal verdicts (raw),
     Cohen's kappa, and positive agreement (the Dice coefficient of the YES answers). Most questions are answered NO, so

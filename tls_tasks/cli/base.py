@@ -7,6 +7,8 @@ import inspect
 import json
 import logging
 import math
+import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -23,7 +25,7 @@ Run = Callable[[argparse.Namespace], int]
 T = TypeVar("T")
 
 
-def add_command(subparsers: Subparsers, name: str, run: Run) -> argparse.ArgumentParser:
+def add_command(subparsers: Subparsers, name: str, run: Run, *former: str) -> argparse.ArgumentParser:
     """Add a command.
 
     Args:
@@ -31,6 +33,7 @@ def add_command(subparsers: Subparsers, name: str, run: Run) -> argparse.Argumen
         name: What the user types.
         run: Called with the parsed arguments; its return value is the exit code. Its docstring is the command's
             ``--help``, and the first line stands in the list of commands; it ends with an example.
+        *former: Other names that work as well and stand in no list.
 
     Returns:
         The command's parser, to which its arguments are added.
@@ -47,9 +50,8 @@ def add_command(subparsers: Subparsers, name: str, run: Run) -> argparse.Argumen
         3
     """
     text = inspect.cleandoc(run.__doc__ or "")
-    summary = text.partition("\n")[0]
     parser = subparsers.add_parser(
-        name, help=summary, description=text, formatter_class=argparse.RawDescriptionHelpFormatter
+        name, aliases=former, description=text, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.set_defaults(run=run)
     return parser
@@ -71,7 +73,14 @@ def say(text: object, *, file: TextIO | None = None, flush: bool = False) -> Non
         >>> say("model \x1b[2J")
         model \x1b[2J
     """
-    print(visible_lines(str(text)), file=file, flush=flush)
+    shown = visible_lines(str(text))
+    if _takes_colours():
+        shown = _SHOWN_STYLE.sub("\x1b[\\1m", shown)
+    print(shown, file=file, flush=flush)
+
+
+# What :func:`styled` wrote, after all characters were made visible; no other code comes through.
+_SHOWN_STYLE = re.compile(r"\\x1b\[([0-9;]*)m")
 
 
 class VisibleFormatter(logging.Formatter):
@@ -100,6 +109,25 @@ def number(value: float) -> str:
         ('0.1235', 'NaN')
     """
     return "NaN" if math.isnan(value) else f"{value:.4f}"
+
+
+def styled(text: str, style: str = "1") -> str:
+    """The text with SGR codes around it (bold), where standard output takes them.
+
+    ``NO_COLOR`` in the environment (https://no-color.org) says no, ``FORCE_COLOR`` yes; else it must be a terminal.
+
+    Example:
+        >>> os.environ["NO_COLOR"] = "1"
+        >>> styled("AVERAGE")
+        'AVERAGE'
+        >>> del os.environ["NO_COLOR"]
+    """
+    return f"\x1b[{style}m{text}\x1b[0m" if _takes_colours() else text
+
+
+def _takes_colours() -> bool:
+    wanted = bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+    return wanted and not os.environ.get("NO_COLOR")
 
 
 def write_json(path: Path, value: Any) -> None:

@@ -66,7 +66,10 @@ def _run_doctor(args: argparse.Namespace) -> int:
 def _run_path(args: argparse.Namespace) -> int:
     """Print the folder of the task configurations, of the evaluate modules, or of the embedded data.
 
-    These folders always work, whatever the state of the start-up hook (see tls-tasks doctor):
+    These folders always work, whatever the state of the start-up hook (see tls-tasks doctor).
+
+    Examples:
+      tls-tasks path metrics
       lm_eval run --tasks tls_crisis --model dummy --include_path "$(tls-tasks path)"
       python -c "import evaluate; print(evaluate.load('$(tls-tasks path metrics)/date_f1'))"
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 from tls_tasks.core.terminal import visible
@@ -22,6 +23,10 @@ def text_table(rows: Iterable[Sequence[str]]) -> str:
         metric    value   n
         f1       0.5000  12
         tp      10        -
+        >>> print(text_table([("topic", "n"), ("東京", "1"), ("egypt", "2")]))
+        topic  n
+        東京   1
+        egypt  2
     """
     columns = [_aligned([visible(cell) for cell in column]) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(cells).rstrip() for cells in zip(*columns, strict=True))
@@ -39,5 +44,13 @@ def _aligned(column: Sequence[str]) -> list[str]:
         ]
         width = max(map(len, [head, *cells]))
         return [cell.rjust(width) for cell in (head, *cells)]
-    width = max(map(len, column))
-    return [cell.ljust(width) for cell in column]
+    width = max(map(_width, column))
+    return [cell + " " * (width - _width(cell)) for cell in column]
+
+
+def _width(text: str) -> int:
+    """The cells that a text takes on a terminal: two for a wide character, none for one that marks another."""
+    if text.isascii():
+        return len(text)
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in text)
+    return len(text) + wide - sum(unicodedata.category(character) in ("Mn", "Me", "Cf") for character in text)

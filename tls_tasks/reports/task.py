@@ -66,7 +66,7 @@ def _judge_answers(answers: Sequence[str], docs: Sequence[Doc]) -> list[str]:
         (its name), ``judgments`` (lines of a recording) and, if the judge could not be used, ``judge_error``.
 
     Nothing is raised: an exception here would lose the answers of the whole run. Where the judge fails, its verdicts
-    are missing, the log says why, and ``tls-tasks judge`` can ask again from the samples log.
+    are missing, the log says why, and ``tls-tasks reports`` can ask again from the samples log.
     """
     parsed = [_parse_answer(answer, doc) for answer, doc in zip(answers, docs, strict=True)]
     asker = _Asker()
@@ -173,7 +173,7 @@ class _Asker:
         self.error = f"{type(error).__name__}: {error}"
         _log.error(
             "the judge can't be used, its verdicts are missing (the answers are kept; judge them from the samples log "
-            "by `tls-tasks judge`): %s",
+            "by `tls-tasks reports`): %s",
             self.error,
             exc_info=not isinstance(error, ValueError | OSError),
         )

@@ -14,14 +14,14 @@ from tls_tasks.core.rows import describe, read_columns, read_text
 _TEXTS = "a str or a list of str"
 
 
-def _read_texts(value: Any, index: int) -> tuple[str, ...]:
+def read_texts(value: Any, index: int) -> tuple[str, ...]:
     """One references row: the texts in it, at least one.
 
     Raises:
         InputError: Neither text nor a list of texts, or an empty list.
 
     Example:
-        >>> _read_texts(["The talks end.", "Talks have ended."], 0)
+        >>> read_texts(["The talks end.", "Talks have ended."], 0)
         ('The talks end.', 'Talks have ended.')
     """
     if isinstance(value, str):
@@ -41,7 +41,7 @@ def read_rows(predictions: Any, references: Any) -> list[tuple[str, tuple[str, .
     """
     predictions, references = read_columns(predictions=predictions, references=references)
     return [
-        (read_text(prediction, "predictions", index), _read_texts(row, index))
+        (read_text(prediction, "predictions", index), read_texts(row, index))
         for index, (prediction, row) in enumerate(zip(predictions, references, strict=True))
     ]
 
@@ -49,7 +49,7 @@ def read_rows(predictions: Any, references: Any) -> list[tuple[str, tuple[str, .
 def check_row(row: Any, field: str, index: int) -> None:
     """Refuse a row that is neither text nor, among references, a list of texts."""
     if field == "references":
-        _read_texts(row, index)
+        read_texts(row, index)
     else:
         read_text(row, field, index)
 

@@ -3,6 +3,7 @@
 One server holds all of them, and nothing is fetched from anywhere else.
 """
 
+import re
 import threading
 from contextlib import contextmanager
 
@@ -48,6 +49,7 @@ def visit(browser, address):
     def visited(name, width=1280):
         context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
         try:
+            context.set_default_timeout(180_000)  # a busy machine is slow to draw gradio's page
             opened = Opened(context.new_page())
             opened.page.goto(f"{address}/{name}")
             opened.page.get_by_role("button", name="Score", exact=True).wait_for()
@@ -60,11 +62,16 @@ def visit(browser, address):
     return visited
 
 
+def labelled(page, name):
+    """The text box of an argument, whose label may go on with what is said of it; options come later."""
+    return page.get_by_label(re.compile(rf"^\s*{name}")).first
+
+
 def choose(page, label, example):
     """Click an example, and wait until its texts are there."""
     page.get_by_role("button", name=label).click()
     for name, text in example.items():
-        box = page.get_by_label(name if name not in COLUMNS else name[:-1], exact=True)
+        box = labelled(page, name[:-1] if name in COLUMNS else name)
         page.wait_for_function("([box, text]) => box.value === text", arg=[box.element_handle(), text])
 
 
@@ -88,7 +95,7 @@ def test_an_example_is_clicked_and_scored(visit, name):
         shown = page.locator("#result tr", has=page.get_by_role("rowheader", name=key, exact=True)).locator("td")
         score = METRICS[name].load()(**space._arguments(METRICS[name], example))
         assert shown.inner_text() == f"{score.as_dict()[key]:.4f}"
-        assert page.get_by_label("Signature").input_value() == score.signature
+        assert page.locator("#signature").get_by_role("textbox").input_value() == score.signature
         page.frame_locator("iframe.picture").locator("#view > *").first.wait_for()
         assert not scrolls_sideways(page)
 
@@ -98,7 +105,7 @@ def test_a_slip_is_told_and_the_next_try_is_scored(visit):
     example = space.examples("tree_eval")["A parcel, with one slip"]
     with visit("tree_eval", width=390) as opened:
         page = opened.page
-        page.get_by_label("schema").fill("{broken")
+        labelled(page, "schema").fill("{broken")
         press_score(page)
         told = "schema: got text that is not JSON (Expecting property name enclosed in double quotes"
         assert page.locator("#result p.trouble").inner_text().startswith(told)
@@ -108,7 +115,7 @@ def test_a_slip_is_told_and_the_next_try_is_scored(visit):
         page.get_by_label("hierarchical_averaging").check()
         page.get_by_role("button", name="Score", exact=True).click()
         page.locator("#result table").wait_for()
-        assert "|avg:hierarchical|" in page.get_by_label("Signature").input_value()
+        assert "|avg:hierarchical|" in page.locator("#signature").get_by_role("textbox").input_value()
         assert not scrolls_sideways(page)
         page.frame_locator("iframe.picture").locator("#view > *").first.wait_for()
         assert opened.violations() == []
@@ -117,14 +124,14 @@ def test_a_slip_is_told_and_the_next_try_is_scored(visit):
 def test_hostile_text_is_shown_and_runs_nothing(visit):
     with visit("date_f1") as opened:
         page = opened.page
-        page.get_by_label("prediction", exact=True).fill(f"2011-01-25: {HOSTILE}")
-        page.get_by_label("reference", exact=True).fill(f"2011-01-25: {HOSTILE}")
+        labelled(page, "prediction").fill(f"2011-01-25: {HOSTILE}")
+        labelled(page, "reference").fill(f"2011-01-25: {HOSTILE}")
         press_score(page)
         drawn = page.frame_locator("iframe.picture")
         texts = drawn.locator("#view .days p.model").all_inner_texts()
         assert texts == [HOSTILE, HOSTILE]
         assert drawn.locator("#view :is(script, img, iframe)").count() == 0
-        page.get_by_label("reference", exact=True).fill(HOSTILE)
+        labelled(page, "reference").fill(HOSTILE)
         page.get_by_role("button", name="Score", exact=True).click()
         page.locator("#result p.trouble").wait_for()
         assert "<script>alert(1)" in page.locator("#result p.trouble").inner_text()

@@ -35,16 +35,18 @@ _LEFT_OUT = {"topics", "policy", "use_aggregator", "confidence_interval", "n_res
 _INFO = {
     "judge": 'Recorded verdicts as JSON: a list of judgments, or {"judgments": […], "defaults": {kind: verdict}}. '
     "Nothing here asks a model: a question without a verdict is unscored, and counted.",
-    "schema": "JSON; see the metric's card for its form.",
+    "documents": "JSON: document id -> its text. A cited id that is not in it is an unsupported citation.",
+    "schema": "JSON; the metric's card says in which form.",
+    "leaf_metrics": "JSON: type or path -> the name of a metric, or a list of names. Empty: the defaults of the types.",
 }
 
 _STYLE = """
-table.score { border-collapse: collapse; min-width: 20rem; font-variant-numeric: tabular-nums; }
+table.score { border-collapse: collapse; min-width: min(20rem, 100%); font-variant-numeric: tabular-nums; }
 table.score :is(th, td) { padding: .2rem .6rem; border-bottom: 1px solid var(--border-color-primary); }
-table.score th { text-align: left; } table.score td { text-align: right; }
+table.score th { text-align: left; } #result table.score td { text-align: right; }
 table.score th { font-weight: inherit; } table.score tr.main { font-weight: 600; }
 p.trouble { border-left: 4px solid #a40e26; padding-left: .6rem; overflow-wrap: anywhere; }
-iframe.picture { width: 100%; height: 40rem; border: 1px solid var(--border-color-primary); resize: vertical; }
+iframe.picture { width: 100%; height: 50rem; border: 1px solid var(--border-color-primary); resize: vertical; }
 """
 
 
@@ -60,7 +62,8 @@ def launch(metric: str) -> None:
 def settings() -> dict[str, Any]:
     """How the app is served, here or mounted elsewhere: drawn by the browser, with fonts that it has."""
     theme = _gradio().themes.Default(primary_hue="blue", font=["system-ui"], font_mono=["monospace"])
-    theme.set(button_primary_background_fill="*primary_700", button_primary_text_color="white")
+    readable = {"block_info_text_color": "*neutral_600", "block_info_text_color_dark": "*neutral_300"}
+    theme.set(button_primary_background_fill="*primary_700", button_primary_text_color="white", **readable)
     return {"ssr_mode": False, "footer_links": [], "theme": theme, "css": _STYLE}
 
 
@@ -90,10 +93,12 @@ def space(metric: str) -> Any:
         with gr.Accordion("Options", open=False), gr.Row():
             for field in fields:
                 if field.name not in texts:
-                    options[field.name] = _option(gr, spec, field, infos[field.name])
+                    with gr.Column(min_width=260):
+                        options[field.name] = _option(gr, spec, field, infos[field.name])
         button = gr.Button("Score", variant="primary")
         result = gr.HTML(elem_id="result", apply_default_css=False)
-        signature = gr.Textbox(label="Signature, to quote with the number", interactive=False, buttons=["copy"])
+        said = "Signature, to quote with the number"
+        signature = gr.Textbox(label=said, interactive=False, buttons=["copy"], elem_id="signature")
         picture = gr.HTML(apply_default_css=False)
         inputs = boxes | options
         button.click(partial(_answer, spec, list(inputs)), list(inputs.values()), [result, signature, picture])
@@ -137,7 +142,7 @@ def _infos(spec: MetricSpec) -> dict[str, str]:
 
 def _option(gr: Any, spec: MetricSpec, field: inspect.Parameter, info: str) -> Any:
     """The component for an option: a check box, a number, a choice, or else a text box for JSON."""
-    default, about = field.default, {"label": field.name, "info": info, "min_width": 260}
+    default, about = field.default, {"label": field.name, "info": info}
     if isinstance(default, bool):
         return gr.Checkbox(default, **about)
     if "int" in field.annotation or "float" in field.annotation:

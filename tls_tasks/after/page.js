@@ -329,7 +329,7 @@ function reportView(view) {
     return el("li", { class: known && supports ? "good" : "bad" }, `${doc_id} ${said}`);
   };
   return [
-    el("p", { dir: "auto" }, view.request),
+    view.request ? el("p", { dir: "auto" }, view.request) : null,
     el("ol", {}, ...view.sentences.map((one) => {
       const [said, kind] = outcome(one.score);
       return el("li", { class: "sentence" },

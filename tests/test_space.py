@@ -3,6 +3,7 @@
 One server holds all of them, and nothing is fetched from anywhere else.
 """
 
+import inspect
 import re
 import threading
 from contextlib import contextmanager
@@ -138,11 +139,11 @@ def test_hostile_text_is_shown_and_runs_nothing(visit):
         assert page.locator("#result :is(script, img, iframe)").count() == 0
 
 
-def test_every_option_has_a_component_and_every_choice_is_accepted():
-    """No browser: what a metric names as its choices is what it takes."""
+def test_every_choice_that_a_metric_names_is_accepted():
     for name, spec in METRICS.items():
         example = next(iter(space.examples(name).values()))
-        for option in ("aggregate", "tokenizer", "matching", "overlap", "recall_unit", "parse_mode", "rouge_types"):
+        asked = {"aggregate", "tokenizer", "matching", "overlap", "recall_unit", "parse_mode", "rouge_types"}
+        for option in asked & set(inspect.signature(spec.load()).parameters):
             for choice in space.choices(name, option, many := option == "rouge_types"):
                 spec.load()(**space._arguments(spec, {**example, option: [choice] if many else choice}))
     assert space.choices("rouge_l", "tokenizer") == ("whitespace", "rouge", "unicode")

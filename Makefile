@@ -15,7 +15,7 @@ export TOKENIZERS_PARALLELISM = false
 # Set somewhere, this makes each of the many processes that the tests start compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types unit quick coverage lowest hooks docs bench wheel clean
+.PHONY: help demo test lint types unit quick coverage lowest hooks docs bench wheel space clean
 
 help: ## What can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -92,6 +92,10 @@ bench: $(VENV)/peers ## Side by side with the original tools and with peers, in 
 
 wheel: $(VENV)/dev ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m build
+
+METRIC ?= alignment_rouge
+space: $(VENV)/dev ## The Space of a METRIC as a folder that can be pushed: build/space/METRIC
+	$(BIN)/python scripts/make_space.py $(METRIC) build/space/$(METRIC)
 
 clean: ## Remove the virtual environment and everything that was built
 	rm -rf $(VENV) $(VENV)-lowest $(VENV)-validators dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

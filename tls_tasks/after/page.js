@@ -207,7 +207,13 @@ function move(change) {
 
 // ---- one document
 
+function pictureOf(view) {
+  return [view.problem ? el("p", { class: "trouble" }, `This document could not be explained: ${view.problem}`) : null,
+    ...(VIEWS[view.kind] || (() => []))(view)];
+}
+
 function showDocument() {
+  if (data.view) { fill("view", ...pictureOf(data.view)); return; }
   const one = theRun().documents[state.document];
   if (!one) { fill("view", el("p", {}, "No document.")); return; }
   const view = JSON.parse(one.view);
@@ -217,8 +223,7 @@ function showDocument() {
   fill("view",
     el("p", { class: "walk" }, step("Previous document", place - 1), step("Next document", place + 1)),
     el("h3", {}, `${one.id}`, el("span", { class: "soft" }, ` ${theTask().name}, ${theRun().model}`)),
-    view.problem ? el("p", { class: "trouble" }, `This document could not be explained: ${view.problem}`) : null,
-    ...(VIEWS[view.kind] || (() => []))(view),
+    ...pictureOf(view),
     el("details", {}, el("summary", {}, "All scores of this document"),
       table("Scores", [["metric", ""], ["value", "number"]], theTask().metrics.map((metric) => [metric.key, number(one.values[metric.key])]))),
     el("details", { open: view.kind === "text" }, el("summary", {}, "The answer as the model wrote it"),
@@ -290,7 +295,7 @@ function summaryView(view) {
     el("p", { class: "legend small" }, el("mark", {}, "marked"), " the longest common subsequence of words"),
     el("div", { class: "pair" }, panel("Predicted summary", "predicted", marked(view.predicted)), panel("Best reference", "reference", marked(view.reference))),
     ...view.others.map((other) => el("details", {}, el("summary", {}, "Another reference"), text(other))),
-    el("details", {}, el("summary", {}, "The document"), text(view.source)),
+    view.source ? el("details", {}, el("summary", {}, "The document"), text(view.source)) : null,
   ].filter((node) => node);
 }
 
@@ -324,7 +329,7 @@ function reportView(view) {
     return el("li", { class: known && supports ? "good" : "bad" }, `${doc_id} ${said}`);
   };
   return [
-    el("p", { dir: "auto" }, view.request),
+    view.request ? el("p", { dir: "auto" }, view.request) : null,
     el("ol", {}, ...view.sentences.map((one) => {
       const [said, kind] = outcome(one.score);
       return el("li", { class: "sentence" },
@@ -352,7 +357,7 @@ function treeView(view) {
   return [
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Both trees side by side" },
       el("table", { class: "trees" }, el("caption", {}, "Both trees side by side"), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows))),
-    el("details", {}, el("summary", {}, "The document"), text(view.source)),
+    view.source ? el("details", {}, el("summary", {}, "The document"), text(view.source)) : null,
   ];
 }
 
@@ -361,6 +366,12 @@ const VIEWS = { timeline: timelineView, summary: summaryView, evidence: evidence
 // ---- start
 
 function start() {
+  if (data.view) {  // one document alone: its picture under the heading, and nothing else
+    document.querySelectorAll(".skip, #about, #runs, #documents, #document-title").forEach((node) => node.remove());
+    document.getElementById("document").removeAttribute("aria-labelledby");
+    showDocument();
+    return;
+  }
   const n = data.tasks.reduce((sum, task) => sum + task.runs.length, 0);
   document.getElementById("about").textContent = `${data.tasks.length} tasks, ${n} runs, scored by tls-tasks ${data.version}.`;
   fill("tasks", ...data.tasks.map(runsOf));

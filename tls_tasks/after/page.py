@@ -1,4 +1,4 @@
-"""Scored runs -> one self-contained HTML page."""
+"""Scored runs, or one document -> one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import base64
 import hashlib
 import html
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
@@ -15,6 +15,7 @@ from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import Progress, ScoredTask
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import without_nan
+from tls_tasks.core.task import Doc, Task
 from tls_tasks.core.terminal import visible
 
 _LONGEST_ANSWER = 100_000  # characters; the page says how many more there were
@@ -28,7 +29,23 @@ def page(scored: Sequence[ScoredTask], *, title: str = "tls-tasks", progress: Pr
         title: The page's heading.
         progress: Shows the progress, as in :func:`~tls_tasks.after.scored_runs.score_places`.
     """
-    data = {"title": visible(title), "version": __version__, "tasks": _tasks(scored, progress)}
+    return _filled(title, {"title": visible(title), "version": __version__, "tasks": _tasks(scored, progress)})
+
+
+def picture_page(task: Task, doc: Doc, answer: str, explained: Mapping[str, Any], title: str) -> str:
+    """The picture of one document alone, as an HTML text that needs nothing from the network.
+
+    Args:
+        task: A task of the family.
+        doc: What ``task.picture`` reads of a document.
+        answer: A model's answer.
+        explained: Metric -> the detailed score of the answer.
+        title: The heading.
+    """
+    return _filled(title, {"view": _view(lambda: task.picture(doc, answer, explained), answer)})
+
+
+def _filled(title: str, data: Mapping[str, Any]) -> str:
     style, script = asset("page.css"), asset("page.js")
     return asset("page.html").format(
         title=html.escape(visible(title)),
@@ -75,23 +92,27 @@ def _run_entry(scored: ScoredTask, progress: Progress | None) -> dict[str, Any]:
                 "id": visible(scored.ids[place]),
                 "topic": visible(scored.topics[place]),
                 "values": without_nan(scored.of_document(place)),
-                "view": _json(_view(scored, sample)),  # as text, which the browser parses when it is opened
+                "view": _json(_view_of(scored, sample)),  # as text, which the browser parses when it is opened
             }
             for place, sample in enumerate(documents)
         ],
     }
 
 
-def _view(scored: ScoredTask, sample: Sample) -> dict[str, Any]:
+def _view_of(scored: ScoredTask, sample: Sample) -> dict[str, Any]:
+    shown = "\n".join(map(str, sample.answer))
+    return _view(lambda: scored.picture(sample), shown)
+
+
+def _view(draw: Callable[[], Mapping[str, Any]], shown: str) -> dict[str, Any]:
     """What the task draws of an answer: plain data, of a ``kind`` that the script knows."""
-    answer = "\n".join(map(str, sample.answer))
     try:
-        view = scored.picture(sample)
+        view = draw()
     except DataError as error:
         # A log that was edited must not cost the page: its document says what is wrong.
         view = {"kind": "text", "problem": str(error)}
-    cut = max(0, len(answer) - _LONGEST_ANSWER)
-    return {**view, "answer": answer[:_LONGEST_ANSWER], "answer_cut": cut}
+    cut = max(0, len(shown) - _LONGEST_ANSWER)
+    return {**view, "answer": shown[:_LONGEST_ANSWER], "answer_cut": cut}
 
 
 def asset(name: str) -> str:

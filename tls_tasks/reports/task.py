@@ -225,7 +225,7 @@ def _shown_documents(doc: Doc) -> dict[str, dict[str, str]]:
 
 def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
     """Each sentence with its path through the decision tree, its citations and the nuggets that it answers."""
-    sentences = explained["report_eval"]["items"][0]["sentences"]
+    sentences = explained["report_eval"]["items"][0].get("sentences", ())  # none where no report was read
     return {
         "kind": "report",
         "request": str(doc.get("problem_statement") or doc.get("title") or ""),

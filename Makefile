@@ -15,7 +15,7 @@ export TOKENIZERS_PARALLELISM = false
 # Set somewhere, this makes each of the many processes that the tests start compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types unit quick coverage lowest hooks bench wheel clean
+.PHONY: help demo test lint types unit quick coverage lowest hooks docs bench wheel space clean
 
 help: ## What can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -33,6 +33,10 @@ $(VENV)/dev: $(VENV)/base
 
 $(VENV)/peers: $(VENV)/dev
 	$(BIN)/python -m pip install --quiet --editable '.[dev,hf,api,bench]'
+	@touch $@
+
+$(VENV)/docs: $(VENV)/base
+	$(BIN)/python -m pip install --quiet --editable '.[docs]'
 	@touch $@
 
 demo: $(VENV)/base ## Install, and run a task with the baseline that needs no weights
@@ -73,6 +77,9 @@ lowest: ## The tests that take no time with the lowest versions that pyproject.t
 hooks: $(VENV)/dev ## Check every file as a commit is checked, and have pre-commit check each commit from now on
 	. $(BIN)/activate && pre-commit run --all-files && pre-commit install
 
+docs: $(VENV)/docs ## The site of the documentation, into build/site; a dead link fails
+	$(BIN)/python scripts/make_docs.py
+
 bench: $(VENV)/peers ## Side by side with the original tools and with peers, in one run; see benchmarks/
 	$(BIN)/python benchmarks/alignment_rouge.py
 	$(BIN)/python benchmarks/rouge_l.py
@@ -81,9 +88,14 @@ bench: $(VENV)/peers ## Side by side with the original tools and with peers, in 
 	$(BIN)/python benchmarks/tree_eval.py
 	$(BIN)/python benchmarks/report_eval.py
 	$(BIN)/python benchmarks/tls_corpus.py
+	$(BIN)/python benchmarks/cost_curves.py
 
 wheel: $(VENV)/dev ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m build
+
+METRIC ?= alignment_rouge
+space: $(VENV)/dev ## The Space of a METRIC as a folder that can be pushed: build/space/METRIC
+	$(BIN)/python scripts/make_space.py $(METRIC) build/space/$(METRIC)
 
 clean: ## Remove the virtual environment and everything that was built
 	rm -rf $(VENV) $(VENV)-lowest $(VENV)-validators dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -418,8 +418,8 @@ def test_the_readme_table_is_todays():
     import subprocess
     import sys
 
-    done = subprocess.run([sys.executable, "scripts/make_readme_table.py", "--check"], cwd=ROOT, check=False)
-    assert done.returncode == 0, "run python scripts/make_readme_table.py"
+    done = subprocess.run([sys.executable, "scripts/make_metrics_table.py", "--check"], cwd=ROOT, check=False)
+    assert done.returncode == 0, "run python scripts/make_metrics_table.py"
 
 
 def test_the_prompts_in_the_readmes_are_those_of_the_tasks():

@@ -27,6 +27,7 @@ MAY_IMPORT = {
     "hosts": {*BASE, *FAMILIES, "registry", "__init__"},
     "after": {*BASE, *FAMILIES, "registry", "hosts", "__init__"},
     "cli": {*BASE, *FAMILIES, "registry", "hosts", "after", "__init__"},
+    "space": {*BASE, *FAMILIES, "registry", "after", "__init__"},
     "__init__": {"registry"},
     "__main__": {"cli"},
     "metrics": {"hosts", *BASE, *FAMILIES, "registry", "__init__"},
@@ -40,6 +41,7 @@ ALLOWED = {
     "huggingface_hub": {"data", "after"},
     "transformers": {"data", "reports"},
     "httpx": {"reports"},
+    "gradio": {"space"},
     "openai": {"reports"},
     "requests": set(),
     "urllib": {"data"},  # downloads of what tls-tasks fetch is asked for

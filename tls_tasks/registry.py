@@ -83,7 +83,7 @@ class MetricSpec:
         """The module that reads the family's rows.
 
         Its ``check_row(row, field, index)`` refuses a row that cannot be scored, its ``as_plain(value)`` turns the
-        family's own objects into plain values.
+        family's own objects into plain values, and its ``is_row(mapping)`` tells a bare row from rows by name.
         """
         return f"tls_tasks.{self.family}.rows"
 

@@ -1,5 +1,3 @@
-import evaluate
-from evaluate.utils import launch_gradio_widget
+from tls_tasks.space import launch
 
-module = evaluate.load("alignment_rouge")
-launch_gradio_widget(module)
+launch("alignment_rouge")

@@ -1,5 +1,3 @@
-import evaluate
-from evaluate.utils import launch_gradio_widget
+from tls_tasks.space import launch
 
-module = evaluate.load("date_f1")
-launch_gradio_widget(module)
+launch("date_f1")

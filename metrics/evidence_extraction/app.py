@@ -1,5 +1,3 @@
-import evaluate
-from evaluate.utils import launch_gradio_widget
+from tls_tasks.space import launch
 
-module = evaluate.load("evidence_extraction")
-launch_gradio_widget(module)
+launch("evidence_extraction")

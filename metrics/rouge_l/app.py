@@ -1,5 +1,3 @@
-import evaluate
-from evaluate.utils import launch_gradio_widget
+from tls_tasks.space import launch
 
-module = evaluate.load("rouge_l")
-launch_gradio_widget(module)
+launch("rouge_l")

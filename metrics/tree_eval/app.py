@@ -1,5 +1,3 @@
-import evaluate
-from evaluate.utils import launch_gradio_widget
+from tls_tasks.space import launch
 
-module = evaluate.load("tree_eval")
-launch_gradio_widget(module)
+launch("tree_eval")

@@ -79,7 +79,7 @@ def test_a_truncated_log_names_the_line_and_the_missing_documents(run):
     path.write_text(text[: len(text) - 200], encoding="utf-8")
     (scored,) = (one for one in score_places([run]) if one.name == "tls_crisis")
     broken, missing, *others = scored.problems
-    assert (broken.kind, broken.place) == ("broken_line", f"{path}:8") and "the file ends in it" in broken.detail
+    assert (broken.kind, broken.place) == ("wrong_row", f"{path}:8") and "the file ends in it" in broken.detail
     assert missing.kind == "missing_documents" and "1 of 8 documents are missing: 7" in str(missing)
     assert {problem.kind for problem in others} == {"other_number"}
 
@@ -123,10 +123,10 @@ def test_a_changed_answer_shows_as_another_number(run):
     ("spoil", "words"),
     [
         (lambda row: [], "expected an object, got list"),
-        (lambda row: {**row, "doc_id": "0"}, "`doc_id` is '0', expected int"),
-        (lambda row: {**row, "doc_id": True}, "`doc_id` is True, expected int"),
-        (lambda row: {**row, "doc": None}, "`doc` is None, expected dict"),
-        (lambda row: {key: row[key] for key in row if key != "filtered_resps"}, "`filtered_resps` is None"),
+        (lambda row: {**row, "doc_id": "0"}, "`doc_id` is '0', expected a valid integer"),
+        (lambda row: {**row, "doc_id": True}, "`doc_id` is True, expected a valid integer"),
+        (lambda row: {**row, "doc": None}, "`doc` is None, expected a valid dictionary"),
+        (lambda row: {key: row[key] for key in row if key != "filtered_resps"}, "`filtered_resps` is missing"),
     ],
 )
 def test_rows_that_are_no_samples_are_named(run, spoil, words):
@@ -146,6 +146,8 @@ def test_a_document_that_was_spoiled_is_nan_and_so_is_the_corpus(run):
     path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
     (scored,) = (one for one in score_places([path]))
     assert math.isnan(scored.metrics["rouge_l_f1"]) and "rouge_l" in scored.signatures
+    [problem] = scored.problems
+    assert problem.kind == "unscored_document" and str(problem).startswith(f"{path}:1: document ")
 
 
 @pytest.mark.slow

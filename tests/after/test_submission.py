@@ -314,10 +314,13 @@ def test_verify_sees_through_hashes_that_were_made_to_fit(sent, capsys):
     [
         (lambda sent: (sent / "manifest.json").unlink(), "no manifest.json; expected a folder or zip"),
         (lambda sent: (sent / "manifest.json").write_text("{"), "not JSON"),
-        (lambda sent: (sent / "manifest.json").write_text('{"format": 1}'), "it has no object `files`"),
+        (
+            lambda sent: (sent / "manifest.json").write_text('{"format": 1}'),
+            "manifest that this release reads: `files` is missing",
+        ),
         (
             lambda sent: (sent / "manifest.json").write_text('{"format": 7, "files": {}}'),
-            "format 7; this release reads 1",
+            "`format` is 7, expected 1",
         ),
     ],
 )
@@ -331,7 +334,7 @@ def test_a_zip_cannot_write_outside(tmp_path, capsys):
     with zipfile.ZipFile(tmp_path / "bad.zip", "w") as packed:
         packed.writestr("../escaped.txt", "x")
     code, _, err = call(capsys, "verify", tmp_path / "bad.zip")
-    assert code == 2 and "leads out of the archive" in err
+    assert code == 2 and "leads out of the submission" in err
     (tmp_path / "text.zip").write_text("no zip")
     code, _, err = call(capsys, "verify", tmp_path / "text.zip")
     assert code == 2 and f"{tmp_path / 'text.zip'}: not a zip that tls-tasks submit wrote" in err
@@ -398,3 +401,21 @@ class TestLeaderboard:
         [ranking] = rankings(systems)
         assert [(row.system, row.group) for row in ranking.rows][2] == ("acme/worst", 2)
         assert {row.group for row in ranking.rows[:2]} == {1}
+
+
+@pytest.mark.parametrize("where", ["samples", "results", "environment"])
+def test_secrets_are_not_packed_and_never_shown(run, tmp_path, capsys, monkeypatch, where):
+    secret = "S3cr3t-of-the-tests-0123456789"
+    if where == "samples":
+        change_sample(run, set_path("doc", "judge", value=json.dumps({"api_key": secret})))
+    elif where == "results":
+        change_results(run, set_path("config", "model_args", value={"model": "x", "base_url": f"http://u:{secret}@h"}))
+    else:
+        monkeypatch.setenv("ACME_API_KEY", secret)
+        change_results(run, set_path("config", "user_seed", value=secret))
+    code, out, err = call(capsys, "submit", run, "-o", tmp_path / "out", "--model", "acme/good")
+    kind = {"samples": "a field for a secret", "results": "a password in a URL"}.get(where, "the value of ACME_API_KEY")
+    name = "samples_tls_crisis_" if where == "samples" else "results_"
+    [said] = [line for line in err.splitlines() if "refused: secret: " in line]
+    assert code == 1 and name in said and f":1 holds {kind} (not shown); give secrets by the name" in said
+    assert secret not in out + err and not (tmp_path / "out").exists()

@@ -12,6 +12,7 @@ from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.types import EvidenceSchema
 
 JOURNALS, GOLD = EMBEDDED / "evidence_journals" / "journals.jsonl", EMBEDDED / "evidence_journals" / "gold.jsonl"
+NOTHING = {"journal_id": "J2", "items": []}
 TEXT = "Had tea twice. Felt calm, no fever."
 TEA = {"domain": "food", "evidence_span": "Had tea", "polarity": "present", "time_bucket": "today"}
 FEVER = {"domain": "symptom", "evidence_span": "no fever", "polarity": "absent", "time_bucket": "today"}
@@ -39,7 +40,7 @@ def files(tmp_path):
 def test_the_table_has_a_line_a_journal_and_the_total(files, capsys):
     assert main(["evidence", *files()]) == 0
     out, err = capsys.readouterr()
-    head, first, second, total, counts, signature = out.splitlines()
+    head, total, first, second, counts, signature = out.splitlines()
     names = "journal tp fp fn precision recall f1 polarity bucket level time coverage"
     assert head.split() == names.split()
     numbers = ["1", "2", "1", "0.3333", "0.5000", "0.4000", "0.0000", "1.0000", "1.0000", "1.0000", "0.6667"]
@@ -74,10 +75,10 @@ def test_json_is_the_scores_own_with_the_journals(files, capsys, detailed):
 
 
 def test_missing_predictions_are_misses_and_said(files, capsys):
-    assert main(["evidence", *files(())]) == 0
+    assert main(["evidence", *files([NOTHING])]) == 0
     out, err = capsys.readouterr()
-    assert out.splitlines()[3].split()[:4] == ["total", "0", "0", "2"]
-    assert "2 of 2 journals have no predictions; all their gold objects are missed" in err
+    assert out.splitlines()[1].split()[:4] == ["total", "0", "0", "2"]
+    assert "1 of 2 journals without a prediction ('J1'); all their gold objects are missed" in err
 
 
 def test_gold_that_misquotes_is_scored_and_said(files, capsys, tmp_path):
@@ -86,7 +87,7 @@ def test_gold_that_misquotes_is_scored_and_said(files, capsys, tmp_path):
     write(tmp_path / "other.jsonl", [*gold, {"journal_id": "J2", "items": []}])
     assert main(["evidence", arguments[0], str(tmp_path / "other.jsonl"), arguments[2]]) == 0
     out, err = capsys.readouterr()
-    assert out.splitlines()[3].split()[:4] == ["total", "2", "1", "0"]
+    assert out.splitlines()[1].split()[:4] == ["total", "2", "1", "0"]
     assert "1 gold objects don't quote their journal verbatim, first of J1" in err
 
 
@@ -104,7 +105,7 @@ def test_options_reach_the_score(files, capsys, tmp_path):
     told = [{"journal_id": "J1", "items": [{**TEA, "evidence_span": "tea twice"}]}]  # overlap 1/3
     assert main(["evidence", *files(told), "--threshold", "1/3", "--matching", "optimal"]) == 0
     out = capsys.readouterr().out
-    assert out.splitlines()[3].split()[:4] == ["total", "1", "0", "1"]
+    assert out.splitlines()[1].split()[:4] == ["total", "1", "0", "1"]
     assert "matching:optimal" in out and "threshold:0.333" in out
     schema = EvidenceSchema("plain", ("food", "symptom"))
     (tmp_path / "s.json").write_text(json.dumps(schema.as_dict()))
@@ -116,11 +117,12 @@ def test_options_reach_the_score(files, capsys, tmp_path):
 @pytest.mark.parametrize(
     ("predictions", "options", "message"),
     [
-        ([{"journal_id": "J9", "items": []}], [], "predictions.jsonl, line 1: no journal has the id 'J9'"),
+        ([{"journal_id": "J9", "items": []}], [], "predictions.jsonl, line 1: 'J9' is not in "),
         ([{"journal_id": "J1"}], [], "predictions.jsonl, line 1: no field items"),
-        ([], ["--threshold", "2"], "threshold: got"),
-        ([], ["--matching", "best"], "matching: got 'best', expected one of 'greedy', 'optimal'"),
-        ([], ["--schema", "no/such/file"], "no/such/file"),
+        ([NOTHING], ["--threshold", "2"], "threshold: got"),
+        ([NOTHING], ["--matching", "best"], "matching: got 'best', expected one of 'greedy', 'optimal'"),
+        ([], [], "predictions.jsonl: no row in it"),
+        ([NOTHING], ["--schema", "no/such/file"], "no/such/file"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(files, capsys, predictions, options, message):

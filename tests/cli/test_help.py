@@ -1,10 +1,12 @@
 """Every command can be worked from its own help."""
 
 import argparse
+import re
 
 import pytest
 
-from tls_tasks.cli import _parser
+from tls_tasks.cli import _parser, main
+from tls_tasks.registry import FAMILIES
 
 
 def commands():
@@ -16,7 +18,7 @@ def commands():
 def test_the_help_is_enough_to_work_from(name):
     parser = commands()[name]
     text = parser.format_help()
-    assert f"tls-tasks {name}" in text.split("xample", 1)[-1], "an example of the command itself"
+    assert parser.prog in text.split("xample", 1)[-1], "an example of the command itself"
     for action in parser._actions:
         is_named_in_the_text = action.metavar and str(action.metavar) in (parser.description or "")
         assert action.help or is_named_in_the_text, f"{name}: nothing is said of {action.dest}"
@@ -30,3 +32,18 @@ def test_what_the_user_names_is_in_capitals(name):
 
 def test_every_command_is_in_the_list():
     assert {"score", "compare", "page", "report", "submit", "verify", "leaderboard", "list"} <= set(commands())
+
+
+def test_alone_it_shows_an_example_of_each_command_the_families_first(capsys):
+    assert main([]) == 0
+    out, err = capsys.readouterr()
+    titles = re.findall(r"^([a-z ]+):$", out, re.MULTILINE)
+    assert titles[:4] == ["score what you have", "installation and data", "after a run", "submit"] and err == ""
+    named = re.findall(r"^  ([a-z-]+) +[A-Z]", out, re.MULTILINE)
+    assert named[:5] == [*FAMILIES]
+    assert set(named) == {parser.prog.split()[-1] for parser in commands().values()}
+    for name in named:
+        assert re.search(rf"^ +tls-tasks {name} ?", out, re.MULTILINE), name
+    with pytest.raises(SystemExit) as stop:
+        main(["--help"])
+    assert stop.value.code == 0 and capsys.readouterr().out == out

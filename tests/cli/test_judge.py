@@ -1,4 +1,4 @@
-"""tls-tasks judge: files in and out, the judge that is asked, what a bad judge does, a run that is killed."""
+"""tls-tasks reports, also called judge: files, the judge that is asked, what a bad one does, a run that is killed."""
 
 import argparse
 import json
@@ -342,6 +342,63 @@ def test_a_samples_log_has_nuggets_and_documents_of_its_own(serve, tmp_path):
 def test_logs_of_other_tasks_are_refused(tmp_path, row, message):
     with pytest.raises(DataError, match=message):
         read_run(Path(write(tmp_path / "log.jsonl", [SAMPLE, row])), None)
+
+
+# ---- a recording alone: nobody is asked, nothing is written
+
+
+def test_a_recording_is_scored_without_a_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert main(["reports", *RECORDED, "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "" and list(tmp_path.iterdir()) == []
+    assert main(["judge", *RECORDED, "-o", "out"]) == 0
+    expected = json.loads((tmp_path / "out" / "scores.json").read_text())
+    assert json.loads(out) == expected
+    assert capsys.readouterr().out.splitlines()[1].startswith("all "), "the headline comes first"
+
+
+def test_folders_say_what_their_files_do(tmp_path, capsys):
+    """A file a run, and the nuggets of a request in a file each; a run that lacks a request is named."""
+    assert main(["reports", *RECORDED, "--json"]) == 0
+    whole = json.loads(capsys.readouterr().out)
+    by_run = {}
+    for row in lines(Path(REPORTS)):
+        by_run.setdefault(row["run_id"] if "run_id" in row else row["metadata"]["run_id"], []).append(row)
+    for run, rows in by_run.items():
+        (tmp_path / "runs").mkdir(exist_ok=True)
+        write(tmp_path / "runs" / f"{run}.jsonl", rows)
+    (tmp_path / "nuggets").mkdir()
+    for number, row in enumerate(lines(Path(NUGGETS))):
+        write(tmp_path / "nuggets" / f"{number}.jsonl", [row])
+    folders = [str(tmp_path / "runs"), str(tmp_path / "nuggets")]
+    assert main(["reports", *folders, *RECORDED[2:], "--json"]) == 0
+    found, err = capsys.readouterr()
+    assert json.loads(found)["runs"] == whole["runs"] and err == ""
+    _, *others = next(iter(by_run.values()))
+    write(tmp_path / "runs" / f"{next(iter(by_run))}.jsonl", others)
+    assert main(["reports", *folders, *RECORDED[2:]]) == 0
+    assert "no report for 1 request of NUGGETS" in capsys.readouterr().err
+    write(tmp_path / "runs" / "again.jsonl", others)
+    assert main(["reports", *folders, *RECORDED[2:]]) == 2
+    assert "stands in another file of" in capsys.readouterr().err
+
+
+def test_a_missing_verdict_is_unscored_and_said(tmp_path, capsys):
+    kept = [
+        row for row in EMBEDDED_RECORDING.read_text(encoding="utf-8").splitlines() if '"citation_support"' not in row
+    ]
+    (tmp_path / "v.jsonl").write_text("\n".join(kept))
+    assert main(["reports", *RECORDED[:-1], str(tmp_path / "v.jsonl")]) == 1
+    out, err = capsys.readouterr()
+    assert err.startswith("tls-tasks reports: ") and "The recording lacks them" in err and "12 reports" in out
+
+
+def test_a_judge_needs_a_folder_and_reports_their_nuggets(capsys):
+    assert main(["reports", *RECORDED[:-2], "-p", "openai", "-m", "m"]) == 2
+    assert "output: got nothing, expected one folder: -o OUT (none with --recorded)" in capsys.readouterr().err
+    assert main(["reports", RECORDED[0], "--recorded", "embedded"]) == 2
+    assert "a file of reports needs the nuggets file" in capsys.readouterr().err
 
 
 # ---- the arguments of report_gen_eval

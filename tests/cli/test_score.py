@@ -114,7 +114,7 @@ def test_a_spoiled_log_is_scored_and_said(made_runs, tmp_path, capsys):
         (["empty.jsonl", "--metric", "rouge_l"], "got no row, expected rows with prediction and reference"),
         (["bad.jsonl", "--metric", "rouge_l"], "bad.jsonl, line 2: not JSON"),
         ([".", "--metric", "rouge_l"], "tls-tasks score: .: is a folder, expected a file"),
-        (["rows.jsonl", "--metric", "rouge_l", "--verdicts", "x"], "not allowed with argument"),
+        (["rows.jsonl", "--metric", "rouge_l", "--task", "x"], "not allowed with argument"),
     ],
 )
 def test_mistakes_are_one_line(tmp_path, monkeypatch, capsys, arguments, words):
@@ -259,44 +259,3 @@ def test_mistakes_of_compare_are_one_line(made_runs, monkeypatch, capsys, argume
     monkeypatch.chdir(made_runs)
     code, _, err = run(capsys, "compare", *arguments)
     assert code == 2 and words in err and err.count("\n") == 1
-
-
-class TestVerdicts:
-    """Cited reports by recorded verdicts: nobody is asked."""
-
-    @pytest.fixture
-    def files(self):
-        from tls_tasks.data.order import EMBEDDED
-
-        folder = EMBEDDED / "report_generation"
-        documents = ["--documents", folder / "documents.jsonl"]
-        return folder, [folder / "reports.jsonl", folder / "nuggets.jsonl", *documents]
-
-    def test_the_numbers_are_those_of_judging_by_the_recording(self, files, tmp_path, capsys):
-        folder, arguments = files
-        code, out, err = run(
-            capsys, "score", *arguments, "--verdicts", folder / "verdicts.jsonl", "--json", tmp_path / "s"
-        )
-        judged = ["judge", *arguments, "-o", tmp_path / "judged", "--recorded", folder / "verdicts.jsonl"]
-        assert (code, err) == (0, "") and "hasty" in out and main(list(map(str, judged))) == 0
-        found, expected = (
-            json.loads(path.read_text()) for path in (tmp_path / "s", tmp_path / "judged" / "scores.json")
-        )
-        assert found["recall"] == expected["recall"] and found["runs"] == expected["runs"]
-
-    def test_a_missing_verdict_is_unscored_and_said(self, files, tmp_path, capsys):
-        folder, arguments = files
-        lines = (folder / "verdicts.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
-        (tmp_path / "v.jsonl").write_text("".join(line for line in lines if '"citation_support"' not in line))
-        code, out, err = run(capsys, "score", *arguments, "--verdicts", tmp_path / "v.jsonl")
-        assert code == 1 and "sentences have no score because verdicts are missing" in err and "12 reports" in out
-
-    def test_mistakes(self, files, tmp_path, capsys):
-        folder, arguments = files
-        verdicts = ["--verdicts", folder / "verdicts.jsonl"]
-        code, _, err = run(capsys, "score", *arguments[:2], "x", *verdicts)
-        assert code == 2 and "got 3 files, expected REPORTS NUGGETS" in err
-        code, _, err = run(capsys, "score", arguments[0], *verdicts)
-        assert code == 2 and "a file of reports needs the nuggets file" in err
-        code, _, err = run(capsys, "score", *arguments, *verdicts, "--csv", tmp_path / "x.csv")
-        assert code == 2 and "--csv: got --verdicts" in err

@@ -202,3 +202,79 @@ def test_lists_in_a_list_as_root(files, capsys):
     table = capsys.readouterr().out.split("\n\n")[0].splitlines()
     assert not any(line.startswith(("-", "+", "x", "~", "!")) for line in table)
     assert sum(line.startswith("=") for line in table) == 6
+
+
+def write(path, *rows):
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def many(files, tmp_path):
+    """Three references, and two answers in rows, an object and a folder; the schema's option last."""
+    gold = write(tmp_path / "gold.jsonl", *({"id": name, "reference": REFERENCE} for name in "abc"))
+    answers = {"a": json.dumps(REFERENCE), "b": "No tree."}
+    rows = write(tmp_path / "rows.jsonl", *({"id": name, "prediction": text} for name, text in answers.items()))
+    (tmp_path / "folder").mkdir()
+    for name, text in answers.items():
+        (tmp_path / "folder" / f"{name}.txt").write_text(text)
+    (tmp_path / "object.json").write_text(json.dumps(answers))
+    return (
+        {"rows": rows, "folder": str(tmp_path / "folder"), "object": str(tmp_path / "object.json")},
+        gold,
+        files()[2:],
+    )
+
+
+def test_many_trees_in_every_form(many, capsys):
+    told, gold, schema = many
+    for name, place in told.items():
+        assert main(["trees", place, gold, *schema]) == 1, "one could not be read"
+        out, err = capsys.readouterr()
+        first, *lines = out.splitlines()
+        assert first.split()[0] == "treeval_score" and lines[-1].startswith("tree_eval|"), name
+        assert ["parsed", "0.3333"] in [line.split() for line in lines]
+        assert "1 of 3 trees without a prediction ('c'); it counts as empty" in err
+        assert "tls-tasks trees: b: no tree could be read in it" in err
+
+
+def test_many_trees_as_json_are_the_scores_own(many, capsys):
+    from tls_tasks.trees.tree_eval import tree_eval
+
+    told, gold, schema = many
+    assert main(["trees", told["rows"], gold, *schema, "--json", "--detailed"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    with pytest.warns(UserWarning, match="nothing could be read"):
+        direct = tree_eval([REFERENCE, "No tree.", ""], [REFERENCE] * 3, SCHEMA)
+    assert found["treeval_score"] == direct.results["treeval_score"]
+    assert found["documents"]["a"]["f1_node"] == 1.0 and found["documents"]["c"]["recall_node"] == 0.0
+    assert [item["id"] for item in found["items"]] == ["a", "b", "c"]
+
+
+def test_many_trees_in_detail_are_the_view_of_two(many, capsys):
+    told, gold, schema = many
+    main(["trees", told["rows"], gold, *schema, "--detailed"])
+    out = capsys.readouterr().out
+    assert re.search(r"^a:$", out, re.MULTILINE) and re.search(r'^= name +"bar" +"bar" +1.00$', out, re.MULTILINE)
+    assert "reading: no_json: No tree." in out
+
+
+@pytest.mark.parametrize(
+    ("swap", "row", "said"),
+    [
+        (False, {"id": "x", "prediction": "{}"}, "p.jsonl, line 1: 'x' is not in"),
+        (False, {"id": "a", "tree": {}}, "p.jsonl, line 1: no field prediction or answer"),
+        (False, {"id": "a", "prediction": 3.5}, None),
+        (True, {"id": "a", "reference": "{}"}, "gold.jsonl, line 2: 'b' is not in"),
+        (True, {"id": "a", "prediction": "{}"}, "which has 'a'; are gold and predictions swapped?"),
+    ],
+)
+def test_a_mistake_among_many_is_told_in_one_line(many, tmp_path, capsys, swap, row, said):
+    _, gold, schema = many
+    places = [write(tmp_path / "p.jsonl", row), gold]
+    if said is None:
+        assert main(["trees", *places, *schema]) == 0
+        return
+    assert main(["trees", *(reversed(places) if swap else places), *schema]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and said in err and err.count("\n") == 1

@@ -41,25 +41,33 @@ REFERENCES = f"""2009-04-27
 ARTICLES = 'time,Sentences\n2009-04-26,"[""It\'s early ."", \'One.\\\\nTwo .\']"\n2009-04-28,"[\'Late .\']"\n'
 
 
-def entry(files, repository="lab/news", holds="references", licence="none stated"):
+def entry(files, repository="lab/news", holds="references", licence="none stated", commit="c" * 40):
     pinned = [
         {"path": path, "bytes": len(content), "sha256": hashlib.sha256(content).hexdigest()}
         for path, content in files.items()
     ]
-    return {"repository": repository, "commit": "c" * 40, "licence": licence, "holds": holds, "files": pinned}
+    return {"repository": repository, "commit": commit, "licence": licence, "holds": holds, "files": pinned}
 
 
 @pytest.fixture
 def made_up(mirror, monkeypatch):
     """tls_timeline17 as two small files on the mirror."""
-    texts = {"Gold/outputTimelinesflu season.txt": REFERENCES.encode()}
-    articles = {"Data/flu season/time-sent.csv": ARTICLES.encode()}
-    for path, content in {**texts, **articles}.items():
-        mirror.files[f"lab/news/{'c' * 40}/{urllib.parse.quote(path)}"] = content
-    given = {"keywords": {"flu season": ["flu"]}, "sources": [entry(texts), entry(articles, holds="articles")]}
-    copy = fetched.public_copy("tls_timeline17", given, PUBLIC["tls_timeline17"].write)
+    copy = made_up_copy(mirror, "tls_timeline17", "flu season")
     monkeypatch.setitem(PUBLIC, "tls_timeline17", copy)
     return copy
+
+
+def made_up_copy(mirror, name, topic, places=(("lab/news", "c" * 40),) * 2):
+    """A data set with one topic, as two small files on the mirror; ``places``: their repositories and commits."""
+    texts = {f"Gold/outputTimelines{topic}.txt": REFERENCES.encode()}
+    articles = {f"Data/{topic}/time-sent.csv": ARTICLES.encode()}
+    sources = []
+    for (repository, commit), files, holds in zip(places, (texts, articles), ("references", "articles"), strict=True):
+        sources.append(entry(files, repository, holds, commit=commit))
+        for path, content in files.items():
+            mirror.files[f"{repository}/{commit}/{urllib.parse.quote(path)}"] = content
+    given = {"keywords": {topic: ["flu"]}, "sources": sources}
+    return fetched.public_copy(name, given, PUBLIC[name].write)
 
 
 def test_the_command_then_the_task(made_up, mirror, capsys, recwarn):

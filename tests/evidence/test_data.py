@@ -188,8 +188,8 @@ def test_user_data_in_every_form_as_file_or_folder(tmp_path, form, parent):
 @pytest.mark.parametrize(
     ("journals", "gold", "message"),
     [
-        (ROWS, ROWS[:1], r"journals\.jsonl, line 2: .*gold\.jsonl has no line for 'b'; \"items\": \[\] says"),
-        (ROWS[:1], ROWS, r"gold\.jsonl, line 2: no journal has the id 'b'"),
+        (ROWS, ROWS[:1], r"journals\.jsonl, line 2: .*gold\.jsonl has no row for 'b'; \"items\": \[\] says"),
+        (ROWS[:1], ROWS, r"gold\.jsonl, line 2: 'b' is not in .*journals.jsonl, which has 'a'"),
         (ROWS + ROWS, ROWS, r"journals\.jsonl, line 3: duplicate id 'a', first on line 1"),
         (ROWS, ROWS + ROWS[:1], r"gold\.jsonl, line 3: duplicate id 'a', first on line 1"),
         (ROWS, [changed(polarity="no"), ROWS[1]], r"gold\.jsonl, line 1, object 1: unknown_polarity"),
@@ -236,14 +236,18 @@ def test_three_files_in_the_order_of_the_journals(tmp_path):
     journals, predictions = three(tmp_path, [{"id": "b", "items": "model text"}, {"journal_id": "a", "objects": [TEA]}])
     assert [(journal.id, journal.text) for journal in journals] == [("a", TEXT), ("b", "Nothing.")]
     assert [journal.objects for journal in journals] == [(TEA, CALM), ()]
-    assert predictions == [json.dumps([TEA]), "model text"]
-    assert three(tmp_path, [])[1] == [None, None]
+    assert predictions == {"a": json.dumps([TEA]), "b": "model text"}
+    assert three(tmp_path, [{"id": "b", "items": []}])[1] == {"a": None, "b": "[]"}
 
 
 @pytest.mark.parametrize(
     ("predictions", "files", "message"),
     [
-        ([{"journal_id": "c", "items": []}], {}, r"p\.jsonl, line 1: no journal has the id 'c'; the journals are in"),
+        (
+            [{"journal_id": "c", "items": []}],
+            {},
+            r"p\.jsonl, line 1: 'c' is not in .*journals.jsonl, which has 'a', 'b'",
+        ),
         ([{"items": []}], {}, r"p\.jsonl, line 1: no field journal_id"),
         ([{"journal_id": "a"}], {}, r"p\.jsonl, line 1: no field items"),
         ([{"journal_id": "a", "items": None}], {}, r"p\.jsonl, line 1: no field items"),
@@ -254,7 +258,7 @@ def test_three_files_in_the_order_of_the_journals(tmp_path):
         ([], {"gold": [changed(domain=3), ROWS[1]]}, r"gold\.jsonl, line 1, object 1: invalid_domain"),
         ([], {"gold": [changed(evidence_span=...), ROWS[1]]}, r"line 1, object 1: missing_span"),
         ([], {"journals": [{**ROW, "text": 3}, ROWS[1]]}, r"line 1: text/full_text/document must be text, got int"),
-        ([], {"journals": [], "gold": []}, "no row in the data"),
+        ([], {"journals": [], "gold": []}, r"journals\.jsonl: no row in it"),
     ],
 )
 def test_three_files_that_do_not_fit_are_errors_that_name_file_and_line(tmp_path, predictions, files, message):

@@ -303,7 +303,7 @@ def test_names_of_judges():
         (
             {"base_url": "http://h", "model": "m", "api_key": "sk-1"},
             InputError,
-            "judge: got 'api_key', expected one of 'api_key_env'",
+            "judge.api_key: got a secret \\(not shown\\), expected the name of an environment variable: api_key_env",
         ),
         ({"base_url": "http://h", "model": "m", "tempo": 1}, OptionError, "judge: got 'tempo', expected one of"),
         ({"base_url": "http://h", "model": "m", "api_key_env": "NO_SUCH_KEY"}, InputError, "NO_SUCH_KEY"),

@@ -6,14 +6,21 @@ are each a :class:`LogProblem`, which names file and line.
 
 from __future__ import annotations
 
-import json
+import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tls_tasks.after.foreign import Results, SampleRow, read_results, read_row
 from tls_tasks.core.errors import DataError
+
+MOST_ROWS = 1_000_000
+"""The most rows of a samples file that are read."""
+
+MOST_BYTES_OF_ROW = 64 << 20
+"""The most bytes of one row; also those of a results file."""
 
 _FILE = re.compile(
     r"(?:results|samples_(?P<task>.+))_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\.json(?(task)l)"
@@ -25,7 +32,7 @@ class LogProblem:
     """Something wrong with a log.
 
     Attributes:
-        kind: ``broken_line``, ``wrong_row``, ``repeated_document``, ``missing_documents``, ``other_number``,
+        kind: ``wrong_row``, ``repeated_document``, ``missing_documents``, ``unscored_document``, ``other_number``,
             ``other_prompt``.
         place: File, and line if there is one.
         detail: What was found, for people.
@@ -56,13 +63,13 @@ class Sample:
     doc: Mapping[str, Any]
     answer: list[Any]
     line: int
-    row: Mapping[str, Any]
+    row: SampleRow
 
     @property
     def request(self) -> str:
         """What the model was asked; empty if the row does not say. Some releases log a chat as a list with one text."""
         arguments = self.row.get("arguments")
-        first: Any = arguments.get("gen_args_0", {}).get("arg_0") if isinstance(arguments, Mapping) else None
+        first = arguments.get("gen_args_0", {}).get("arg_0") if isinstance(arguments, dict) else None
         return str(first[0] if isinstance(first, list) and len(first) == 1 else first or "")
 
 
@@ -97,21 +104,22 @@ class RunFiles:
     results: Path | None
     samples: Mapping[str, Path] = field(default_factory=dict)
 
-    def read_results(self) -> dict[str, Any]:
-        """The results file; empty if there is none.
+    def read_results(self, tasks: Collection[str]) -> Results:
+        """The results file, with what it says of these tasks; empty if there is none.
 
         Raises:
-            DataError: If it isn't a JSON object with the object ``results``.
+            DataError: If it isn't one.
         """
         if self.results is None:
             return {}
+        with self.results.open("rb") as file:
+            content = file.read(MOST_BYTES_OF_ROW + 1)
         try:
-            value = json.loads(self.results.read_text(encoding="utf-8"))
-        except (ValueError, RecursionError) as error:
-            raise DataError(f"{self.results}: not JSON: {error}") from error
-        if not isinstance(value, dict) or not isinstance(value.get("results"), dict):
-            raise DataError(f"{self.results}: not a results file of the harness: it has no object `results`")
-        return value
+            if len(content) > MOST_BYTES_OF_ROW:
+                raise DataError(f"more than {MOST_BYTES_OF_ROW >> 20} MiB")
+            return read_results(content, tasks)
+        except DataError as error:
+            raise DataError(f"{self.results}: not a results file of the harness: {error}") from error
 
 
 def find_runs(places: Iterable[str | Path], *, task: str | None = None) -> list[RunFiles]:
@@ -130,7 +138,8 @@ def find_runs(places: Iterable[str | Path], *, task: str | None = None) -> list[
     for place in map(Path, places):
         if not place.exists():
             raise DataError(f"{place}: no such file or folder")
-        files = sorted(place.rglob("*")) if place.is_dir() else [place]
+        # In a folder a pipe by the name of a log would be waited for for ever.
+        files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
         if place.is_file() and place.name.startswith("results_"):
             files = sorted(place.parent.glob(f"*{place.stem.removeprefix('results')}.json*"))
         named = [(path, match) for path in files if (match := _FILE.fullmatch(path.name))]
@@ -158,42 +167,49 @@ def read_samples(path: Path, *, n_expected: int | None = None) -> SampleLog:
     """
     samples: dict[int, Sample] = {}
     problems: list[LogProblem] = []
-    with path.open(encoding="utf-8", errors="surrogateescape", newline="\n") as lines:
-        for line, text in enumerate(lines, start=1):
-            if not text.strip():
-                continue
-            read = _sample(text, line, f"{path}:{line}")
-            if isinstance(read, LogProblem):
-                problems.append(read)
-            elif first := samples.get(read.doc_id):
-                same = "the same answer" if first.answer == read.answer else "another answer"
-                detail = f"document {read.doc_id} comes again, with {same}; line {first.line} counts"
-                problems.append(LogProblem("repeated_document", f"{path}:{line}", detail))
-            else:
-                samples[read.doc_id] = read
+    for line, content in _lines(path):
+        place = f"{path}:{line}"
+        try:
+            row = read_row(content)
+        except DataError as error:
+            cut = "" if content.endswith(b"\n") else "; the file ends in it"
+            problems.append(LogProblem("wrong_row", place, f"{error}{cut}"))
+            continue
+        read = Sample(row["doc_id"], row["doc"], row["filtered_resps"], line, row)
+        if first := samples.get(read.doc_id):
+            same = "the same answer" if first.answer == read.answer else "another answer"
+            detail = f"document {read.doc_id} comes again, with {same}; line {first.line} counts"
+            problems.append(LogProblem("repeated_document", place, detail))
+        else:
+            samples[read.doc_id] = read
     problems += _missing(path, samples, n_expected)
     return SampleLog(path, tuple(samples[key] for key in sorted(samples)), tuple(problems))
 
 
-def _sample(text: str, line: int, place: str) -> Sample | LogProblem:
-    try:
-        row = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        cut = "" if text.endswith("\n") else "; the file ends in it"
-        return LogProblem("broken_line", place, f"not JSON ({error}){cut}")
-    if not isinstance(row, dict):
-        return LogProblem("wrong_row", place, f"expected an object, got {type(row).__name__}")
-    for name, kind in (("doc_id", int), ("doc", dict), ("filtered_resps", list)):
-        if not isinstance(row.get(name), kind) or isinstance(row.get(name), bool):
-            return LogProblem("wrong_row", place, f"`{name}` is {row.get(name)!r:.40}, expected {kind.__name__}")
-    return Sample(row["doc_id"], row["doc"], row["filtered_resps"], line, row)
+def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, with their numbers; no more than the limits are ever in memory."""
+    with path.open("rb") as file:
+        for line in itertools.count(1):
+            content = file.readline(MOST_BYTES_OF_ROW + 1)
+            if not content:
+                return
+            if len(content) > MOST_BYTES_OF_ROW:
+                raise DataError(f"{path}:{line}: a row of more than {MOST_BYTES_OF_ROW >> 20} MiB")
+            if line > MOST_ROWS:
+                raise DataError(f"{path}: more than {MOST_ROWS:,} rows")
+            if not content.isspace():
+                yield line, content
 
 
-def _missing(path: Path, samples: Mapping[int, Sample], n_expected: int | None) -> Sequence[LogProblem]:
+def _missing(path: Path, samples: Mapping[int, Sample], n_expected: int | None) -> Iterator[LogProblem]:
+    if not samples and not n_expected:
+        yield LogProblem("missing_documents", str(path), "no row in it")
+        return
+    # Neither the number that a file states nor the numbers of its documents are believed to be small.
     n_all = n_expected if n_expected is not None else max(samples, default=-1) + 1
-    missing = [number for number in range(n_all) if number not in samples]
-    if not missing or (n_expected is not None and len(samples) >= n_expected):
-        return ()
-    named = ", ".join(map(str, missing[:10])) + (" …" if len(missing) > 10 else "")
-    detail = f"{len(missing)} of {n_all} documents are missing: {named}"
-    return (LogProblem("missing_documents", str(path), detail),)
+    n_missing = n_all - sum(0 <= number < n_all for number in samples)
+    if n_missing <= 0 or (n_expected is not None and len(samples) >= n_expected):
+        return
+    first = list(itertools.islice((number for number in range(n_all) if number not in samples), 11))
+    named = ", ".join(map(str, first[:10])) + (" …" if len(first) > 10 else "")
+    yield LogProblem("missing_documents", str(path), f"{n_missing} of {n_all} documents are missing: {named}")

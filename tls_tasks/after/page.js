@@ -320,7 +320,13 @@ function readAddress() {
 
 // ---- one document
 
+function pictureOf(view) {
+  return [view.problem ? el("p", { class: "trouble" }, `This document could not be explained: ${view.problem}`) : null,
+    ...(VIEWS[view.kind] || (() => []))(view)];
+}
+
 function showDocument() {
+  if (data.view) { fill("view", ...pictureOf(data.view)); return; }
   const one = theRun().documents[state.document];
   if (!one) { fill("view", el("p", {}, "No document.")); return; }
   const other = counterpart(one);
@@ -338,6 +344,9 @@ function showDocument() {
       table("Scores", [["metric", ""], ["value", "number"], ...(other ? [["other run", "number"]] : [])],
         theTask().metrics.map((metric) => [metric.key, number(one.values[metric.key]), ...(other ? [number(other.values[metric.key])] : [])]))),
     el("details", {}, el("summary", {}, "The prompt"), el("div", { class: "panel" }, text(theTask().prompts[one.prompt] || "The log does not say what was asked."))));
+  // Both columns have the same parts, and each region needs a name of its own.
+  document.querySelectorAll("#view .beside > div").forEach((column, at) => column.querySelectorAll("[aria-label]").forEach(
+    (node) => node.setAttribute("aria-label", `${node.getAttribute("aria-label")}, ${[theRun(), theOther()][at].model}`)));
   writeAddress();
 }
 
@@ -345,8 +354,7 @@ function documentView(one) {
   const view = JSON.parse(one.view);
   return [
     el("p", {}, el("strong", {}, `${firstKey()} ${number(one.values[firstKey()])}`)),
-    view.problem ? el("p", { class: "trouble" }, `This document could not be explained: ${view.problem}`) : null,
-    ...(VIEWS[view.kind] || (() => []))(view),
+    ...pictureOf(view),
     el("details", { open: view.kind === "text" }, el("summary", {}, "The answer as the model wrote it"),
       el("div", { class: "panel" }, text(view.answer || "")),
       view.answer_cut ? el("p", { class: "soft" }, `${view.answer_cut} more characters are left out here.`) : null),
@@ -417,7 +425,7 @@ function summaryView(view) {
     el("p", { class: "legend small" }, el("mark", {}, "marked"), " the longest common subsequence of words"),
     el("div", { class: "pair" }, panel("Predicted summary", "predicted", marked(view.predicted)), panel("Best reference", "reference", marked(view.reference))),
     ...view.others.map((other) => el("details", {}, el("summary", {}, "Another reference"), text(other))),
-    el("details", {}, el("summary", {}, "The document"), text(view.source)),
+    view.source ? el("details", {}, el("summary", {}, "The document"), text(view.source)) : null,
   ].filter((node) => node);
 }
 
@@ -452,7 +460,7 @@ function reportView(view) {
     return el("li", { class: known && supports ? "good" : "bad" }, `${doc_id} ${said}`);
   };
   return [
-    el("p", { dir: "auto" }, view.request),
+    view.request ? el("p", { dir: "auto" }, view.request) : null,
     el("ol", {}, ...view.sentences.map((one) => {
       const [said, kind] = outcome(one.score);
       return el("li", { class: "sentence" },
@@ -480,7 +488,7 @@ function treeView(view) {
   return [
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Both trees side by side" },
       el("table", { class: "trees" }, el("caption", {}, "Both trees side by side"), el("thead", {}, el("tr", {}, ...heads)), el("tbody", {}, ...rows))),
-    el("details", {}, el("summary", {}, "The document"), text(view.source)),
+    view.source ? el("details", {}, el("summary", {}, "The document"), text(view.source)) : null,
   ];
 }
 
@@ -489,6 +497,12 @@ const VIEWS = { timeline: timelineView, summary: summaryView, evidence: evidence
 // ---- start
 
 function start() {
+  if (data.view) {  // one document alone: its picture under the heading, and nothing else
+    document.querySelectorAll(".skip, #about, #runs, #documents, #document-title").forEach((node) => node.remove());
+    document.getElementById("document").removeAttribute("aria-labelledby");
+    showDocument();
+    return;
+  }
   const n = data.tasks.reduce((sum, task) => sum + task.runs.length, 0);
   document.getElementById("about").textContent = `${data.tasks.length} tasks, ${n} runs, scored by tls-tasks ${data.version}.`;
   fill("tasks", data.tasks.length ? overview() : null, ...data.tasks.map(runsOf));

@@ -1,4 +1,4 @@
-"""Scored runs -> one self-contained HTML page."""
+"""Scored runs, or one document -> one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -7,16 +7,17 @@ import hashlib
 import html
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import resources
 from typing import Any
 
 from tls_tasks import __version__
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import Progress, ScoredTask
-from tls_tasks.core.errors import TlsTasksError
+from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import without_nan
-from tls_tasks.core.task import answer_text
+from tls_tasks.core.task import Doc, Task
+from tls_tasks.core.terminal import visible
 
 _LONGEST_ANSWER = 100_000  # characters; the page says how many more there were
 
@@ -58,7 +59,8 @@ def _settings(scored: ScoredTask) -> dict[str, str]:
     given = config.get("model_args") or {}
     if isinstance(given, str):
         given = dict(part.partition("=")[::2] for part in given.split(","))
-    metadata = scored.results.get("configs", {}).get(scored.name, {}).get("metadata") or {}
+    told = scored.results.get("configs", {}).get(scored.name, {})
+    metadata = told.get("metadata") or {}
     options = {key: value for key, value in metadata.items() if key not in ("provenance", "config_source")}
     task = {**options, "num_fewshot": scored.results.get("n-shot", {}).get(scored.name), "data": scored.data}
     whole = {
@@ -80,10 +82,27 @@ def page(scored: Sequence[ScoredTask], *, title: str = "tls-tasks", progress: Pr
         title: The page's heading.
         progress: Shows the progress, as in :func:`~tls_tasks.after.scored_runs.score_places`.
     """
-    data = {"title": title, "version": __version__, "tasks": _tasks(scored, labels(scored), progress)}
+    tasks = _tasks(scored, labels(scored), progress)
+    return _filled(title, {"title": visible(title), "version": __version__, "tasks": tasks})
+
+
+def picture_page(task: Task, doc: Doc, answer: str, explained: Mapping[str, Any], title: str) -> str:
+    """The picture of one document alone, as an HTML text that needs nothing from the network.
+
+    Args:
+        task: A task of the family.
+        doc: What ``task.picture`` reads of a document.
+        answer: A model's answer.
+        explained: Metric -> the detailed score of the answer.
+        title: The heading.
+    """
+    return _filled(title, {"view": _view(lambda: task.picture(doc, answer, explained), answer)})
+
+
+def _filled(title: str, data: Mapping[str, Any]) -> str:
     style, script = asset("page.css"), asset("page.js")
     return asset("page.html").format(
-        title=html.escape(title),
+        title=html.escape(visible(title)),
         # Whatever a text may do, the browser applies what we wrote and nothing else.
         policy=f"default-src 'none'; script-src {csp_hash(script)}; style-src {csp_hash(style)}; "
         "base-uri 'none'; form-action 'none'",
@@ -116,36 +135,40 @@ def _run_entry(scored: ScoredTask, name: str, prompts: dict[str, int], progress:
     samples = scored.log.samples
     documents = progress(samples, f"{scored.name} documents", len(samples)) if progress else samples
     return {
-        "model": name,
-        "effort": scored.effort,
-        "file": scored.log.path.name,
-        "data": scored.data,
+        "model": visible(name),
+        "effort": visible(scored.effort),
+        "file": visible(scored.log.path.name),
+        "data": visible(scored.data),
         "values": without_nan(scored.metrics),
         "intervals": scored.intervals(n_resamples=500),
-        "problems": list(map(str, scored.problems)),
+        "problems": [visible(str(problem)) for problem in scored.problems],
         "documents": [
             {
-                "id": scored.ids[place],
-                "topic": scored.topics[place],
+                "id": visible(scored.ids[place]),
+                "topic": visible(scored.topics[place]),
                 "values": without_nan(scored.of_document(place)),
                 "prompt": prompts.setdefault(sample.request[:_LONGEST_ANSWER], len(prompts)),
-                "view": _json(_view(scored, sample)),  # as text, which the browser parses when it is opened
+                "view": _json(_view_of(scored, sample)),  # as text, which the browser parses when it is opened
             }
             for place, sample in enumerate(documents)
         ],
     }
 
 
-def _view(scored: ScoredTask, sample: Sample) -> dict[str, Any]:
+def _view_of(scored: ScoredTask, sample: Sample) -> dict[str, Any]:
+    shown = "\n".join(map(str, sample.answer))
+    return _view(lambda: scored.picture(sample), shown)
+
+
+def _view(draw: Callable[[], Mapping[str, Any]], shown: str) -> dict[str, Any]:
     """What the task draws of an answer: plain data, of a ``kind`` that the script knows."""
-    answer = "\n".join(map(str, sample.answer))
     try:
-        view = scored.task.picture(sample.doc, answer_text(sample.answer), scored.explain(sample))
-    except (TlsTasksError, KeyError, IndexError, TypeError, ValueError) as error:
+        view = draw()
+    except DataError as error:
         # A log that was edited must not cost the page: its document says what is wrong.
-        view = {"kind": "text", "problem": f"{type(error).__name__}: {error}"}
-    cut = max(0, len(answer) - _LONGEST_ANSWER)
-    return {**view, "answer": answer[:_LONGEST_ANSWER], "answer_cut": cut}
+        view = {"kind": "text", "problem": str(error)}
+    cut = max(0, len(shown) - _LONGEST_ANSWER)
+    return {**view, "answer": shown[:_LONGEST_ANSWER], "answer_cut": cut}
 
 
 def asset(name: str) -> str:

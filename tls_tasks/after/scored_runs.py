@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from tls_tasks.after.foreign import Results
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, find_runs, read_samples
 from tls_tasks.after.task_files import TaskFile, task_file, task_files
-from tls_tasks.core.errors import DataError, TlsTasksError
+from tls_tasks.core.errors import DataError
 from tls_tasks.core.prompts import is_asked
-from tls_tasks.core.score import Interval, Score, values
+from tls_tasks.core.score import Interval, Score, unscored, values
 from tls_tasks.core.task import Task, answer_text
 from tls_tasks.registry import find_task
 
@@ -33,6 +34,8 @@ Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
 """Wraps items to show how far the work is: (items, what they are, how many)."""
 
 _CORPUS = "tls_corpus"
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,7 @@ class ScoredTask:
     task: Task
     version: float
     score: Score
-    results: Mapping[str, Any] = field(default_factory=dict)
+    results: Results = field(default_factory=Results)
 
     @property
     def name(self) -> str:
@@ -102,19 +105,17 @@ class ScoredTask:
         row = self.results.get("results", {}).get(self.name, {})
         filter_name = self.log.samples[0].row.get("filter", "none") if self.log.samples else "none"
         found = {key: row.get(f"{key},{filter_name}") for key in self.score.table}
-        return {key: float(value) for key, value in found.items() if isinstance(value, int | float)}
+        return {key: value for key, value in found.items() if isinstance(value, float)}  # not "N/A"
 
     @property
     def provenance(self) -> Mapping[str, str]:
         """Edition and origin of the data, as the task wrote them into the results file; empty if it did not."""
-        metadata = self.results.get("configs", {}).get(self.name, {}).get("metadata") or {}
-        found: Mapping[str, str] = metadata.get("provenance") or {}
-        return found
+        return (self.results.get("configs", {}).get(self.name, {}).get("metadata") or {}).get("provenance", {})
 
     @property
     def edition(self) -> str:
         """Which data it ran on: ``local``, ``fetched``, ``hub``, ``embedded``; ``unknown`` if the files don't say."""
-        first = self.log.samples[0].doc if self.log.samples else {}
+        first: Mapping[str, Any] = self.log.samples[0].doc if self.log.samples else {}
         return str(self.provenance.get("edition") or first.get("edition") or "unknown")
 
     @property
@@ -137,14 +138,14 @@ class ScoredTask:
     @property
     def effort(self) -> str:
         """What a run of ``tls_corpus`` asked its model; empty for other runs."""
-        told = (self.results.get("config") or {}).get(_CORPUS) or {}
+        told = (self.results.get("config") or {}).get("tls_corpus") or {}
         names = {
             "map_calls": "map calls",
             "write_calls": "write calls",
             "map_tokens_in": "tokens of articles read",
             "events": "events found",
         }
-        return ", ".join(f"{told[key]:,} {name}" for key, name in names.items() if isinstance(told.get(key), int))
+        return ", ".join(f"{told[key]:,.0f} {name}" for key, name in names.items() if isinstance(told.get(key), float))
 
     @property
     def disagreements(self) -> dict[str, tuple[float, float]]:
@@ -178,17 +179,27 @@ class ScoredTask:
 
     def _is_asked(self, sample: Sample) -> bool:
         try:
-            return is_asked(self.task.prompt(sample.doc), sample.request)
-        except (TlsTasksError, KeyError, ValueError, TypeError):  # a document that was changed, which is said elsewhere
+            prompt = _of_document(self.log, sample, self.task.prompt)
+        except DataError:  # a document that was changed, which is said elsewhere
             return True
+        return is_asked(prompt, sample.request)
 
     def explain(self, sample: Sample) -> dict[str, dict[str, Any]]:
         """Metric -> all that it has to say of one answer.
 
         Raises:
-            TlsTasksError: If the document can't be scored.
+            DataError: If the document can't be scored.
         """
-        return self.task.explain(sample.doc, answer_text(sample.answer))
+        return _of_document(self.log, sample, self.task.explain, answer_text(sample.answer))
+
+    def picture(self, sample: Sample) -> dict[str, Any]:
+        """What the page draws of one answer.
+
+        Raises:
+            DataError: If the document can't be scored.
+        """
+        explained = self.explain(sample)
+        return _of_document(self.log, sample, self.task.picture, answer_text(sample.answer), explained)
 
     @cached_property
     def signatures(self) -> dict[str, str]:
@@ -196,7 +207,7 @@ class ScoredTask:
         for sample in self.log.samples:
             try:
                 explained = self.explain(sample)
-            except (TlsTasksError, KeyError, ValueError, TypeError):
+            except DataError:
                 continue  # a document that was changed; the next one may do
             return {name: str(result["signature"]) for name, result in explained.items()}
         return {}
@@ -220,7 +231,7 @@ def score_places(
     found = False
     runs = find_runs(places, task=task)
     for run in _newest(runs) if newest else runs:
-        results = run.read_results()
+        results = run.read_results([name for name in run.samples if name in task_files()])
         for name, path in run.samples.items():
             if task is None and name not in task_files():
                 continue
@@ -232,20 +243,43 @@ def score_places(
         raise DataError(f"no samples to score: {what}; lm_eval writes them with --output_path OUT --log_samples")
 
 
+def _of_document(log: SampleLog, sample: Sample, function: Callable[..., T], *arguments: Any) -> T:
+    """What a task's function gives for a logged document.
+
+    The harness's columns were read in :mod:`tls_tasks.after.foreign`; what is inside a document only its task can read,
+    and it was written for documents that the task itself made.
+
+    Raises:
+        DataError: Whatever the function raises, with the document's place.
+    """
+    try:
+        return function(sample.doc, *arguments)
+    except Exception as error:  # a document that was changed can break a scorer in any way
+        said = f"{type(error).__name__}: {error}"
+        raise DataError(f"{log.path}:{sample.line}: document {_id(sample)} can't be scored ({said:.200})") from error
+
+
 def _score_samples(
-    run: RunFiles, path: Path, file: TaskFile, results: Mapping[str, Any], progress: Progress | None
+    run: RunFiles, path: Path, file: TaskFile, results: Results, progress: Progress | None
 ) -> ScoredTask:
-    size = results.get("n-samples", {}).get(file.name, {}).get("effective")
-    log = read_samples(path, n_expected=size)
+    sizes = results.get("n-samples", {}).get(file.name)
+    log = read_samples(path, n_expected=sizes["effective"] if sizes else None)
     task: Task = find_task(file.name)
     if log.samples:
-        task = task.for_document(log.samples[0].doc)
+        task = _of_document(log, log.samples[0], task.for_document)
     table = {key: task.table[key] for key in file.metrics if key in task.table}
-    samples = progress(log.samples, file.name, len(log.samples)) if progress else log.samples
-    units = [task.process(sample.doc, answer_text(sample.answer)) for sample in samples]
+    units, problems = [], []
+    for sample in progress(log.samples, file.name, len(log.samples)) if progress else log.samples:
+        try:
+            units.append(_of_document(log, sample, task.score, answer_text(sample.answer)))
+        except DataError as error:  # noqa: PERF203 - the other documents count
+            units.append(unscored(task.table))
+            place, _, said = str(error).partition(": ")
+            problems.append(LogProblem("unscored_document", place, said))
+    log = replace(log, problems=(*log.problems, *problems))
     topics = [str(sample.doc.get("topic") or _id(sample)) for sample in log.samples]
     ran = results.get("versions", {}).get(file.name)
-    version = float(ran) if isinstance(ran, int | float) else file.version
+    version = ran if isinstance(ran, float) else file.version
     return ScoredTask(run, log, task, version, Score(file.name, "", units, table, topics), results)
 
 

@@ -1,6 +1,6 @@
 """The command line, ``tls-tasks COMMAND``.
 
-A command is a module of this package, named in :data:`COMMAND_MODULES`. Its ``add_parser(subparsers)`` adds the command
+A command is a module of this package, named in :data:`_GROUPS`. Its ``add_parser(subparsers)`` adds the command
 (and its relatives, such as ``verify`` beside ``submit``) by :func:`tls_tasks.cli.base.add_command`, with the function
 that does the work and returns the exit code. That function's docstring is the command's ``--help``, and heavy imports
 belong in its body: every start builds all parsers.
@@ -11,45 +11,35 @@ from __future__ import annotations
 import argparse
 import importlib
 import io
+import logging
 import os
+import re
 import sys
 
 from tls_tasks import __version__
-from tls_tasks.cli.base import note
+from tls_tasks.cli.base import VisibleFormatter, note, styled
 from tls_tasks.core.errors import TlsTasksError
 
-COMMAND_MODULES = (
-    "doctor",
-    "listing",
-    "fetch",
-    "prepare",
-    "publish",
-    "evidence",
-    "trees",
-    "judge",
-    "agree",
-    "documents",
-    "score",
-    "compare",
-    "page",
-    "submit",
-    "leaderboard",
-)
-"""The modules of the commands, in the order of ``--help``."""
+_GROUPS = {
+    "score what you have": ("timelines", "summaries", "evidence", "trees", "judge"),
+    "installation and data": ("doctor", "listing", "fetch", "prepare", "documents", "publish"),
+    "after a run": ("score", "compare", "page", "agree"),
+    "submit": ("submit", "leaderboard"),
+}
+"""The modules of the commands, in the groups and the order of ``--help``."""
 
 _DESCRIPTION = (
     "Scores for long-form model output: lm_eval tasks, evaluate modules, and tools for before and after a run."
 )
 
 _EPILOG = """\
-Exit codes:
+exit codes:
   0   done
   1   done, but a check failed or a problem was found; see stderr
   2   failed: wrong arguments or input; one line on stderr says what and where
   130 interrupted
 
-Examples:
-  tls-tasks doctor
+tls-tasks COMMAND --help says more. The tasks run in the harness:
   lm_eval --tasks tls_crisis --model dummy --include_path "$(tls-tasks path)"
 """
 
@@ -73,7 +63,13 @@ def main(argv: list[str] | None = None) -> int:
     """
     if isinstance(sys.stdout, io.TextIOWrapper):  # help and model text may hold what the terminal's encoding lacks
         sys.stdout.reconfigure(errors="backslashreplace")
-    args = _parser().parse_args(argv)
+    if logging.lastResort is not None:  # what prints the warnings where nobody has set up logging
+        logging.lastResort.setFormatter(VisibleFormatter())
+    parser = _parser()
+    args = parser.parse_args(argv)
+    if args.command is None:
+        parser.print_help()
+        return 0
     try:
         code = int(args.run(args))
         sys.stdout.flush()  # so that a closed pipe raises here, not while Python shuts down
@@ -98,12 +94,29 @@ def _message(error: Exception) -> str:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="tls-tasks",
-        description=_DESCRIPTION,
+        usage="tls-tasks [--version] COMMAND …",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"tls-tasks {__version__}")
-    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, title="commands")
-    for module in COMMAND_MODULES:
-        importlib.import_module(f"{__name__}.{module}").add_parser(subparsers)
+    subparsers = parser.add_subparsers(
+        prog="tls-tasks", dest="command", metavar="COMMAND", help="one of the above", title="arguments"
+    )
+    lines, listed = [_DESCRIPTION], set[str]()
+    for title, modules in _GROUPS.items():
+        lines += ["", f"{title}:"]
+        for module in modules:
+            importlib.import_module(f"{__name__}.{module}").add_parser(subparsers)
+            added = {command.prog: command for command in subparsers.choices.values() if command.prog not in listed}
+            lines += [line for command in added.values() for line in _overview(command)]
+            listed |= added.keys()
+    parser.description = "\n".join(lines)
     return parser
+
+
+def _overview(command: argparse.ArgumentParser) -> list[str]:
+    """A command's line in the list, and its first example."""
+    name, text = command.prog.split()[-1], command.description or ""
+    example = re.search(r"^Examples?:\n +(tls-tasks .*?)(?:  |$)", text, re.MULTILINE)
+    assert example is not None, f"{name}: its docstring ends in no example"
+    return [f"  {styled(f'{name:<13}')}{text.partition(chr(10))[0]}", f"    {example[1]}"]

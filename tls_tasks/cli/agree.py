@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tls_tasks.cli.base import Subparsers, add_command, number, write_json
+from tls_tasks.cli.base import Subparsers, add_command, number, say, write_json
 from tls_tasks.core.text_table import text_table
 
 
@@ -23,7 +23,7 @@ def add_parser(subparsers: Subparsers) -> None:
 def _run(args: argparse.Namespace) -> int:
     """Compare the verdicts of two judges, or of a judge and of people, on the same questions.
 
-    A and B are recordings: what `tls-tasks judge` writes as verdicts.jsonl, or lines by hand such as
+    A and B are recordings: what `tls-tasks reports` writes as verdicts.jsonl, or lines by hand such as
       {"kind": "citation_support", "sentence": "It rained.", "doc_id": "d1", "verdict": "YES"}
     Printed for each kind of question: how often both said YES, one of them, neither; the share of equal verdicts (raw),
     Cohen's kappa, and positive agreement (the Dice coefficient of the YES answers). Most questions are answered NO, so
@@ -45,8 +45,8 @@ def _run(args: argparse.Namespace) -> int:
     if args.json:
         write_json(Path("-"), {kind: row._asdict() for kind, row in found.items()})
         return 0
-    print(f"A: {args.a} ({len(a)} verdicts)\nB: {args.b} ({len(b)} verdicts)\n")
+    say(f"A: {args.a} ({len(a)} verdicts)\nB: {args.b} ({len(b)} verdicts)\n")
     names = [name.replace("_", " ") for name in found[ALL]._fields]
     rows = [(kind, *map(str, row[:6]), *map(number, row[6:])) for kind, row in found.items()]
-    print(text_table([("kind", *names), *rows]))
+    say(text_table([("kind", *names), *rows]))
     return 0

@@ -5,11 +5,16 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
+import logging
 import math
+import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TextIO, TypeAlias, TypeVar
+
+from tls_tasks.core.terminal import visible, visible_lines
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """What ``ArgumentParser.add_subparsers`` returns."""
@@ -20,7 +25,7 @@ Run = Callable[[argparse.Namespace], int]
 T = TypeVar("T")
 
 
-def add_command(subparsers: Subparsers, name: str, run: Run) -> argparse.ArgumentParser:
+def add_command(subparsers: Subparsers, name: str, run: Run, *former: str) -> argparse.ArgumentParser:
     """Add a command.
 
     Args:
@@ -28,6 +33,7 @@ def add_command(subparsers: Subparsers, name: str, run: Run) -> argparse.Argumen
         name: What the user types.
         run: Called with the parsed arguments; its return value is the exit code. Its docstring is the command's
             ``--help``, and the first line stands in the list of commands; it ends with an example.
+        *former: Other names that work as well and stand in no list.
 
     Returns:
         The command's parser, to which its arguments are added.
@@ -44,9 +50,8 @@ def add_command(subparsers: Subparsers, name: str, run: Run) -> argparse.Argumen
         3
     """
     text = inspect.cleandoc(run.__doc__ or "")
-    summary = text.partition("\n")[0]
     parser = subparsers.add_parser(
-        name, help=summary, description=text, formatter_class=argparse.RawDescriptionHelpFormatter
+        name, aliases=former, description=text, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.set_defaults(run=run)
     return parser
@@ -55,7 +60,35 @@ def add_command(subparsers: Subparsers, name: str, run: Run) -> argparse.Argumen
 def note(command: str, *messages: object) -> None:
     """Print messages about the input on stderr, one a line, so that stdout holds results only."""
     for message in messages:
-        print(f"tls-tasks {command}: {message}", file=sys.stderr)
+        say(f"tls-tasks {command}: {visible(str(message))}", file=sys.stderr)
+
+
+def say(text: object, *, file: TextIO | None = None, flush: bool = False) -> None:
+    r"""Print, so that no character of the text is obeyed by a terminal; all that commands print goes through here.
+
+    Newlines stay, since they are our layout: a value from elsewhere first goes through
+    :func:`~tls_tasks.core.terminal.visible` (tables and :func:`note` do that by themselves).
+
+    Example:
+        >>> say("model \x1b[2J")
+        model \x1b[2J
+    """
+    shown = visible_lines(str(text))
+    if _takes_colours():
+        shown = _SHOWN_STYLE.sub("\x1b[\\1m", shown)
+    print(shown, file=file, flush=flush)
+
+
+# What :func:`styled` wrote, after all characters were made visible; no other code comes through.
+_SHOWN_STYLE = re.compile(r"\\x1b\[([0-9;]*)m")
+
+
+class VisibleFormatter(logging.Formatter):
+    """What is logged while a command runs, with what it quotes made visible."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """The text of a record."""
+        return visible_lines(super().format(record))
 
 
 def count(n: int, what: str) -> str:
@@ -78,11 +111,30 @@ def number(value: float) -> str:
     return "NaN" if math.isnan(value) else f"{value:.4f}"
 
 
+def styled(text: str, style: str = "1") -> str:
+    """The text with SGR codes around it (bold), where standard output takes them.
+
+    ``NO_COLOR`` in the environment (https://no-color.org) says no, ``FORCE_COLOR`` yes; else it must be a terminal.
+
+    Example:
+        >>> os.environ["NO_COLOR"] = "1"
+        >>> styled("AVERAGE")
+        'AVERAGE'
+        >>> del os.environ["NO_COLOR"]
+    """
+    return f"\x1b[{style}m{text}\x1b[0m" if _takes_colours() else text
+
+
+def _takes_colours() -> bool:
+    wanted = bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+    return wanted and not os.environ.get("NO_COLOR")
+
+
 def write_json(path: Path, value: Any) -> None:
     """Write a JSON file, or print it if the path is ``-``; numbers that JSON does not have (NaN) become null."""
     text = json.dumps(plain(value), indent=2, ensure_ascii=False)
     if str(path) == "-":
-        print(text)
+        say("".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text))
     else:
         # In JSON the replacement of half a surrogate pair is its escape.
         path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")

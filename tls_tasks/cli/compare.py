@@ -8,7 +8,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, write_json
+from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, say, write_json
+from tls_tasks.core.terminal import visible
 from tls_tasks.core.text_table import text_table
 
 if TYPE_CHECKING:
@@ -55,8 +56,8 @@ def _run(args: argparse.Namespace) -> int:
     _note_of_runs(args.systems, systems)
     note("compare", *problems)
     if str(args.json) != "-":
-        print("\n".join(_text(comparison, holm=len(systems) > 2) for comparison in comparisons))
-        print(
+        say("\n".join(_text(comparison, holm=len(systems) > 2) for comparison in comparisons))
+        say(
             f"two-sided paired randomisation test, {settings.n_permutations} random exchanges (all exchanges for 14 "
             f"units or fewer); {settings.confidence:.0%} paired bootstrap interval, {settings.n_resamples} resamples; "
             f"seed {settings.seed}"
@@ -81,7 +82,7 @@ def _text(comparison: TaskComparison, holm: bool) -> str:
     sizes = count(comparison.n_documents, "document")
     if comparison.n_units < comparison.n_documents:
         sizes += f", {count(comparison.n_units, comparison.unit)}"
-    head = f"{comparison.task}: {comparison.second} against {comparison.first}, {sizes}"
+    head = f"{comparison.task}: {visible(comparison.second)} against {visible(comparison.first)}, {sizes}"
     rows = [["metric", "first", "second", "difference", "interval", "p", "p (Holm)"]]
     for result, adjusted in zip(comparison.differences, comparison.adjusted, strict=True):
         interval = f"[{result.interval.low:+.4f}, {result.interval.high:+.4f}]" if result.interval else "-"

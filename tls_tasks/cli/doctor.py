@@ -15,7 +15,7 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import tls_tasks
-from tls_tasks.cli.base import Subparsers, add_command
+from tls_tasks.cli.base import Subparsers, add_command, say
 from tls_tasks.core.errors import TlsTasksError
 from tls_tasks.hosts import discovery
 
@@ -59,23 +59,26 @@ def _run_doctor(args: argparse.Namespace) -> int:
       tls-tasks doctor && lm_eval ls tasks
     """
     state = _hook_state()
-    print("\n".join(_report(state)))
+    say("\n".join(_report(state)))
     return int(bool(state.problems))
 
 
 def _run_path(args: argparse.Namespace) -> int:
     """Print the folder of the task configurations, of the evaluate modules, or of the embedded data.
 
-    These folders always work, whatever the state of the start-up hook (see tls-tasks doctor):
+    These folders always work, whatever the state of the start-up hook (see tls-tasks doctor).
+
+    Examples:
+      tls-tasks path metrics
       lm_eval run --tasks tls_crisis --model dummy --include_path "$(tls-tasks path)"
       python -c "import evaluate; print(evaluate.load('$(tls-tasks path metrics)/date_f1'))"
     """
     if args.what == "data":
         from tls_tasks.data.order import EMBEDDED
 
-        print(EMBEDDED)
+        say(EMBEDDED)
     else:
-        print(discovery.tasks_path() if args.what == "tasks" else discovery.resource_folder("metrics"))
+        say(discovery.tasks_path() if args.what == "tasks" else discovery.resource_folder("metrics"))
     return 0
 
 
@@ -93,7 +96,7 @@ def _run_enable(args: argparse.Namespace) -> int:
     if discovery.distribution() is None:
         raise TlsTasksError("tls-tasks is importable but not installed; the hook would find no entry points")
     written = discovery.enable()
-    print("\n".join(f"wrote {path}" for path in written) or f"already in {discovery.hook_folder()}")
+    say("\n".join(f"wrote {path}" for path in written) or f"already in {discovery.hook_folder()}")
     return 0
 
 
@@ -107,10 +110,10 @@ def _run_disable(args: argparse.Namespace) -> int:
       tls-tasks disable
     """
     removed = discovery.disable()
-    print("\n".join(f"removed {path}" for path in removed) or f"no hook in {discovery.hook_folder()}")
+    say("\n".join(f"removed {path}" for path in removed) or f"no hook in {discovery.hook_folder()}")
     left = _hook_state().pth_files
     for path in left:
-        print(f"{path} stays: it belongs to another environment; {discovery.KILL_SWITCH}=1 turns it off")
+        say(f"{path} stays: it belongs to another environment; {discovery.KILL_SWITCH}=1 turns it off")
     return int(bool(left))
 
 

@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command
+from tls_tasks.cli.base import add_command, say
 from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.core.terminal import visible
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
@@ -50,13 +51,13 @@ def _run_bundle(args: argparse.Namespace) -> int:
 
     reports, bad = read_reports(text_lines(args.reports), str(args.reports))
     for row in bad:
-        print(row, file=sys.stderr)
+        say(visible(str(row)), file=sys.stderr)
     if not reports:
         raise DataError(f"{args.reports}: no report in it")
     n_documents, missing = write_bundle(args.output, reports, open_documents(args.documents))
-    print(f"{args.output}: {n_documents} documents of {len(reports)} reports")
+    say(f"{args.output}: {n_documents} documents of {len(reports)} reports")
     for doc_id in missing:
-        print(f"cited, but in no collection: {doc_id}", file=sys.stderr)
+        say(f"cited, but in no collection: {visible(doc_id)}", file=sys.stderr)
     return int(bool(missing))
 
 
@@ -77,7 +78,7 @@ def _run_store(args: argparse.Namespace) -> int:
     from tls_tasks.reports.judges.store import build_store
 
     n_documents = build_store(args.output, read_documents(args.source))
-    print(f"{args.output}: {n_documents} documents")
+    say(f"{args.output}: {n_documents} documents")
     return 0
 
 

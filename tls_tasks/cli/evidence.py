@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import Subparsers, add_command, note, write_json
+from tls_tasks.cli.base import Subparsers, add_command, note, say, styled, write_json
+from tls_tasks.cli.scored_files import add_files, as_json, intervals_of, value_table
 from tls_tasks.core.text_table import text_table
 
 if TYPE_CHECKING:
@@ -18,13 +19,10 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
     parser = add_command(subparsers, "evidence", _run)
     parser.add_argument("journals", type=Path, metavar="JOURNALS", help="the texts")
-    parser.add_argument("gold", type=Path, metavar="GOLD", help="their gold objects")
-    parser.add_argument("predictions", type=Path, metavar="PREDICTIONS", help="what is to be scored")
+    add_files(parser, gold="their gold objects", predictions="the objects to score")
     parser.add_argument("--schema", type=Path, help="JSON file with the schema; default: that of journals")
     parser.add_argument("--threshold", default="0.5", help="overlap of words that a match needs (default 0.5)")
     parser.add_argument("--matching", default="greedy", help="greedy (default) or optimal")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--detailed", action="store_true", help="list every match, miss and spurious object")
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -34,59 +32,56 @@ def _run(args: argparse.Namespace) -> int:
     GOLD         JSON Lines: {"journal_id": "J1", "items": [{"domain": …, "evidence_span": …, …}, …]}, one a journal
     PREDICTIONS  the same; "items" may also be the text that a model wrote. A journal without a line has no predictions:
                  all its gold objects are missed.
+    Each may also be JSON, CSV or Parquet, or a folder with a file a journal: J1.txt, J1.json.
 
-    Prints one line per journal and the total over all objects.
+    Prints the total over all objects, then one line per journal.
 
     Exit codes: 0 scored; 2 a file can't be read, or the three don't fit
 
     Example:
       tls-tasks evidence journals.jsonl gold.jsonl predictions.jsonl --detailed
     """
+    from tls_tasks.data.keyed import missing_note
     from tls_tasks.evidence.evidence_extraction import evidence_extraction
     from tls_tasks.evidence.files import read_three, schema_at
     from tls_tasks.evidence.types import JOURNAL_SCHEMA
 
     schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)
-    journals, predictions = read_three(args.journals, args.gold, args.predictions, schema)
+    journals, told = read_three(args.journals, args.gold, args.predictions, schema)
     ids = [journal.id for journal in journals]
     options: dict[str, Any] = {"schema": schema, "threshold": args.threshold, "matching": args.matching}
     score = evidence_extraction(
-        ["[]" if answer is None else answer for answer in predictions],
+        ["[]" if answer is None else answer for answer in told.values()],
         [journal.objects for journal in journals],
         [journal.text for journal in journals],
         **options,
     )
-    if unpredicted := predictions.count(None):
-        note("evidence", f"{unpredicted} of {len(ids)} journals have no predictions; all their gold objects are missed")
+    note("evidence", *missing_note(told.items(), "journals", "all their gold objects are missed"))
+    intervals = intervals_of(args, score)
     if misquoted := [own.id for own in journals for gold in own.objects if gold[schema.span_field] not in own.text]:
         note("evidence", f"{len(misquoted)} gold objects don't quote their journal verbatim, first of {misquoted[0]}")
     if args.json:
-        write_json(Path("-"), _as_json(score, ids, args.detailed))
-    else:
-        print("\n".join([*_table(score, ids), *(_objects(score, ids) if args.detailed else ())]))
+        write_json(Path("-"), as_json(score, ids, intervals, args.detailed, "journals", "journal_id"))
+        return 0
+    say("\n".join(_table(score, ids)))
+    if intervals:
+        say("\n" + value_table({key: score.results[key] for key in intervals}, intervals, "f1"))
+    if args.detailed:
+        say("\n".join(_objects(score, ids)))
     return 0
 
 
-def _as_json(score: Score, ids: Sequence[str], detailed: bool) -> dict[str, Any]:
-    from tls_tasks.core.score import values
-
-    result = score.as_dict(detailed=detailed)
-    result["journals"] = {name: values(score.table, [unit]) for name, unit in zip(ids, score.units, strict=True)}
-    for item in result.get("items", ()):
-        item["journal_id"] = ids[item["row"]]
-    return result
-
-
 def _table(score: Score, ids: Sequence[str]) -> Iterator[str]:
-    """A line per journal, then the total; ``-`` where there was nothing to be right or wrong about."""
+    """The total, then a line per journal; ``-`` where there was nothing to be right or wrong about."""
     names = [key.removesuffix("_accuracy") for key in score.table if key.endswith("_accuracy")]
     asked = {**{f"{name}_accuracy": f"{name}/asked" for name in names}, "evidence_coverage": "checked"}
     keys = ["tp", "fp", "fn", "precision", "recall", "f1", *asked]
     lines = [["journal", "tp", "fp", "fn", "precision", "recall", "f1", *names, "coverage"]]
     units_of = [(name, [unit]) for name, unit in zip(ids, score.units, strict=True)]
-    for name, units in [*units_of, ("total", list(score.units))]:
+    for name, units in [("total", list(score.units)), *units_of]:
         lines.append([name, *(_cell(score.table[key], units, asked.get(key)) for key in keys)])
-    yield text_table(lines)
+    head, total, *journals = text_table(lines).split("\n")
+    yield from (head, styled(total), *journals)
     totals = score.results
     yield f"parse failures {totals['parse_failures']:.0f}, objects that break the schema {totals['schema_invalid']:.0f}"
     yield score.signature

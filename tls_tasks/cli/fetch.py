@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from tls_tasks.cli.base import Subparsers, add_command, count
+from tls_tasks.cli.base import Subparsers, add_command, count, say
 from tls_tasks.core.errors import DataError, OptionError
 
 if TYPE_CHECKING:
@@ -59,12 +59,12 @@ def _run(args: argparse.Namespace) -> int:
     if args.always is not None:
         file = remember(args.always)
         how = "when they are loaded" if args.always else "no longer"
-        print(f"{file}: tasks fetch their data by themselves {how}")
+        say(f"{file}: tasks fetch their data by themselves {how}")
     for copy in copies:
         _fetch(copy)
     if _ALL in args.names:
         for name in DATA_SETS.keys() - PUBLIC.keys():
-            print(f"{name}: has no public copy; {DATA_SETS[name].obtain}")
+            say(f"{name}: has no public copy; {DATA_SETS[name].obtain}")
     return 0
 
 
@@ -92,17 +92,17 @@ def _copy(name: str, known: dict[str, DataSet]) -> PublicCopy:
 
 def _fetch(copy: PublicCopy) -> None:
     if copy.is_there:
-        print(f"{copy.name}: is there: {copy.folder}")
+        say(f"{copy.name}: is there: {copy.folder}")
         return
     n_files = sum(len(source.files) for source in copy.sources)
-    print(f"{copy.name}: {count(n_files, 'file')}, {copy.n_bytes / 1e6:.1f} MB", flush=True)
+    say(f"{copy.name}: {count(n_files, 'file')}, {copy.n_bytes / 1e6:.1f} MB", flush=True)
     for source in copy.sources:
-        print(f"  {source.holds} from {source.origin}, licence: {source.licence}", flush=True)
+        say(f"  {source.holds} from {source.origin}, licence: {source.licence}", flush=True)
     with _bar(copy) as report:
         folder = copy.fetch(report)
     task = copy.name if copy.has_articles else f"{copy.name}_closed_book"
-    print(f"{copy.name}: is in {folder}")
-    print(f"try it: lm_eval --tasks {task} …", flush=True)
+    say(f"{copy.name}: is in {folder}")
+    say(f"try it: lm_eval --tasks {task} …", flush=True)
 
 
 @contextmanager
@@ -122,6 +122,6 @@ def _bar(copy: PublicCopy) -> Iterator[Report]:
         quarter = 4 * arrived // copy.n_bytes
         if quarter > shown:
             shown = quarter
-            print(f"  {25 * quarter} % of {copy.n_bytes / 1e6:.1f} MB", file=sys.stderr, flush=True)
+            say(f"  {25 * quarter} % of {copy.n_bytes / 1e6:.1f} MB", file=sys.stderr, flush=True)
 
     yield report

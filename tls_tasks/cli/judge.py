@@ -1,4 +1,4 @@
-"""``tls-tasks judge REPORTS NUGGETS -o OUT``: judge and score cited reports. Also installed as ``report-eval``."""
+"""``tls-tasks reports REPORTS NUGGETS``: judge and score cited reports. Also called ``judge`` and ``report-eval``."""
 
 from __future__ import annotations
 
@@ -11,14 +11,16 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command, note, number, plain
+from tls_tasks.cli.base import VisibleFormatter, add_command, count, note, number, plain, say, styled, write_json
 from tls_tasks.cli.documents import PLACE_HELP, open_documents
 from tls_tasks.core.errors import InputError
+from tls_tasks.core.terminal import visible
 from tls_tasks.core.text_table import text_table
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
     from tls_tasks.core.score import Score
+    from tls_tasks.reports.runs import ReportRun
 
 DEFAULT_PROVIDER = "together"
 DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
@@ -31,12 +33,13 @@ _log = logging.getLogger(__name__)
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
-    parser = add_command(subparsers, "judge", _run)
+    parser = add_command(subparsers, "reports", _run, "judge")
     add = parser.add_argument_group("files").add_argument
     add("reports", metavar="REPORTS", type=Path, help="the reports")
     add("nuggets", metavar="NUGGETS", type=Path, nargs="?", help="the nuggets")
     add("outdir", metavar="OUT", type=Path, nargs="?", help="the same as -o OUT")
-    add("-o", "--output", metavar="OUT", type=Path, help="folder to write")
+    add("-o", "--output", metavar="OUT", type=Path, help="folder to write; without one a recording is scored")
+    add("--json", action="store_true", help="print the scores as JSON")
     add("--documents", metavar="PLACE", action="append", help=PLACE_HELP)
     add = parser.add_argument_group("scoring").add_argument
     add("-b", "--batch-size", metavar="N", type=int, default=0, help="reports judged together (all)")
@@ -63,12 +66,13 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Judge cited reports by a model that answers yes/no questions, and score them.
+    """Score cited reports by a judge, a model that answers yes/no questions, or by what it once said.
 
     REPORTS   JSON Lines, a report per line, in the form of NeuCLIR (request_id, run_id, sentences, citations)
               or of the TREC tracks (metadata, responses, references); or a samples log of the task report_generation,
               which has nuggets and documents of its own
-    NUGGETS   JSON Lines, a request per line: items with question_text and gold_answers, or a nugget_bank
+    NUGGETS   JSON Lines, a request per line: items with question_text and gold_answers, or a nugget_bank. REPORTS and
+              NUGGETS may also be folders of such files: a run a file, the nuggets of a request a file
     OUT       a folder for
                 verdicts.jsonl   every question and its verdict: a recording, for --recorded and `tls-tasks agree`
                 results.jsonl    for each report its scores, and how each sentence was judged
@@ -79,7 +83,9 @@ def _run(args: argparse.Namespace) -> int:
     The judge is one of: -p PROVIDER -m MODEL; --base-url URL -m MODEL (any OpenAI-compatible server); --harness
     NAME --model-args ARGS (a model of lm_eval, by the likelihood of YES and NO); --recorded FILE (asks nobody).
     Keys come from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the variable that --api-key-env names, in
-    the environment or in a file .env.
+    the environment or in a file .env. With --recorded FILE and no OUT the scores are printed, and nothing is written.
+
+    `tls-tasks judge` is another name of this command.
 
     Exit codes:
       0  judged and scored
@@ -87,9 +93,10 @@ def _run(args: argparse.Namespace) -> int:
       2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
 
     Examples:
-      tls-tasks judge reports.jsonl nuggets.jsonl -o out --documents docs.jsonl --base-url http://host:8000/v1 -m NAME
-      tls-tasks judge samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
-      tls-tasks judge reports.jsonl nuggets.jsonl -o again --documents docs.jsonl --recorded out/verdicts.jsonl
+      tls-tasks reports reports.jsonl nuggets.jsonl -o out --documents docs.jsonl -p openai -m gpt-4o
+      tls-tasks reports reports.jsonl nuggets.jsonl -o out --documents docs.jsonl --base-url http://host:8000/v1 -m NAME
+      tls-tasks reports samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
+      tls-tasks reports reports.jsonl nuggets.jsonl --documents docs.jsonl --recorded out/verdicts.jsonl
     """
     from tls_tasks.reports.files import write_rows
     from tls_tasks.reports.judges import Recorder
@@ -100,14 +107,13 @@ def _run(args: argparse.Namespace) -> int:
     from tls_tasks.reports.score import runs_of
 
     if args.verbose:
-        logging.basicConfig(level=logging.INFO, stream=sys.stderr, format="%(message)s")
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(VisibleFormatter("%(message)s"))
+        logging.basicConfig(level=logging.INFO, handlers=[handler])
         logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
     out = _out_folder(args)
     reports = read_run(args.reports, args.nuggets)
-    for bad in reports.bad:
-        print(f"{bad}{' (line left out)' if bad.lost else ''}", file=sys.stderr)
-    for request_id in dict.fromkeys(own.request_id for own in reports.requests if not own.nuggets):
-        print(f"request {request_id}: no nuggets; its reports have neither recall nor coverage", file=sys.stderr)
+    _say_what_is_lacking(reports)
     documents = None if args.documents is None else open_documents(args.documents)
     cites = any(sentence.citations for report in reports.reports for sentence in report.sentences)
     if cites and documents is None and reports.documents is None:
@@ -121,28 +127,44 @@ def _run(args: argparse.Namespace) -> int:
             warnings.simplefilter("ignore", UnscoredWarning)  # the exit code and the last line say so
             score = score_run(reports, recorder, documents=documents, batch_size=args.batch_size, **options)
     finally:
-        if recorder.rows():  # also what was answered before a judge failed
+        if out is not None and recorder.rows():  # also what was answered before a judge failed
             recorder.write(out / "verdicts.jsonl")
     for item in score.items:
         _log.info("%s", " ".join([item.run_id, item.request_id, *map(number, item.values().values())]))
     stats = {"judge_stats": asdict(judge.stats)} if isinstance(judge, ChatJudge) else {}
     scores = {**score.as_dict(), **runs_of(score), "judge": recorder.name, **stats}
-    write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
-    write_rows(out / "scores.json", [plain(scores)])
-    print(f"{scores_text(score)}\n{out}")
+    if out is not None:
+        write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
+        write_rows(out / "scores.json", [plain(scores)])
+    if args.json:
+        write_json(Path("-"), scores)
+        return _exit_code(args, score, any(bad.lost for bad in reports.bad))
+    say("\n".join([_scores_text(score), *([] if out is None else [str(out)])]))
     for name, value in stats.get("judge_stats", {}).items():
-        print(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
+        say(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
     return _exit_code(args, score, any(bad.lost for bad in reports.bad))
 
 
+def _say_what_is_lacking(run: ReportRun) -> None:
+    from tls_tasks.data.keyed import some
+
+    for bad in run.bad:
+        say(visible(f"{bad}{' (line left out)' if bad.lost else ''}"), file=sys.stderr)
+    for request_id in dict.fromkeys(own.request_id for own in run.requests if not own.nuggets):
+        say(f"request {visible(request_id)}: no nuggets; its reports have neither recall nor coverage", file=sys.stderr)
+    for run_id, names in run.unanswered.items():
+        lacking = f"no report for {count(len(names), 'request')} of NUGGETS ({some(names)}), which are not scored"
+        say(visible(f"run {run_id}: {lacking}"), file=sys.stderr)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command ``report-eval``: ``tls-tasks judge`` under the name that report_gen_eval has."""
+    """The command ``report-eval``: ``tls-tasks reports`` under the name that report_gen_eval has."""
     from tls_tasks.cli import main as tls_tasks_main
 
-    return tls_tasks_main(["judge", *(sys.argv[1:] if argv is None else argv)])
+    return tls_tasks_main(["reports", *(sys.argv[1:] if argv is None else argv)])
 
 
-def _judge_spec(args: argparse.Namespace, out: Path) -> dict[str, Any] | str:
+def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | str:
     """What the options say of the judge, as :mod:`tls_tasks.reports.judges.choose` takes it and checks it."""
     names = ("recorded", "harness", "model_args", "base_url", "provider", "model")
     spec = {name: value for name in (*names, *_OF_ENDPOINTS) if (value := getattr(args, name)) is not None}
@@ -151,33 +173,39 @@ def _judge_spec(args: argparse.Namespace, out: Path) -> dict[str, Any] | str:
     if args.nli is not None:
         spec["citation_support"] = {"nli": args.nli}
     if not {"recorded", "harness"} & spec.keys():
+        assert out is not None  # only a recording needs no folder
         spec["cache"] = str(args.cache or out / "verdicts.sqlite")
         if "base_url" not in spec and spec.setdefault("provider", DEFAULT_PROVIDER) == DEFAULT_PROVIDER:
             spec.setdefault("model", DEFAULT_MODEL)
     return spec
 
 
-def _out_folder(args: argparse.Namespace) -> Path:
+def _out_folder(args: argparse.Namespace) -> Path | None:
     folders = [folder for folder in (args.outdir, args.output) if folder is not None]
+    if args.recorded is not None and not folders:
+        return None
     if len(folders) != 1:
-        raise InputError("output", None, " and ".join(map(str, folders)) or "nothing", "one folder: -o OUT")
+        raise InputError(
+            "output", None, " and ".join(map(str, folders)) or "nothing", "one folder: -o OUT (none with --recorded)"
+        )
     return Path(folders[0])
 
 
-def scores_text(score: Score) -> str:
+def _scores_text(score: Score) -> str:
     """The scores of each run and of all, what was counted, and the signature."""
     from tls_tasks.reports.score import KEYS, runs_of
 
     runs = runs_of(score)["runs"]
     results = score.as_dict()
-    rows = {**runs, "all": results} if len(runs) != 1 else runs
+    rows = {"all": results, **runs} if len(runs) != 1 else runs
     cells = [[run_id, *(number(values[key]) for key in KEYS)] for run_id, values in rows.items()]
     counts = results["counts"]
     summary = (
         f"{counts['reports']} reports, {counts['sentences']} sentences, {counts['unscored_sentences']} of them "
         f"without a score, {counts['unknown_citations']} unknown citations"
     )
-    return "\n".join([text_table([["run", *KEYS], *cells]), "", summary, score.signature])
+    head, first, *others = text_table([["run", *KEYS], *cells]).split("\n")
+    return "\n".join([head, styled(first), *others, "", summary, visible(score.signature)])
 
 
 def _exit_code(args: argparse.Namespace, score: Score, is_lossy: bool) -> int:
@@ -186,7 +214,7 @@ def _exit_code(args: argparse.Namespace, score: Score, is_lossy: bool) -> int:
     if share > args.allow_unscored:
         again = "Run the same command again: only what is missing is asked"
         note(
-            "judge",
+            args.command,
             f"{share:.1%} of the sentences have no score, since verdicts are missing; {args.allow_unscored:.1%} is "
             f"allowed. {'The recording lacks them' if args.recorded else again}",
         )

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tls_tasks.cli.base import Subparsers, add_command, count, note
+from tls_tasks.cli.base import Subparsers, add_command, count, note, say
 
 if TYPE_CHECKING:
     from tls_tasks.after.comparisons import System
@@ -41,21 +41,27 @@ def _run(args: argparse.Namespace) -> int:
             if system.name in kept:
                 raise DataError(f"a second submission of {system.name}; the first counts")
             kept[system.name] = system
-        except (TlsTasksError, OSError) as error:  # noqa: PERF203 - one bad submission must not cost the page
+        except (TlsTasksError, OSError) as error:
+            # An error of the operating system names the file itself.
             reasons = str(error).removeprefix(f"{place}: ").splitlines()
-            note("leaderboard", *(f"{place} left out: {reason}" for reason in reasons))
-            n_left_out += 1
+        except Exception as error:  # a mistake of ours: nobody may stop the board by it
+            reasons = [f"it could not be checked, please report this: {type(error).__name__}: {error}"]
+        else:
+            continue
+        note("leaderboard", *(f"{place} left out: {reason}" for reason in reasons))
+        n_left_out += 1
     if not kept:
         raise DataError("no submission passed verification, so there is nothing to rank")
     args.out.mkdir(parents=True, exist_ok=True)
     (args.out / "index.html").write_text(site(rankings(list(kept.values()))), encoding="utf-8")
-    print(f"{args.out / 'index.html'}: {count(len(kept), 'submission')}, {n_left_out} left out")
+    say(f"{args.out / 'index.html'}: {count(len(kept), 'submission')}, {n_left_out} left out")
     return int(n_left_out > 0)
 
 
 def _verified(place: Path) -> System:
     from tls_tasks.after.comparisons import System
-    from tls_tasks.after.submission.archive import opened, verify
+    from tls_tasks.after.submission.archive import verify
+    from tls_tasks.after.submission.unpack import opened
     from tls_tasks.core.errors import DataError
 
     with opened(place) as folder:

@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import Subparsers, add_command, write_json
+from tls_tasks.cli.base import Subparsers, add_command, say, write_json
 from tls_tasks.core.text_table import text_table
 from tls_tasks.registry import FAMILIES, METRICS
 
@@ -51,9 +51,9 @@ def _run(args: argparse.Namespace) -> int:
         ("metric", ("version", "family", "keys")),
     ):
         rows = [[row["name"], *(_cell(row[key]) for key in keys)] for row in listed[f"{title}s"]]
-        print(f"{text_table([(title, *keys), *rows])}\n")
+        say(f"{text_table([(title, *keys), *rows])}\n")
     if args.obtain:
-        print("\n".join(f"{row['name']}: {row['obtain']}" for row in listed["tasks"]))
+        say("\n".join(f"{row['name']}: {row['obtain']}" for row in listed["tasks"]))
     return 0
 
 

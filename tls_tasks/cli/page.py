@@ -5,28 +5,17 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tls_tasks.cli.base import Subparsers, add_command, count, note, progress
+from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """Add the command, and its former name."""
-    for name, run in (("page", _run), ("report", _run_former)):
-        parser = add_command(subparsers, name, run)
-        parser.add_argument("files", nargs="+", type=Path, metavar="RUN", help="samples, results, or folders of them")
-        parser.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="the page to write")
-        parser.add_argument("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
-        parser.add_argument("--title", default="tls-tasks", help="the heading")
-        parser.add_argument("--newest", action="store_true", help="use only the newest run of each task in a folder")
-
-
-def _run_former(args: argparse.Namespace) -> int:
-    """Write the page: the former name of tls-tasks page, for one release.
-
-    Example:
-      tls-tasks report out/ -o page.html
-    """
-    note("report", "this command is called `tls-tasks page` now; the name `report` goes with the next release")
-    return _run(args)
+    """Add the command, which was called ``report`` before."""
+    parser = add_command(subparsers, "page", _run, "report")
+    parser.add_argument("files", nargs="+", type=Path, metavar="RUN", help="samples, results, or folders of them")
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="the page to write")
+    parser.add_argument("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
+    parser.add_argument("--title", default="tls-tasks", help="the heading")
+    parser.add_argument("--newest", action="store_true", help="use only the newest run of each task in a folder")
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -45,6 +34,8 @@ def _run(args: argparse.Namespace) -> int:
     from tls_tasks.after.scored_runs import score_places
     from tls_tasks.core.errors import DataError
 
+    if args.command == "report":
+        note("report", "this command is called `tls-tasks page` now; the name `report` goes with the next release")
     scored = [
         task
         for task in score_places(args.files, newest=args.newest, progress=progress)
@@ -57,5 +48,5 @@ def _run(args: argparse.Namespace) -> int:
     problems = [problem for task in scored for problem in task.problems]
     note(args.command, *problems)
     n_tasks, n_documents = len({task.name for task in scored}), sum(len(task.ids) for task in scored)
-    print(f"{args.out}: {count(len(scored), 'run')} of {count(n_tasks, 'task')}, {count(n_documents, 'document')}")
+    say(f"{args.out}: {count(len(scored), 'run')} of {count(n_tasks, 'task')}, {count(n_documents, 'document')}")
     return int(bool(problems))

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tls_tasks.cli.base import add_command
+from tls_tasks.cli.base import add_command, say
 from tls_tasks.core.errors import OptionError
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks prepare summaries --source meetings.csv --out prepared/meetings
     """
     said, command = prepare_folder(args.name, args)
-    print(f"{args.out}: {said}\ntry it: {command}")
+    say(f"{args.out}: {said}\ntry it: {command}")
     return 0
 
 

@@ -6,7 +6,7 @@ import argparse
 import re
 from typing import TYPE_CHECKING
 
-from tls_tasks.cli.base import add_command, count
+from tls_tasks.cli.base import add_command, count, say
 from tls_tasks.cli.prepare import add_options, prepare_folder
 from tls_tasks.core.errors import OptionError
 from tls_tasks.registry import find_task
@@ -45,6 +45,6 @@ def _run(args: argparse.Namespace) -> int:
     task = find_task(args.task)
     said, _ = prepare_folder(args.task if task.family == "timelines" else task.family, args)
     n_prompts = write_eval_yaml(task, args.repo, args.out)
-    print(f"{args.out}: {said}, {count(n_prompts, 'prompt')}, eval.yaml")
-    print(f"upload it: hf upload {args.repo} {args.out} . --repo-type dataset")
+    say(f"{args.out}: {said}, {count(n_prompts, 'prompt')}, eval.yaml")
+    say(f"upload it: hf upload {args.repo} {args.out} . --repo-type dataset")
     return 0

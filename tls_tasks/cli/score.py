@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
-import warnings
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, write_json
+from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say, write_json
+from tls_tasks.cli.scored_files import value_table
+from tls_tasks.cli.timelines import papers_layout
 from tls_tasks.core.errors import DataError, InputError, OptionError, nearest
-from tls_tasks.core.text_table import text_table
+from tls_tasks.core.terminal import visible
 from tls_tasks.registry import METRICS
 
 if TYPE_CHECKING:
@@ -24,8 +26,8 @@ if TYPE_CHECKING:
 _COLUMNS = ("run", "model", "task", "version", "edition", "doc_id", "topic", "metric", "value")
 """Columns of the CSV and Parquet tables; ``doc_id`` and ``topic`` are empty in the rows of the corpus."""
 
-_MEAN_F = (("AR-1", "ar1_mean_f"), ("AR-2", "ar2_mean_f"), ("Date-F1", "date_mean_f"))
-_F_OF_MEANS = (("AR-1", "ar1_f1"), ("AR-2", "ar2_f1"), ("Date-F1", "date_f1"))
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -36,11 +38,9 @@ def add_parser(subparsers: Subparsers) -> None:
     files = parser.add_mutually_exclusive_group()
     files.add_argument("--task", help="treat every samples file as one of this task")
     files.add_argument("--metric", help="the files are rows from another tool; score them with this metric")
-    files.add_argument("--verdicts", type=Path, metavar="FILE", help="the files are reports; use these verdicts")
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of --metric, as JSON or text"
     )
-    parser.add_argument("--documents", action="append", metavar="PLACE", help="with --verdicts: the cited documents")
     parser.add_argument("--confidence", type=float, metavar="P", help="show bootstrap intervals, e.g. 0.95")
     parser.add_argument("--resamples", type=int, default=1000, metavar="N", help="bootstrap resamples (1000)")
     parser.add_argument("--seed", type=int, default=12345, help="random seed of the intervals (12345)")
@@ -60,8 +60,8 @@ def _run(args: argparse.Namespace) -> int:
     `reference` (or `references`), and with `topic` or `source` if the metric uses them. A row that cannot be scored
     is an error.
 
-    With --verdicts, the files are reports and their nuggets (or a samples log of report_generation), scored by the
-    verdicts that `tls-tasks judge` recorded. No judge is asked; a question without a verdict is unscored.
+    In the table of --csv, text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a
+    carriage return) begins with an apostrophe; the tables of --json and --parquet hold it as it is.
 
     Exit codes: 0 scored; 1 scored, but a log has problems (named on stderr); 2 not scored
 
@@ -70,15 +70,13 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks score out/m/samples_tls_crisis_2026-11-21T04-11-39.260879.jsonl --json -
       tls-tasks score out/ --newest --csv scores.csv --parquet scores.parquet
       tls-tasks score answers.jsonl --metric rouge_l --option tokenizer=unicode
-      tls-tasks score reports.jsonl nuggets.jsonl --verdicts judged/verdicts.jsonl --documents docs.jsonl
     """
-    mode = "--metric" if args.metric is not None else "--verdicts" if args.verdicts is not None else None
-    if mode is None:
+    if args.metric is None:
         return _run_logs(args)
     for name in ("csv", "parquet", "confidence"):
         if getattr(args, name) is not None:
-            raise InputError(f"--{name}", None, mode, "it with samples of the harness only; use --json")
-    return _run_reports(args) if args.metric is None else _run_rows(args)
+            raise InputError(f"--{name}", None, "--metric", "it with samples of the harness only; use --json")
+    return _run_rows(args)
 
 
 # Logs of the harness
@@ -94,7 +92,7 @@ def _run_logs(args: argparse.Namespace) -> int:
         intervals = task.intervals(args.confidence, args.resamples, args.seed) if wanted else {}
         scored.append((task, intervals))
         if str(args.json) != "-":
-            print(_text(task, intervals))
+            say(_text(task, intervals))
         note("score", *task.problems)
         n_problems += len(task.problems)
     if args.json is not None:
@@ -106,34 +104,16 @@ def _run_logs(args: argparse.Namespace) -> int:
 
 def _text(scored: ScoredTask, intervals: Intervals) -> str:
     head = (
-        f"{scored.name} (version {scored.version:g}, {scored.data}), "
-        f"{count(len(scored.ids), 'document')}, {scored.model}: {scored.log.path.name}"
+        f"{scored.name} (version {scored.version:g}, {visible(scored.data)}), "
+        f"{count(len(scored.ids), 'document')}, {visible(scored.model)}: {visible(scored.log.path.name)}"
     )
     values = scored.metrics
-    lines = [head, *(_timelines(scored) if scored.task.family == "timelines" else ())]
+    lines = [head]
+    if scored.task.family == "timelines":
+        lines += papers_layout(values, scored.score.by_topic())
     if values:
-        lines.append(_value_table(values, intervals))
-    return "\n".join([*lines, *scored.signatures.values(), ""])
-
-
-def _timelines(scored: ScoredTask) -> Iterator[str]:
-    """The layout that the scripts of timeline papers print: each topic, then the mean over topics."""
-    values, topics = scored.metrics, scored.score.by_topic()
-    yield from ("=== Evaluation Results ===", "")
-    for topic, results in topics.items():
-        yield from (f"Topic: {topic}", *_block(results, _MEAN_F), "")
-    yield from (f"=== AVERAGE ({len(topics)} topics) ===", *_block(values, _MEAN_F), "")
-    yield "=== F1 OF THE MEAN PRECISION AND RECALL (as reported by news-tls and LLM-TLS) ==="
-    yield from (*_block(values, _F_OF_MEANS), "")
-
-
-def _block(values: Mapping[str, float], rows: Sequence[tuple[str, str]]) -> list[str]:
-    return [f"  {name + ':':<9} {number(values[key])}" for name, key in rows if key in values]
-
-
-def _value_table(values: Mapping[str, float], intervals: Intervals) -> str:
-    shown = {key: f"[{number(interval.low)}, {number(interval.high)}]" for key, interval in intervals.items()}
-    return text_table([(key, number(value), shown.get(key, "")) for key, value in values.items()])
+        lines.append(value_table(values, intervals))
+    return "\n".join([*lines, *map(visible, scored.signatures.values()), ""])
 
 
 def _as_dict(scored: ScoredTask, intervals: Intervals) -> dict[str, Any]:
@@ -168,7 +148,8 @@ def _write_tables(scored: Sequence[ScoredTask], csv: Path | None, parquet: Path 
         }
     )
     if csv is not None:
-        pyarrow.csv.write_csv(cells, csv)
+        safe = [pa.array(map(_no_formula, cell.to_pylist())) if cell.type == pa.string() else cell for cell in cells]
+        pyarrow.csv.write_csv(pa.table(safe, cells.column_names), csv)
     if parquet is not None:
         pyarrow.parquet.write_table(cells, parquet)
 
@@ -176,6 +157,16 @@ def _write_tables(scored: Sequence[ScoredTask], csv: Path | None, parquet: Path 
 def _encodable(text: object) -> str:
     """Half a surrogate pair, which a name in a log may contain, as its escape: Arrow refuses it."""
     return str(text).encode("utf-8", "backslashreplace").decode()
+
+
+def _no_formula(text: str) -> str:
+    """A cell that a spreadsheet would take for a formula, after an apostrophe; numbers stay numbers.
+
+    Example:
+        >>> _no_formula("=1+1"), _no_formula("-5"), _no_formula("egypt")
+        ("'=1+1", '-5', 'egypt')
+    """
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
 def _rows(scored: ScoredTask) -> Iterator[tuple[Any, ...]]:
@@ -201,9 +192,9 @@ def _run_rows(args: argparse.Namespace) -> int:
         raise InputError("files", None, "no row", "rows with prediction and reference")
     result = _score_rows(args.metric, rows, dict(map(_option, args.option)))
     if str(args.json) != "-":
-        print(f"{args.metric}: {count(len(rows), 'row')}")
-        print(_value_table({key: value for key, value in result.items() if isinstance(value, float)}, {}))
-        print(result["signature"])
+        say(f"{args.metric}: {count(len(rows), 'row')}")
+        say(value_table({key: value for key, value in result.items() if isinstance(value, float)}, {}))
+        say(result["signature"])
     if args.json is not None:
         write_json(args.json, result)
     return 0
@@ -249,34 +240,3 @@ def _option(text: str) -> tuple[str, Any]:
         return name, json.loads({"True": "true", "False": "false"}.get(value, value))
     except ValueError:
         return name, value
-
-
-# Cited reports by recorded verdicts
-
-
-def _run_reports(args: argparse.Namespace) -> int:
-    """No judge is asked: a question without a verdict leaves its sentence unscored."""
-    from tls_tasks.cli.documents import open_documents
-    from tls_tasks.cli.judge import scores_text
-    from tls_tasks.reports.judges import Recorded
-    from tls_tasks.reports.report_eval import UnscoredWarning
-    from tls_tasks.reports.runs import read_run, score_run
-    from tls_tasks.reports.score import runs_of
-
-    if len(args.files) > 2:
-        raise InputError("files", None, f"{len(args.files)} files", "REPORTS NUGGETS, or one samples log")
-    reports, nuggets = [*args.files, None][:2]
-    found = read_run(reports, nuggets)
-    documents = None if args.documents is None else open_documents(args.documents)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnscoredWarning)  # said below
-        score = score_run(found, Recorded.read(args.verdicts), documents=documents)
-    note("score", *found.bad)
-    n_unscored = score.as_dict()["n_unscored"]
-    if n_unscored:
-        note("score", f"{n_unscored} sentences have no score because verdicts are missing")
-    if str(args.json) != "-":
-        print(scores_text(score))
-    if args.json is not None:
-        write_json(args.json, {**score.as_dict(), **runs_of(score)})
-    return int(bool(n_unscored or found.bad))

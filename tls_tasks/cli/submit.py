@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tls_tasks.cli.base import Subparsers, add_command, count, note, progress
+from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say
+from tls_tasks.core.terminal import visible
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -42,7 +43,8 @@ def _run_submit(args: argparse.Namespace) -> int:
     whose validator takes them in the folder every_eval_ever: every_eval_ever validate 'data/*/*/*/*'. Everything is
     recomputed first, and what does not hold is refused with advice: limits, the embedded edition, other task versions,
     missing members of a group, a model name that is not ORG/NAME, no record of a chat template, and hashes or scores
-    that the samples do not give.
+    that the samples do not give. Files that hold what looks like a password or key, or the value of a
+    variable such as OPENAI_API_KEY, are not packed either.
 
     Exit codes: 0 written; 1 refused; 2 failed
 
@@ -51,12 +53,14 @@ def _run_submit(args: argparse.Namespace) -> int:
       tls-tasks submit out/checkpoint-1200 -o submission/ --model ORG/NAME --zip submission.zip
     """
     from tls_tasks.after.scored_runs import score_places
-    from tls_tasks.after.submission.archive import pack, write
+    from tls_tasks.after.submission.archive import pack, packed_files, write
     from tls_tasks.after.submission.checks import refusals
+    from tls_tasks.after.submission.secrets import secrets
 
     scored = list(score_places([args.results], newest=True, progress=progress))
     model = args.model or scored[0].model
-    if found := refusals(scored, model, without_chat_template=args.no_chat_template):
+    found = [*refusals(scored, model, without_chat_template=args.no_chat_template), *secrets(packed_files(scored))]
+    if found:
         note("submit", *(f"refused: {refusal}" for refusal in found))
         return 1
     write(
@@ -71,7 +75,7 @@ def _run_submit(args: argparse.Namespace) -> int:
     if args.zip is not None:
         pack(args.out, args.zip)
     size = f"{count(len(scored), 'task')}, {count(sum(len(task.ids) for task in scored), 'document')}"
-    print(f"{args.out}: {model}, {size}; check it: tls-tasks verify {args.out}")
+    say(f"{args.out}: {visible(model)}, {size}; check it: tls-tasks verify {args.out}")
     return 0
 
 
@@ -87,12 +91,15 @@ def _run_verify(args: argparse.Namespace) -> int:
       tls-tasks verify submission/
       tls-tasks verify submission.zip
     """
-    from tls_tasks.after.submission.archive import opened, verify
+    from tls_tasks.after.submission.archive import verify
+    from tls_tasks.after.submission.unpack import opened
 
     with opened(args.archive) as folder:
         found, manifest, _ = verify(folder)
     if found:
         note("verify", *(f"refused: {refusal}" for refusal in found))
         return 1
-    print(f"{args.archive}: all checks passed: {manifest['model']}, {', '.join(manifest['tasks'])}")
+    say(
+        f"{args.archive}: all checks passed: {visible(manifest['model'])}, {', '.join(map(visible, manifest['tasks']))}"
+    )
     return 0

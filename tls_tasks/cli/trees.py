@@ -1,22 +1,26 @@
-"""``tls-tasks trees PREDICTION REFERENCE --schema FILE``: two trees side by side, each leaf with its scores."""
+"""``tls-tasks trees PREDICTION REFERENCE --schema FILE``: two trees side by side, or the scores of many."""
 
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command, note
+from tls_tasks.cli.base import add_command, note, say, styled, write_json
+from tls_tasks.cli.scored_files import add_options, as_json, document_table, intervals_of, value_table
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.text_table import text_table
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
+    from tls_tasks.cli.scored_files import Intervals
     from tls_tasks.core.score import Score
+    from tls_tasks.trees.files import TreeRow
     from tls_tasks.trees.read import ParsedTree
+    from tls_tasks.trees.score import Sample
     from tls_tasks.trees.view import Row
 
 _MARKS: Mapping[str, tuple[str, str, str]] = {
@@ -37,8 +41,8 @@ _LONGEST = 40  # characters of a cell
 def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
     parser = add_command(subparsers, "trees", _run)
-    parser.add_argument("prediction", metavar="PREDICTION", help="file with a model's answer")
-    parser.add_argument("reference", metavar="REFERENCE", help="file with the reference, as JSON")
+    parser.add_argument("prediction", metavar="PREDICTION", help="file with a model's answer, or with many")
+    parser.add_argument("reference", metavar="REFERENCE", help="file with the reference, as JSON, or with many")
     parser.add_argument("--schema", required=True, metavar="FILE", help="file with the schema")
     parser.add_argument(
         "--metric",
@@ -50,25 +54,31 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--compat", choices=("treeval",), help="score as treeval does")
     parser.add_argument("--strict", action="store_true", help="read the prediction as JSON only")
     parser.add_argument("--no-color", "--no-colour", dest="color", action="store_false", help="no colour")
+    add_options(parser)
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Show a predicted tree beside its reference, each leaf with its scores.
-
-    Missing and extra nodes are marked, and the items of lists stand as the score aligned them.
+    """Score trees leaf by leaf: two side by side, or many.
 
     PREDICTION is what a model wrote (JSON, or text with JSON in it), REFERENCE is JSON; '-' reads one of them from
-    standard input. The schema is a file with treeval's form or JSON Schema. Colour is used on a terminal, unless
-    NO_COLOR is set.
+    standard input. Both may also hold many trees: rows in JSON Lines, CSV or Parquet ({"id": "a", "prediction": …} and
+    {"id": "a", "reference": …}), or a folder with a file a tree, joined by name. A reference without a prediction
+    counts as one in which nothing can be read; a prediction without a reference is an error.
+
+    The schema is a file with treeval's form or JSON Schema. Of two trees, missing and extra nodes are marked, and the
+    items of lists stand as the score aligned them; --detailed shows so each of many. Colour is used on a terminal,
+    unless NO_COLOR is set.
 
     Exit codes: 0 shown; 1 shown, but no tree could be read in PREDICTION; 2 not shown
 
     Examples:
       tls-tasks trees answer.txt gold.json --schema invoice.schema.json
+      tls-tasks trees answers.jsonl gold.jsonl --schema s.json --detailed
       tls-tasks trees answer.txt gold.json --schema s.json --metric string=token_f1 --metric seller.name=exact_match
     """
-    import warnings
-
+    from tls_tasks.core.errors import ParseFailureWarning
+    from tls_tasks.data.keyed import missing_note
+    from tls_tasks.trees.files import TreeRow, holds_many, read_trees
     from tls_tasks.trees.rows import read_prediction, read_reference
     from tls_tasks.trees.schema import read_schema
     from tls_tasks.trees.tree_eval import tree_eval
@@ -76,24 +86,44 @@ def _run(args: argparse.Namespace) -> int:
     if args.prediction == args.reference == "-":
         raise InputError("REFERENCE", None, "'-' twice", "a file for one of the two trees")
     node = read_schema(_text(args.schema, "schema"))
-    text = _text(args.prediction, "prediction", of_a_model=True)
-    reference = read_reference(_text(args.reference, "reference"))
+    many = holds_many(Path(args.prediction)) or holds_many(Path(args.reference))
+    if many:
+        rows = read_trees(Path(args.prediction), Path(args.reference))
+    else:
+        text = _text(args.prediction, "prediction", of_a_model=True)
+        rows = [TreeRow(args.prediction, text, read_reference(_text(args.reference, "reference")))]
+    note("trees", *missing_note(((row.id, row.prediction) for row in rows), "trees", "it counts as empty"))
+    told = ["" if row.prediction is None else row.prediction for row in rows]
     mode = "strict" if args.strict else "lenient"
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # that nothing could be read is said below
-        score = tree_eval(
-            [text],
-            [reference],
-            node,
-            _leaf_metrics(args.metric, node),
-            compat=args.compat,
-            parse_mode=mode,
-        )
-    parsed = read_prediction(text, 0, node, mode)
-    if parsed.failed:
-        note("trees", f"{args.prediction}: no tree could be read in it")
-    print(_comparison(score, parsed, reference, args.color and _wants_color(os.environ)))
-    return int(parsed.failed)
+        warnings.simplefilter("ignore", ParseFailureWarning)  # said below
+        metrics = _leaf_metrics(args.metric, node)
+        score = tree_eval(told, [row.reference for row in rows], node, metrics, compat=args.compat, parse_mode=mode)
+    parses = [read_prediction(answer, None, node, mode) for answer in told]
+    unread = [row.id for row, parsed in zip(rows, parses, strict=True) if parsed.failed and row.prediction is not None]
+    note("trees", *(f"{name}: no tree could be read in it" for name in unread))
+    intervals = intervals_of(args, score)
+    if args.json:
+        write_json(Path("-"), as_json(score, [row.id for row in rows], intervals, args.detailed))
+    elif many:
+        say("\n".join(_many(score, rows, parses, intervals, args)))
+    else:
+        shown = _comparison(score.items[0], parses[0], rows[0].reference, args)
+        say("\n".join([*shown, *_totals(score.as_dict())]))
+    return int(bool(unread))
+
+
+def _many(
+    score: Score, rows: Sequence[TreeRow], parses: Sequence[ParsedTree], intervals: Intervals, args: argparse.Namespace
+) -> Iterator[str]:
+    from tls_tasks.trees.score import KEYS
+
+    yield value_table(score.results, intervals, "treeval_score")
+    if args.detailed:
+        yield from ("", document_table([row.id for row in rows], score, KEYS, "tree"))
+        for row, sample, parsed in zip(rows, score.items, parses, strict=True):
+            yield from ("", f"{row.id}:", *_comparison(sample, parsed, row.reference, args))
+    yield from ("", score.signature)
 
 
 def _leaf_metrics(arguments: list[str], node: Any) -> dict[Any, list[str]] | None:
@@ -120,20 +150,22 @@ def _leaf_metrics(arguments: list[str], node: Any) -> dict[Any, list[str]] | Non
     return chosen or None
 
 
-def _comparison(score: Score, parsed: ParsedTree, reference: Any, color: bool) -> str:
-    """The whole report on one prediction: the table, its legend, what was wrong with the text, and the scores."""
-    from tls_tasks.text.terminal import visible
+def _comparison(sample: Sample, parsed: ParsedTree, reference: Any, args: argparse.Namespace) -> list[str]:
+    """The report on one prediction: the table, its legend, and what was wrong with the text."""
+    from tls_tasks.core.terminal import visible
     from tls_tasks.trees.compliance import complies
     from tls_tasks.trees.view import compare
 
-    (sample,) = score.items
     tree = {} if parsed.failed and isinstance(reference, dict) else parsed.value
     rows = compare(reference, tree, sample.plan, sample.alignments)
-    lines = [_render(rows, color), "", _legend(rows)]
-    lines += [f"reading: {visible(one.kind)}: {visible(one.detail)}" for one in parsed.problems]
     issues = [] if parsed.failed else complies(parsed.value, sample.plan.root)
-    lines += [f"schema: {visible(str(issue))}" for issue in issues]
-    return "\n".join([*lines, *_totals(score.as_dict())])
+    return [
+        _render(rows, args.color),
+        "",
+        _legend(rows),
+        *(f"reading: {visible(one.kind)}: {visible(one.detail)}" for one in parsed.problems),
+        *(f"schema: {visible(str(issue))}" for issue in issues),
+    ]
 
 
 def _render(rows: Sequence[Row], color: bool) -> str:
@@ -152,12 +184,12 @@ def _render(rows: Sequence[Row], color: bool) -> str:
         cells.append((_cut(label), _cut(row.reference or ""), _cut(row.prediction or ""), _scores(row.scores)))
     head, *lines = text_table(cells).split("\n")
     if color:
-        lines = [f"\x1b[{_MARKS[row.state][1]}m{line}\x1b[0m" for row, line in zip(rows, lines, strict=True)]
+        lines = [styled(line, _MARKS[row.state][1]) for row, line in zip(rows, lines, strict=True)]
     return "\n".join([head, *lines])
 
 
 def _cut(text: str) -> str:
-    from tls_tasks.text.terminal import visible
+    from tls_tasks.core.terminal import visible
 
     text = visible(text[: _LONGEST + 1])
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
@@ -202,13 +234,3 @@ def _text(name: str, what: str, *, of_a_model: bool = False) -> str:
         raise InputError(
             what, None, f"{name}, which is no UTF-8 at byte {error.start}", "a text file in UTF-8"
         ) from None
-
-
-def _wants_color(environ: Mapping[str, str]) -> bool:
-    """Whether standard output is a terminal that takes colour, and the user didn't object (https://no-color.org).
-
-    Example:
-        >>> _wants_color({"NO_COLOR": "1"})
-        False
-    """
-    return sys.stdout.isatty() and not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"

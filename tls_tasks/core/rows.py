@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import fields, is_dataclass
+from itertools import chain
 from typing import Any
 
 from tls_tasks.core.errors import InputError
@@ -34,34 +36,171 @@ def shorten(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "…"
 
 
-def check_columns(predictions: Any, **columns: Any) -> int:
-    """Refuse what is no column, and columns of unequal length.
+IsRow = Callable[[Mapping[Any, Any]], bool]
+"""Whether a mapping is itself one row of the references, such as a timeline by date, rather than name -> row."""
+
+
+def _never(_: Mapping[Any, Any]) -> bool:
+    return False
+
+
+def read_columns(is_row: IsRow = _never, /, **columns: Any) -> list[Any]:
+    """Columns in any form that a caller may have them, as lists of plain rows of equal length.
+
+    A column is a list, or an array or column of numpy, pandas, pyarrow or datasets. Where both predictions
+    and references are mappings name -> row, the rows are joined by name, in the order of the predictions. In rows, what
+    :func:`as_values` can unfold is plain afterwards.
 
     Args:
-        predictions: The column that gives the length.
-        **columns: Further columns by name; None: not given.
+        is_row: Tells such a mapping of names from a bare row that lacks the list around it.
+        **columns: ``predictions``, ``references``, and further ones; None: not given.
 
     Returns:
-        The number of rows.
+        The columns in the order given; None where not given.
 
     Raises:
-        InputError: Naming the column.
+        InputError: Naming the column: what is no column, columns of unequal length, names that differ.
 
     Example:
-        >>> check_columns(["a", "b"], references=["a"])
+        >>> read_columns(predictions={"a": "x", "b": "y"}, references={"b": "Y", "a": "X"})
+        [['x', 'y'], ['X', 'Y']]
+        >>> read_columns(predictions="x", references=["X"])
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.InputError: references: got length 1, expected 2, as many as predictions
+        tls_tasks.core.errors.InputError: predictions: got str 'x', expected a list with one row a document; did you mean predictions=['x']?
+    """  # noqa: E501 - the message is one line
+    given = {name: column for name, column in columns.items() if column is not None or name in _NEEDED}
+    both = [given.get(name) for name in _NEEDED]
+    if all(isinstance(column, Mapping) and column for column in both) and not is_row(given["references"]):
+        given = _joined(given)
+    lists = {name: _listed(name, column) for name, column in given.items()}
+    for name, column in lists.items():
+        if len(column) != len(lists["predictions"]):
+            expected = f"{len(lists['predictions'])}, as many as predictions"
+            raise InputError(name, None, f"length {len(column)}", expected)
+    return [lists.get(name) for name in columns]
+
+
+_NEEDED = ("predictions", "references")
+_ROWS = "a list with one row a document"
+
+
+def _joined(columns: Mapping[str, Any]) -> dict[str, list[Any]]:
+    names = columns["predictions"].keys()
+    for column, rows in columns.items():
+        if not isinstance(rows, Mapping):
+            raise InputError(column, None, describe(rows), "a mapping with the names that predictions has")
+        lacking = [name for name in names if name not in rows]
+        unknown = [name for name in rows if name not in names]
+        if lacking or unknown:
+            sides = ("without " + shorten(lacking)) * bool(lacking), ("with " + shorten(unknown)) * bool(unknown)
+            got = f"a mapping {' and '.join(filter(None, sides))}"
+            raise InputError(column, None, got, "the names that predictions has")
+    return {column: [rows[name] for name in names] for column, rows in columns.items()}
+
+
+def _listed(name: str, column: Any) -> list[Any]:
+    """A column as a list of plain rows."""
+    table = getattr(column, "column_names", None)
+    table = getattr(column, "columns", None) if table is None else table
+    if table is not None and not callable(table):
+        known = [str(own) for own in table]
+        got = f"a {type(column).__name__} with the columns {shorten(known)}"
+        raise InputError(name, None, got, f"one column of it, such as {name}=table[{(known or ['text'])[0]!r}]")
+    is_one = isinstance(column, str | bytes | Mapping) or _is_object(column) or _is_ours(column)
+    rows = None if is_one or isinstance(column, Set) else _unfolded(column)
+    if rows is column and hasattr(column, "__len__") and isinstance(column, Iterable):
+        rows = list(column)
+    if not isinstance(rows, list | tuple):
+        hint = f"; did you mean {name}=[{shorten(column)}]?" if is_one else ""
+        raise InputError(name, None, describe(column), _ROWS + hint)
+    return list(rows) if are_plain(rows) else [as_values(row) for row in rows]
+
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+_PLAIN = _SCALARS | {dict, list}
+_DEPTH = 64  # levels that are looked into; a family says what it thinks of more
+
+
+def are_plain(rows: Iterable[Any]) -> bool:
+    """Whether rows hold dictionaries, lists and scalars of JSON only, so that :func:`as_values` would change nothing.
+
+    All rows are checked at once, level by level, which is quick.
     """
-    for name, column in {"predictions": predictions, **columns}.items():
-        if column is None and name != "predictions" and name != "references":
-            continue
-        is_column = hasattr(column, "__len__") and hasattr(column, "__iter__")
-        if isinstance(column, str | bytes | Mapping) or not is_column:
-            raise InputError(name, None, describe(column), "a list with one row a document")
-        if len(column) != len(predictions):
-            raise InputError(name, None, f"length {len(column)}", f"{len(predictions)}, as many as predictions")
-    return len(predictions)
+    level = list(rows)
+    for _ in range(_DEPTH):
+        kinds = set(map(type, level))
+        if kinds <= _SCALARS:
+            return True
+        if not kinds <= _PLAIN:
+            return False
+        branches = [value for value in level if type(value) is dict]
+        lists = [value for value in level if type(value) is list]
+        level = [*chain.from_iterable(map(dict.values, branches)), *chain.from_iterable(lists)]
+    return False
+
+
+def as_values(value: Any, depth: int = 0) -> Any:
+    """A row with dictionaries and lists for what stands for them: nothing else changes.
+
+    Dictionaries for dataclasses, pydantic models, named tuples and other objects with public attributes; lists for
+    arrays and columns of numpy, pandas and pyarrow; a list of dictionaries for a data frame. Objects of this package's
+    own classes stay: the families read them.
+
+    Example:
+        >>> import numpy as np
+        >>> from types import SimpleNamespace
+        >>> as_values([SimpleNamespace(date="2011-01-25", text=np.array(["Protests.", "Clashes."]))])
+        [{'date': '2011-01-25', 'text': ['Protests.', 'Clashes.']}]
+    """
+    if value is None or isinstance(value, str | bytes | int | float | datetime.date) or _is_ours(value):
+        return value
+    if depth > _DEPTH or isinstance(value, type):
+        return value
+    value = _fields(value) if _is_object(value) else _unfolded(value)
+    if isinstance(value, Mapping):
+        return {key: as_values(inner, depth + 1) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        rows = [as_values(inner, depth + 1) for inner in value]
+        return tuple(rows) if isinstance(value, tuple) else rows
+    return value
+
+
+def _is_ours(value: Any) -> bool:
+    return type(value).__module__.partition(".")[0] == "tls_tasks"
+
+
+def _is_object(value: Any) -> bool:
+    """Whether a value is an object with named fields, rather than a container or a scalar."""
+    if isinstance(value, Mapping | list | set | type) or any(hasattr(value, name) for name in _UNFOLD):
+        return False
+    return is_dataclass(value) or hasattr(value, "model_dump") or hasattr(value, "_asdict") or bool(_attributes(value))
+
+
+def _attributes(value: Any) -> dict[str, Any]:
+    if isinstance(value, Iterable) or callable(value):
+        return {}
+    return {name: own for name, own in getattr(value, "__dict__", {}).items() if not name.startswith("_")}
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    if is_dataclass(value):
+        return {own.name: getattr(value, own.name) for own in fields(value)}
+    for dump in ("model_dump", "_asdict"):
+        if hasattr(value, dump):
+            return dict(getattr(value, dump)())
+    return _attributes(value)
+
+
+_UNFOLD = ("to_pylist", "as_py", "tolist", "to_list")  # of pyarrow, its scalars, numpy and pandas, polars
+
+
+def _unfolded(value: Any) -> Any:
+    """A list for an array, a plain value for a scalar of numpy or pyarrow; anything else as it is."""
+    if hasattr(value, "to_dict") and hasattr(value, "columns"):
+        return value.to_dict("records")
+    unfold = next((name for name in _UNFOLD if callable(getattr(value, name, None))), None)
+    return value if unfold is None else getattr(value, unfold)()
 
 
 def read_text(value: Any, field: str, index: int | None) -> str:
@@ -97,7 +236,9 @@ def _no_class(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is no plain value")
 
 
-def pack_columns(columns: Mapping[str, Any], check: Check, plain: Plain = _no_class) -> dict[str, list[str]]:
+def pack_columns(
+    columns: Mapping[str, Any], check: Check, plain: Plain = _no_class, is_row: IsRow = _never
+) -> dict[str, list[str]]:
     r"""Columns with every row as one JSON string, for tables that keep strings only.
 
     NaN, large integers, -0.0, lone surrogates, dates, and keys that are no text survive: :func:`unpack_column` gives
@@ -111,12 +252,11 @@ def pack_columns(columns: Mapping[str, Any], check: Check, plain: Plain = _no_cl
         >>> pack_columns({"predictions": ['{"a": 1}'], "references": [{1: ["x"]}]}, lambda row, field, index: None)
         {'predictions': ['"{\\"a\\": 1}"'], 'references': ['{"$pairs": [[1, ["x"]]]}']}
     """
-    check_columns(**columns)
-    n_rows = len(columns["predictions"])
+    lists = dict(zip(columns, read_columns(is_row, **columns), strict=True))
     packed: dict[str, list[str]] = {}
-    for field, column in columns.items():
+    for field, column in lists.items():
         packed[field] = []
-        for index, row in enumerate([None] * n_rows if column is None else column):
+        for index, row in enumerate([None] * len(lists["predictions"]) if column is None else column):
             check(row, field, index)
             packed[field].append(json.dumps(_tagged(row, plain, field, index)))
     return packed

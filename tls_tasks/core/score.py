@@ -22,6 +22,7 @@ import numpy as np
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.shown import Shown
 
 Unit = Mapping[str, float]
 """Part -> sum."""
@@ -193,9 +194,12 @@ def values(table: Results, units: Sequence[Unit], topics: Sequence[Hashable] | N
     }
 
 
-@dataclass(frozen=True)
-class Score:
+@dataclass(frozen=True, repr=False)
+class Score(Shown):
     """Numbers, with what they were made from.
+
+    A result is an attribute and an item: ``score.f1``, ``score["f1"]``. Of names that are also attributes below, the
+    item is the result.
 
     Attributes:
         metric: Registry name.
@@ -211,9 +215,14 @@ class Score:
         as_lists: Whether ``as_dict`` gives one value a unit.
         interval: Options of :meth:`intervals`, if ``as_dict`` is to give ``<key>_ci``.
         undefined: What ``as_dict`` gives for NaN.
+        explanation: An item -> the lines that explain it, for :meth:`explain`.
 
     Example:
         >>> score = Score("accuracy", "accuracy|v:1", [{"right": 1, "asked": 2}], {"accuracy": ratio("right", "asked")})
+        >>> score
+        <Score accuracy: accuracy 0.5000, n 1, accuracy|v:1>
+        >>> score.accuracy, score["accuracy"]
+        (0.5, 0.5)
         >>> score.as_dict()
         {'accuracy': 0.5, 'signature': 'accuracy|v:1'}
     """
@@ -231,6 +240,7 @@ class Score:
     as_lists: bool = False
     interval: Mapping[str, Any] | None = None
     undefined: float | None = math.nan
+    explanation: Callable[[Any], Iterable[str]] = field(default=_nothing, compare=False)
 
     @cached_property
     def results(self) -> dict[str, float]:
@@ -244,12 +254,7 @@ class Score:
 
     def as_dict(self, detailed: bool = False) -> dict[str, Any]:
         """The results as plain values; ``detailed`` adds what explains them."""
-        plain: dict[str, Any] = {key: self._plain(key, value) for key, value in self.results.items()}
-        if self.as_lists:
-            plain = {
-                key: [self._plain(key, result.value([unit])) for unit in self.units]
-                for key, result in self.table.items()
-            }
+        plain: dict[str, Any] = {key: self._result(key) for key in self.table}
         if self.interval is not None:
             plain |= {f"{key}_ci": list(ends) for key, ends in self.intervals(**self.interval).items()}
         plain |= {**self.more(self), "signature": self.signature}
@@ -258,6 +263,11 @@ class Score:
         plain |= {**self.details(self), "items": [item.as_dict() for item in self.items]}
         problems = {row: dict(kinds) for row, kinds in self.problems.items()}
         return plain | {"parse_failures": self.parse_failures, "problems": problems}
+
+    def _result(self, key: str) -> Any:
+        if self.as_lists:
+            return [self._plain(key, self.table[key].value([unit])) for unit in self.units]
+        return self._plain(key, self.results[key])
 
     def _plain(self, key: str, value: float) -> Any:
         if math.isnan(value):

@@ -102,13 +102,17 @@ class Task:
             if not result.is_count and result.better is not None and (self.topic or not result.is_mean)
         )
 
+    def score(self, doc: Doc, answer: str) -> dict[str, float]:
+        """The answer's unit; may raise whatever the scorer raises for a document that no task has made."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # results of their own count these for the whole run
+            unit = self.unit(doc, answer)
+        return {part: float(unit.get(part, 0.0)) for part in parts_of(self.table)}
+
     def process(self, doc: Doc, answer: str) -> dict[str, float]:
         """The answer's unit. Where the scorer fails all parts are NaN: an exception would lose the whole run."""
         try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)  # results of their own count these for the whole run
-                unit = self.unit(doc, answer)
-                return {part: float(unit.get(part, 0.0)) for part in parts_of(self.table)}
+            return self.score(doc, answer)
         except Exception:  # whatever a scorer raises must not cost the answers; NaN shows it, and the log says why
             _log.exception("%s: could not score document %s: its results are NaN", self.name, doc.get("doc_id", "?"))
             return unscored(self.table)

@@ -11,7 +11,7 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +51,20 @@ def split_files(place: Path, split: str) -> list[Path]:
         others = ", ".join(file.name for file in found) or "no file of rows"
         raise DataError(f"{place}: no file of the split {split} ({', '.join(ENDINGS)}); there is {others}")
     return files
+
+
+def field_of(row: Any, names: Iterable[str], where: str) -> Any:
+    """The value of the first of these fields that a row has.
+
+    Raises:
+        DataError: The row is not an object or has none of the fields.
+    """
+    if not isinstance(row, Mapping):
+        raise DataError(f"{where}: expected an object, got {type(row).__name__}")
+    for name in names:
+        if row.get(name) is not None:
+            return row[name]
+    raise DataError(f"{where}: no field {' or '.join(names)}; there are {', '.join(map(str, row)) or 'none'}")
 
 
 def file_rows(file: Path, member: str | None = None) -> Rows:

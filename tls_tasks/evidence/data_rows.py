@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks.core.errors import DataError
+from tls_tasks.data.files import field_of
 from tls_tasks.evidence.objects import ObjectReader
 from tls_tasks.evidence.types import EvidenceSchema
 
@@ -72,20 +73,6 @@ def read_rows(
     if not documents:
         raise DataError("no row in the data")
     return tuple(documents.values())
-
-
-def field_of(row: Any, names: Iterable[str], where: str) -> Any:
-    """The value of the first of these fields that a row has.
-
-    Raises:
-        DataError: The row is not an object or has none of the fields.
-    """
-    if not isinstance(row, Mapping):
-        raise DataError(f"{where}: expected an object, got {type(row).__name__}")
-    for name in names:
-        if row.get(name) is not None:
-            return row[name]
-    raise DataError(f"{where}: no field {' or '.join(names)}; there are {', '.join(map(str, row)) or 'none'}")
 
 
 def _document(schema: EvidenceSchema, where: str, row: Any, index: int, strict: bool) -> EvidenceDocument:

@@ -25,7 +25,7 @@ from tls_tasks.evidence.postprocess import UNGROUNDED, Change, check_uncertain
 from tls_tasks.evidence.postprocess import postprocess as postprocessed
 from tls_tasks.evidence.rows import Row, read_rows
 from tls_tasks.evidence.schema import read_schema
-from tls_tasks.evidence.score import details, domains, results
+from tls_tasks.evidence.score import details, domains, explanation, results
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
 from tls_tasks.text.quotes import Source
 from tls_tasks.text.rouge155 import Tokenizer
@@ -138,6 +138,7 @@ def evidence_extraction(
         more=partial(domains, read),
         interval=interval,
         undefined=None,
+        explanation=explanation,
     )
 
 

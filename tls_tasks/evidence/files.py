@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.data.files import file_rows, json_lines, split_files, text_lines
+from tls_tasks.data.files import file_rows, split_files, text_lines
+from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed
 from tls_tasks.evidence.data_rows import (
     ID_FIELDS,
     OBJECT_FIELDS,
     TEXT_FIELDS,
     EvidenceDocument,
-    field_of,
     read_rows,
 )
 from tls_tasks.evidence.schema import read_schema
@@ -49,66 +49,42 @@ def _paired_rows(journals: Path, gold: Path) -> Rows:
     Raises:
         DataError: If a file can't be read, an id stands twice in one, or is in one of the two only.
     """
-    texts, items = _rows_by_id(journals), _rows_by_id(gold)
-    _refuse_unknown(items, texts, journals)
-    for name, (where, row) in texts.items():
-        if name not in items:
-            raise DataError(f'{where}: {gold} has no line for {name!r}; "items": [] says that there is nothing to find')
-        place, gold_row = items[name]
-        text, objects = field_of(row, TEXT_FIELDS, where), field_of(gold_row, OBJECT_FIELDS, place)
-        yield place, {"id": name, "text": text, "items": objects}
+    for name, journal, found in joined(*(read_keyed(place, ID_FIELDS, needs_ids=True) for place in (journals, gold))):
+        if found is None:
+            said = f'{gold} has no row for {name!r}; "items": [] says that there is nothing to find'
+            raise DataError(f"{journal.where}: {said}")
+        yield found.where, {"id": name, "text": journal.field(TEXT_FIELDS), "items": found.field(OBJECT_FIELDS)}
 
 
 def read_three(
     journals: Path, gold: Path, predictions: Path, schema: EvidenceSchema
-) -> tuple[tuple[EvidenceDocument, ...], list[str | None]]:
-    """Read the three files of a scoring.
+) -> tuple[tuple[EvidenceDocument, ...], dict[str, str | None]]:
+    """Read the three files of a scoring, each of which may be a folder with a file a journal.
 
     Args:
-        journals: JSON Lines with one of :data:`ID_FIELDS` and one of :data:`TEXT_FIELDS`.
-        gold: JSON Lines with an id and one of :data:`OBJECT_FIELDS`, one line a journal.
+        journals: Rows with one of :data:`ID_FIELDS` and one of :data:`TEXT_FIELDS`.
+        gold: Rows with an id and one of :data:`OBJECT_FIELDS`, one a journal.
         predictions: The same, with objects or a model's text.
         schema: What the gold objects must look like.
 
     Returns:
         The journals with their gold, and what was predicted for each as text (model text, or JSON of what the file
-        has); None for a journal without predictions.
+        has), by id; None for a journal without a prediction.
 
     Raises:
-        DataError: If a file can't be read, a line lacks a field, an id stands twice or is of no journal, or the gold
+        DataError: If a file can't be read, a row lacks a field, an id stands twice or is of no journal, or the gold
             has an object without domain or span; names file and line.
     """
-    told = _rows_by_id(predictions)
     documents = read_rows(schema, _paired_rows(journals, gold), strict=False)
-    _refuse_unknown(told, [document.id for document in documents], journals)
-    return documents, [_prediction(*told[document.id]) if document.id in told else None for document in documents]
+    known = Keyed(journals, {document.id: Row(document.id, document) for document in documents})
+    told = read_keyed(predictions, ID_FIELDS, needs_ids=True, of_a_model=True)
+    return documents, {name: row and _prediction(row) for name, _, row in joined(known, told)}
 
 
-def _prediction(where: str, row: Any) -> str:
+def _prediction(row: Row) -> str:
     """What was predicted as text: all is read as what a model wrote, which never raises."""
-    items = field_of(row, OBJECT_FIELDS, where)
+    items = row.field((*OBJECT_FIELDS, *PREDICTION_FIELDS))
     return items if isinstance(items, str) else json.dumps(items)
-
-
-def _refuse_unknown(rows: Mapping[str, tuple[str, Any]], ids: Container[str], journals: Path) -> None:
-    for name, (where, _) in rows.items():
-        if name not in ids:
-            raise DataError(f"{where}: no journal has the id {name!r}; the journals are in {journals}")
-
-
-def _rows_by_id(file: Path) -> Mapping[str, tuple[str, Any]]:
-    """The rows of a JSON Lines file by id, each with its place.
-
-    Raises:
-        DataError: If the file can't be read, a row has no id or one that another row has.
-    """
-    rows: dict[str, tuple[str, Any]] = {}
-    for where, row in json_lines(file):
-        name = str(field_of(row, ID_FIELDS, where))
-        if name in rows:
-            raise DataError(f"{where}: duplicate id {name!r}, first on {rows[name][0].rpartition(', ')[2]}")
-        rows[name] = (where, row)
-    return rows
 
 
 def schema_at(file: Path) -> EvidenceSchema:

@@ -8,14 +8,15 @@ objects of ``references`` without domain or span, come from the caller and raise
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.parsed import Problem
-from tls_tasks.core.rows import check_columns, describe
+from tls_tasks.core.rows import describe, read_columns, shorten
 from tls_tasks.evidence.objects import ObjectReader
 from tls_tasks.evidence.read import ParsedEvidence, parse_objects
-from tls_tasks.evidence.types import EvidenceObject, EvidenceSchema
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
 
 _FORMS = "model text, a JSON string, a list of objects, or an object around such a list"
 
@@ -34,9 +35,10 @@ def read_rows(predictions: Any, references: Any, sources: Any, schema: EvidenceS
     Raises:
         InputError: A column that is none, columns of unequal length, or a row that does not fit.
     """
-    n_rows = check_columns(predictions, references=references, sources=sources)
+    columns = {"predictions": predictions, "references": references, "sources": sources}
+    predictions, references, sources = read_columns(partial(is_row, schema=schema), **columns)
     reader = ObjectReader(schema)
-    texts = [None] * n_rows if sources is None else sources
+    texts = [None] * len(predictions) if sources is None else sources
     for index, (prediction, reference, text) in enumerate(zip(predictions, references, texts, strict=True)):
         _check_source(text, index)
         yield _read_prediction(prediction, index, reader), _read_reference(reference, index, reader), text
@@ -48,6 +50,11 @@ def check_row(row: Any, field: str, index: int) -> None:
         _check_source(row, index)
     elif not isinstance(row, str):
         _check_objects(row, field, index)
+
+
+def is_row(mapping: Mapping[Any, Any], schema: EvidenceSchema = JOURNAL_SCHEMA) -> bool:
+    """Whether a mapping is an object, or objects by domain, rather than rows by name."""
+    return not mapping.keys().isdisjoint({schema.domain_field, schema.span_field, *schema.domains})
 
 
 def as_plain(value: Any) -> Any:
@@ -88,6 +95,8 @@ def _check_source(row: Any, index: int) -> None:
 def _structured(row: Any, column: str, index: int, reader: ObjectReader) -> tuple[EvidenceObject, ...]:
     """The objects of a row that is no text."""
     _check_objects(row, column, index)
+    if isinstance(row, Mapping) and isinstance(row.get(reader.schema.span_field), str):
+        raise InputError(column, index, f"one object {shorten(row)}", "a list of objects; did you mean [[{…}, …]]?")
     objects = []
     for entry in reader.raw(row):
         if isinstance(entry, Problem):

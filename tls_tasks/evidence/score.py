@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from tls_tasks.core.prf import PRF, Counts
 from tls_tasks.core.score import Result, Score, mean, ratio, total, values
+from tls_tasks.core.terminal import shown
 from tls_tasks.evidence.documents import OTHER, Document
 from tls_tasks.evidence.matching import Matcher
 from tls_tasks.evidence.types import Attribute, EvidenceSchema
@@ -82,6 +83,24 @@ def domains(schema: EvidenceSchema, score: Score) -> dict[str, Any]:
         if domain != OTHER or any(counts.values()):
             found[domain] = {**numbers, **counts}
     return {"domains": found}
+
+
+def explanation(document: Document) -> Iterator[str]:
+    """The matches of a document with their overlap and attributes, then what was missed, then what is spurious."""
+    for match in document.matches:
+        wanted, predicted = document.wanted[match.reference], document.predicted[match.prediction]
+        yield f"  match     {shown(str(wanted.domain))}: overlap {match.overlap:.3g}"
+        yield f"    reference  {shown(str(wanted.span))}"
+        yield f"    predicted  {shown(str(predicted.span))}"
+        for attribute, value, answer in document.comparisons(match):
+            sign = "=" if value == answer else "x"
+            yield f"    {sign} {attribute.name}: {shown(str(value))} / {shown(str(answer))}"
+    for name, objects, places in (
+        ("missed", document.wanted, document.missed()),
+        ("spurious", document.predicted, document.spurious()),
+    ):
+        for place in places:
+            yield f"  {name:8}  {shown(str(objects[place].domain))}: {shown(str(objects[place].span))}"
 
 
 def details(matcher: Matcher, score: Score) -> dict[str, Any]:

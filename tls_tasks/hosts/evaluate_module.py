@@ -9,12 +9,13 @@ from __future__ import annotations
 import importlib
 import inspect
 import types
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import datasets
 import evaluate
 
-from tls_tasks.core.rows import pack_columns, unpack_column
+from tls_tasks.core.rows import pack_columns, read_columns, unpack_column
 from tls_tasks.registry import METRICS
 
 _OWN = ("add", "add_batch", "compute", "_compute")
@@ -74,11 +75,15 @@ class Module(evaluate.Metric):
         metric = METRICS[self.metric]
         rows = importlib.import_module(metric.rows)
         given = {**dict.fromkeys(metric.columns), "predictions": predictions, "references": references, **columns}
-        evaluate.Metric.add_batch(self, **pack_columns(given, rows.check_row, rows.as_plain))
+        evaluate.Metric.add_batch(self, **pack_columns(given, rows.check_row, rows.as_plain, rows.is_row))
 
     def compute(self, *, predictions: Any = None, references: Any = None, **options: Any) -> dict[str, Any] | None:
         """Score the given rows, or those that were added; see the module's description for the options."""
         columns = {**dict.fromkeys(METRICS[self.metric].columns), "predictions": predictions, "references": references}
+        if isinstance(
+            topics := options.get("topics"), Mapping
+        ):  # no column of evaluate's: joined while there are names
+            options["topics"] = read_columns(predictions=predictions, references=references, topics=topics)[2]
         result: dict[str, Any] | None = evaluate.Metric.compute(self, **{**columns, **options})
         return result
 

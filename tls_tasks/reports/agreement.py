@@ -112,7 +112,7 @@ def _agreement_of(pairs: Sequence[tuple[bool | None, bool | None]]) -> _Agreemen
 
 
 def read_judgments(path: Path) -> list[Judgment]:
-    """The lines of a recording, as ``tls-tasks judge`` writes them or shorter ones written by hand.
+    """The lines of a recording, as ``tls-tasks reports`` writes them or shorter ones written by hand.
 
     Raises:
         DataError: A file that can't be read.

@@ -28,7 +28,7 @@ NUGGET_PROBLEMS = (
 """What may be wrong with a row."""
 
 _AGGREGATORS = ("OR", "AND")
-_LIST_FIELDS = ("items", "nugget_bank", "nuggets")
+LIST_FIELDS = ("items", "nugget_bank", "nuggets")
 _TEXT_FIELDS = ("query_text", "problem_statement", "title_query", "title", "text")
 _COLLECTION_FIELDS = ("test_collection", "collection_id", "collection")
 _ANSWER_FIELDS = ("gold_answers", "answers")
@@ -78,12 +78,14 @@ def parse_request(row: Any, *, needs_id: bool = False) -> Parsed[ReportRequest]:
     request_id = next((text for field in ("query_id", *ID_FIELDS) if (text := id_text(row.get(field)))), "")
     if needs_id and not request_id:
         return Parsed(None, (problem("no_request", "no query_id"),))
-    field = next((field for field in _LIST_FIELDS if field in row), None)
+    there = sorted((field for field in LIST_FIELDS if field in row), key=lambda field: row[field] is None)
+    field = there[0] if there else None  # Arrow fills with None what other rows have
     if field is None or not isinstance(row[field], list | tuple | Mapping | type(None)):
-        got = f"no {_LIST_FIELDS[0]}" if field is None else f"{field}: {shown(row[field])}, no list or map"
+        got = f"no {LIST_FIELDS[0]}" if field is None else f"{field}: {shown(row[field])}, no list or map"
         return Parsed(None, (problem("no_request", got),))
     problems: list[Problem] = []
-    entries = row[field].items() if isinstance(row[field], Mapping) else enumerate(row[field] or ())
+    bank = row[field].items() if isinstance(row[field], Mapping) else enumerate(row[field] or ())
+    entries = ((key, entry) for key, entry in bank if entry is not None or isinstance(key, int))
     nuggets = [_nugget(key, entry, f"{field}[{key if isinstance(key, int) else repr(key)}]", problems)
                for key, entry in entries]  # fmt: skip
     return Parsed(

@@ -24,7 +24,7 @@ from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.plan import SCOPES, ReportPlan, walk_together
 from tls_tasks.reports.report_gen_eval import score_as_program
 from tls_tasks.reports.rows import ReportRow, read_rows
-from tls_tasks.reports.score import AGGREGATES, counts_of, from_items, results_table, runs_of
+from tls_tasks.reports.score import AGGREGATES, counts_of, explanation, from_items, results_table, runs_of
 from tls_tasks.reports.types import Judge, Query, Report, Verdict
 
 VERSION = 1
@@ -162,6 +162,7 @@ def report_eval(
         details=runs_of,
         more=counts_of,
         interval=interval,
+        explanation=explanation,
     )
 
 

@@ -14,9 +14,9 @@ from typing import Any
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Parsed
-from tls_tasks.core.rows import check_columns, describe
-from tls_tasks.reports.nuggets import REQUEST_FORMS, parse_request
-from tls_tasks.reports.read import REPORT_FORMS, find_report_json, parse_report_row, within_limit
+from tls_tasks.core.rows import describe, read_columns
+from tls_tasks.reports.nuggets import LIST_FIELDS, REQUEST_FORMS, parse_request
+from tls_tasks.reports.read import ID_FIELDS, REPORT_FORMS, find_report_json, parse_report_row, within_limit
 from tls_tasks.reports.types import Report, ReportRequest
 
 
@@ -63,7 +63,7 @@ def read_rows(predictions: Any, references: Any, *, limit: int | None = None, st
         >>> read_rows([{"sentences": []}], [{"query_id": 7, "items": []}])[0].request.request_id
         '7'
     """
-    check_columns(predictions, references=references)
+    predictions, references = read_columns(is_row, predictions=predictions, references=references)
     return [_row(index, *pair, limit, strict) for index, pair in enumerate(zip(predictions, references, strict=True))]
 
 
@@ -73,6 +73,11 @@ def check_row(row: Any, field: str, index: int) -> None:
         _reference(row, index, "")
     else:
         _prediction(row, index, None, strict=True)
+
+
+def is_row(mapping: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is a request rather than requests by name."""
+    return not mapping.keys().isdisjoint((*ID_FIELDS, *LIST_FIELDS))
 
 
 def as_plain(value: Any) -> Any:

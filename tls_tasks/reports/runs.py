@@ -1,4 +1,4 @@
-"""Runs of reports from files, and their scores: what ``tls-tasks judge`` and ``tls-tasks score`` work on.
+"""Runs of reports from files, and their scores: what ``tls-tasks reports`` works on.
 
 A run is a file of reports with a file of nuggets, or a samples log of the harness's report task, which contains both
 and the documents that its prompts showed.
@@ -6,15 +6,16 @@ and the documents that its prompts showed.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Score
 from tls_tasks.core.task import answer_text
 from tls_tasks.data.files import text_lines
+from tls_tasks.data.keyed import files_in
 from tls_tasks.reports.files import BadRow, read_objects
 from tls_tasks.reports.nuggets import read_requests
 from tls_tasks.reports.read import read_reports
@@ -23,12 +24,14 @@ from tls_tasks.reports.score import from_items
 from tls_tasks.reports.task import read_sample
 from tls_tasks.reports.types import Judge, Report, ReportRequest
 
+T = TypeVar("T")
+
 _WANTED = {"doc_id", "documents", "nuggets", "limit", "collection_id"}
 """What a document in a samples log must have."""
 
 
 @dataclass(frozen=True, slots=True)
-class _ReportRun:
+class ReportRun:
     """Reports that can be judged and scored.
 
     Attributes:
@@ -36,37 +39,66 @@ class _ReportRun:
         requests: Each report's request; without nuggets if there is no row for it.
         documents: What the prompts showed, request id -> id -> document; None for a file of reports.
         bad: Rows of the files that could not be read as they stood.
+        unanswered: Run -> the requests that it has no report for.
     """
 
     reports: tuple[Report, ...]
     requests: tuple[ReportRequest, ...]
     documents: Mapping[str, Mapping[str, Any]] | None
     bad: tuple[BadRow, ...] = ()
+    unanswered: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-def read_run(reports: Path, nuggets: Path | None) -> _ReportRun:
+def read_run(reports: Path, nuggets: Path | None) -> ReportRun:
     """Read a run.
 
     Args:
-        reports: Reports in JSON Lines (the forms of :mod:`tls_tasks.reports.read`), or a samples log of the harness.
-        nuggets: The requests with their nuggets (:mod:`tls_tasks.reports.nuggets`); None: ``reports`` is a samples log,
-            which has its own.
+        reports: Reports in JSON Lines (the forms of :mod:`tls_tasks.reports.read`), a folder of such files, or a
+            samples log of the harness.
+        nuggets: The requests with their nuggets (:mod:`tls_tasks.reports.nuggets`), in a file or a folder of files;
+            None: ``reports`` is a samples log, which has its own.
 
     Raises:
         DataError: A file that can't be read, that holds no report, or nuggets that are missing.
     """
     if nuggets is None:
         return _read_samples(reports)
-    found, bad = read_reports(text_lines(reports), str(reports))
+    found, bad = _read_all(read_reports, reports, lambda report: (report.run_id, report.request_id))
     if not found:
         raise DataError(f"{reports}: no report in it{f'; {bad[0]}' if bad else ''}")
-    requests, bad_nuggets = read_requests(text_lines(nuggets), str(nuggets))
+    requests, bad_nuggets = _read_all(read_requests, nuggets, lambda request: request.request_id)
     by_id = {request.request_id: request for request in requests}
     asked = tuple(by_id.get(report.request_id, ReportRequest(report.request_id)) for report in found)
-    return _ReportRun(found, asked, None, (*bad, *bad_nuggets))
+    return ReportRun(found, asked, None, (*bad, *bad_nuggets), _unanswered(found, by_id))
 
 
-def score_run(run: _ReportRun, judge: Judge, *, documents: Any = None, batch_size: int = 0, **options: Any) -> Score:
+def _read_all(
+    read: Callable[[Iterable[str], str], tuple[tuple[T, ...], tuple[BadRow, ...]]],
+    place: Path,
+    key: Callable[[T], Hashable],
+) -> tuple[tuple[T, ...], tuple[BadRow, ...]]:
+    """What is in a file, or in all files of a folder, as a run a file or the nuggets of a request a file."""
+    values: dict[Hashable, T] = {}
+    bad: list[BadRow] = []
+    for file in files_in(place):
+        found, own_bad = read(text_lines(file), str(file))
+        bad += own_bad
+        for value in found:
+            if key(value) in values:
+                raise DataError(f"{file}: {key(value)!r} stands in another file of {place}, too")
+            values[key(value)] = value
+    return tuple(values.values()), tuple(bad)
+
+
+def _unanswered(reports: Iterable[Report], asked: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    runs: dict[str, set[str]] = {}
+    for report in reports:
+        runs.setdefault(report.run_id, set()).add(report.request_id)
+    lacking = {run_id: tuple(name for name in asked if name not in answered) for run_id, answered in runs.items()}
+    return {run_id: names for run_id, names in lacking.items() if names}
+
+
+def score_run(run: ReportRun, judge: Judge, *, documents: Any = None, batch_size: int = 0, **options: Any) -> Score:
     """Judge and score a run; with a recording as the judge, nobody is asked.
 
     Args:
@@ -90,7 +122,7 @@ def score_run(run: _ReportRun, judge: Judge, *, documents: Any = None, batch_siz
     return replace(part, **from_items(items))
 
 
-def _read_samples(path: Path) -> _ReportRun:
+def _read_samples(path: Path) -> ReportRun:
     reports: dict[str, Report] = {}
     requests: list[ReportRequest] = []
     documents: dict[str, Mapping[str, Any]] = {}
@@ -105,4 +137,4 @@ def _read_samples(path: Path) -> _ReportRun:
         # A request's documents are a collection of their own: what its prompt did not show can't be cited.
         reports[request_id] = replace(report, run_id=path.stem, collection_ids=(request_id,))
         requests.append(request)
-    return _ReportRun(tuple(reports.values()), tuple(requests), documents)
+    return ReportRun(tuple(reports.values()), tuple(requests), documents)

@@ -7,12 +7,13 @@ two of them. A result of many reports is the mean of the defined ones (macro), o
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from tls_tasks.core.score import Result, Score, grouped, ratio, total, values
+from tls_tasks.core.terminal import shown
 
 RATIOS = (
     "recall",  # nuggets that rewarded sentences give / nuggets
@@ -146,6 +147,24 @@ def runs_of(score: Score) -> dict[str, dict[str, dict[str, float]]]:
     table = {key: score.table[key] for key in KEYS}
     runs = grouped(score.units, [item.run_id for item in score.items])
     return {"runs": {str(run): values(table, units) for run, units in runs.items()}}
+
+
+def explanation(item: Any) -> Iterator[str]:
+    """Each sentence with its score, its citations and the answers that it gives; the questions that are open."""
+    told = item.as_dict()
+    for sentence in told.get("sentences", ()):
+        score = "unscored" if sentence["score"] is None else f"{sentence['score']:+d}"
+        yield f"  {score:>8}  {shown(str(sentence['text']))}"
+        for cited in sentence.get("citations", ()):
+            verdict = _VERDICTS[cited["supports"]] if cited["known"] else "is unknown"
+            yield f"            {shown(str(cited['doc_id']))} {verdict}"
+        for pair in sentence["matched"]:
+            yield f"            answers {shown(str(pair['question']))}: {shown(str(pair['answer']))}"
+    for nugget in told.get("nuggets", ()):
+        yield f"  {'covered' if nugget['covered'] else 'open':>8}  {shown(str(nugget['question']))}"
+
+
+_VERDICTS = {True: "supports it", False: "does not support it", None: "was not judged"}
 
 
 def _undefined(key: str, zero: bool) -> float:

@@ -66,7 +66,7 @@ def _judge_answers(answers: Sequence[str], docs: Sequence[Doc]) -> list[str]:
         (its name), ``judgments`` (lines of a recording) and, if the judge could not be used, ``judge_error``.
 
     Nothing is raised: an exception here would lose the answers of the whole run. Where the judge fails, its verdicts
-    are missing, the log says why, and ``tls-tasks judge`` can ask again from the samples log.
+    are missing, the log says why, and ``tls-tasks reports`` can ask again from the samples log.
     """
     parsed = [_parse_answer(answer, doc) for answer, doc in zip(answers, docs, strict=True)]
     asker = _Asker()
@@ -173,7 +173,7 @@ class _Asker:
         self.error = f"{type(error).__name__}: {error}"
         _log.error(
             "the judge can't be used, its verdicts are missing (the answers are kept; judge them from the samples log "
-            "by `tls-tasks judge`): %s",
+            "by `tls-tasks reports`): %s",
             self.error,
             exc_info=not isinstance(error, ValueError | OSError),
         )
@@ -225,7 +225,7 @@ def _shown_documents(doc: Doc) -> dict[str, dict[str, str]]:
 
 def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
     """Each sentence with its path through the decision tree, its citations and the nuggets that it answers."""
-    sentences = explained["report_eval"]["items"][0]["sentences"]
+    sentences = explained["report_eval"]["items"][0].get("sentences", ())  # none where no report was read
     return {
         "kind": "report",
         "request": str(doc.get("problem_statement") or doc.get("title") or ""),

@@ -20,7 +20,7 @@ from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
-from tls_tasks.data.files import Rows, file_rows, split_files, text_lines
+from tls_tasks.data.files import Rows, field_of, file_rows, split_files, text_lines
 from tls_tasks.data.order import Loaded, Published, Reading, distinct, load, read_place
 
 DEFAULT_CONTEXT_BUDGET = 24_000
@@ -260,10 +260,8 @@ def _split_query(text: str) -> tuple[str, str]:
 
 
 def _read_row(wanted: DataSet, where: str, row: Any, index: int) -> Document:
-    if not isinstance(row, Mapping):
-        raise DataError(f"{where}: expected an object, got {type(row).__name__}")
-    text = _string(_field(row, TEXT_FIELDS, where), TEXT_FIELDS, where)
-    value = _field(row, REFERENCE_FIELDS, where)
+    text = _string(field_of(row, TEXT_FIELDS, where), TEXT_FIELDS, where)
+    value = field_of(row, REFERENCE_FIELDS, where)
     values = value if isinstance(value, list) and value else [value]
     references = tuple(_string(item, REFERENCE_FIELDS, where) for item in values)
     query = row.get("query")
@@ -271,13 +269,6 @@ def _read_row(wanted: DataSet, where: str, row: Any, index: int) -> Document:
         query, text = _split_query(text)
     name = next((row[field] for field in ID_FIELDS if row.get(field) not in (None, "")), index)
     return Document(str(name), text, str(query or "").strip(), references)
-
-
-def _field(row: Mapping[str, Any], names: Iterable[str], where: str) -> Any:
-    for name in names:
-        if row.get(name) is not None:
-            return row[name]
-    raise DataError(f"{where}: no field {' or '.join(names)}; there are {', '.join(map(str, row)) or 'none'}")
 
 
 def _string(value: Any, names: Iterable[str], where: str) -> str:

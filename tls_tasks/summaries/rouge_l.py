@@ -10,15 +10,18 @@ from __future__ import annotations
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
+
+from rapidfuzz.distance import LCSseq
 
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign, signature
 from tls_tasks.core.prf import Counts, Item, prf_of_means, prf_unit
 from tls_tasks.core.score import Result, Score
+from tls_tasks.core.terminal import shown
 from tls_tasks.summaries.rows import read_rows
 from tls_tasks.text.lcs import lcs_length, union_lcs
 from tls_tasks.text.rouge155 import Tokenizer
@@ -102,6 +105,12 @@ def rouge_l(
         >>> score = rouge_l(["the cat sat"], ["the cat sat on the mat"])
         >>> score.as_dict()["rouge_l_recall"], score.as_dict()["rouge_l_f1"]
         (0.5, 0.6666666666666666)
+        >>> print(score.explain(0))
+        rouge_l, row 0: rouge_l_f1 0.6667
+          3 words in common of 3 predicted and 6 in reference 0
+          reference  the cat sat on the mat
+          predicted  the cat sat ** *** ***
+                     =   =   =
         >>> score.signature
         'rouge_l|types:rougeL|tok:whitespace|stem:no|empty:one|refs:best|agg:mean_f|v:1'
         >>> rouge_l(["a b\nc d"], ["c d\na b"], rouge_types=["rougeLsum"]).as_dict()["rouge_lsum_f1"]
@@ -117,10 +126,13 @@ def rouge_l(
         "rougeLsum": partial(_sentences, words, resolve_splitter(split_summaries)),
     }
     readers = {_PREFIXES[name]: readers_of[name] for name in types}
+    rows = read_rows(predictions, references)
     items = tuple(
-        _item(row, prediction, texts, readers, empty_reference)
-        for row, (prediction, texts) in enumerate(read_rows(predictions, references))
+        _item(row, prediction, texts, readers, empty_reference) for row, (prediction, texts) in enumerate(rows)
     )
+    # A function of the caller's may be none that can be pickled: its words are kept then, and not the function.
+    named = (tokenizer, use_stemmer) if isinstance(tokenizer, str) else None
+    kept = partial(_words_of, named, rows if named else [(words(text), [*map(words, texts)]) for text, texts in rows])
     if "rougeLsum" in types:
         _warn_without_boundaries(items)
     config = _RougeLConfig(
@@ -140,7 +152,48 @@ def rouge_l(
         items=items,
         as_lists=not use_aggregator,
         interval=interval,
+        explanation=partial(_explanation, kept),
     )
+
+
+_Pair = tuple[Sequence[str], Sequence[str]]
+
+
+def _words_of(named: tuple[str, bool] | None, rows: Sequence[Any], row: int, position: int) -> _Pair:
+    """The words of a prediction and of one of its references."""
+    prediction, wanted = rows[row]
+    if named is None:
+        return prediction, wanted[position]
+    words = summary_tokenizer(*named)
+    return words(prediction), words(wanted[position])
+
+
+_WIDTH = 90  # columns of aligned words in a line
+
+
+def _explanation(words_of: Callable[[int, int], _Pair], item: Item) -> Iterator[str]:
+    """A longest common subsequence of words, prediction below reference, with stars where a side has no such word."""
+    position = next(iter(item.details()["best_reference"].values()))
+    predicted, wanted = words_of(item.row, position)
+    columns: list[tuple[str, str, str]] = []
+    for step in LCSseq.opcodes(wanted, predicted):
+        left, right = wanted[step.src_start : step.src_end], predicted[step.dest_start : step.dest_end]
+        if step.tag == "equal":
+            columns += [(word, word, "=") for word in left]
+        else:
+            columns += [*((word, "*", "") for word in left), *(("*", word, "") for word in right)]
+    common = sum(sign == "=" for *_, sign in columns)
+    yield f"  {common} words in common of {len(predicted)} predicted and {len(wanted)} in reference {position}"
+    lines: tuple[list[str], ...] = ([], [], [])
+    for place, column in enumerate(columns):
+        cells = [shown(cell, 30) for cell in column]
+        width = max(map(len, cells))
+        for line, cell in zip(lines, cells, strict=True):
+            line.append((cell * width if cell == "*" else cell).ljust(width))
+        if sum(len(cell) + 1 for cell in lines[0]) > _WIDTH or place + 1 == len(columns):
+            for name, line in zip(("reference", "predicted", ""), lines, strict=True):
+                yield f"  {name:9}  {' '.join(line)}".rstrip()
+                line.clear()
 
 
 def results(*prefixes: str) -> dict[str, Result]:

@@ -5,23 +5,23 @@ A model's text is taken as it is, so there is nothing to parse and nothing can f
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.rows import check_columns, describe, read_text
+from tls_tasks.core.rows import describe, read_columns, read_text
 
 _TEXTS = "a str or a list of str"
 
 
-def _read_texts(value: Any, index: int) -> tuple[str, ...]:
+def read_texts(value: Any, index: int) -> tuple[str, ...]:
     """One references row: the texts in it, at least one.
 
     Raises:
         InputError: Neither text nor a list of texts, or an empty list.
 
     Example:
-        >>> _read_texts(["The talks end.", "Talks have ended."], 0)
+        >>> read_texts(["The talks end.", "Talks have ended."], 0)
         ('The talks end.', 'Talks have ended.')
     """
     if isinstance(value, str):
@@ -39,9 +39,9 @@ def read_rows(predictions: Any, references: Any) -> list[tuple[str, tuple[str, .
     Raises:
         InputError: A column that is none, columns of unequal length, or a row that does not fit.
     """
-    check_columns(predictions, references=references)
+    predictions, references = read_columns(predictions=predictions, references=references)
     return [
-        (read_text(prediction, "predictions", index), _read_texts(row, index))
+        (read_text(prediction, "predictions", index), read_texts(row, index))
         for index, (prediction, row) in enumerate(zip(predictions, references, strict=True))
     ]
 
@@ -49,9 +49,14 @@ def read_rows(predictions: Any, references: Any) -> list[tuple[str, tuple[str, .
 def check_row(row: Any, field: str, index: int) -> None:
     """Refuse a row that is neither text nor, among references, a list of texts."""
     if field == "references":
-        _read_texts(row, index)
+        read_texts(row, index)
     else:
         read_text(row, field, index)
+
+
+def is_row(mapping: Mapping[Any, Any]) -> bool:
+    """No mapping is a row of texts."""
+    return False
 
 
 def as_plain(value: Any) -> Any:

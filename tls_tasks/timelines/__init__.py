@@ -1,1 +1,65 @@
 """Timelines: alignment ROUGE and date F1."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tls_tasks.core.score import Score
+    from tls_tasks.timelines.read import TimelinePolicy
+
+
+def score(
+    predictions: Any,
+    references: Any,
+    *,
+    topics: Sequence[str] | None = None,
+    reference_mode: str = "separate",
+    aggregate: str = "f_of_means",
+    beta: float = 1.0,
+    policy: TimelinePolicy | None = None,
+    **options: Any,
+) -> Score:
+    """AR-1, AR-2 and date F1 of timelines in one call.
+
+    Args:
+        predictions: Timelines, as :func:`~tls_tasks.timelines.alignment_rouge.alignment_rouge` takes them: a list, or a
+            mapping name -> timeline.
+        references: One timeline or a list of them for each, in a list, or under the same names.
+        topics: As in both metrics, like the following three.
+        reference_mode: ``separate`` or ``joint``.
+        aggregate: ``f_of_means`` or ``mean_f``.
+        beta: Weight of recall in F.
+        policy: How dates and texts are read from model text.
+        **options: Further options of alignment ROUGE, such as ``variant`` or ``tokenizer``.
+
+    Returns:
+        A score with ``ar1_*``, ``ar2_*`` and ``date_*``, whose signature holds both signatures; with ``topics``,
+        ``by_topic()`` gives each topic's own numbers.
+
+    Example:
+        >>> both = score(
+        ...     {"egypt": "2011-01-25: Mass protests erupt in Cairo."},
+        ...     {"egypt": {"2011-01-25": ["Protests erupt across Egypt."], "2011-02-11": ["Mubarak resigns."]}},
+        ... )
+        >>> round(both.ar1_f1, 3), round(both.ar2_f1, 3), round(both.date_f1, 3)
+        (0.444, 0.333, 0.667)
+        >>> print(both.explain(0))
+        timelines, row 0, reference 0: ar1_f1 0.4444, ar2_f1 0.3333, date_f1 0.6667
+          2011-01-25 ~ 2011-01-25: weight 1, 2 words in common (precision and recall)
+            predicted  Mass protests erupt in Cairo.
+            reference  Protests erupt across Egypt.
+          2011-01-25 ~ 2011-02-11: weight 0.0556, 0 words in common (recall)
+            predicted  Mass protests erupt in Cairo.
+            reference  Mubarak resigns.
+          dates right: 2011-01-25
+          dates missed: 2011-02-11
+          dates spurious: -
+    """
+    from tls_tasks.timelines.both import score_timelines
+
+    shared = {
+        "topics": topics, "reference_mode": reference_mode, "aggregate": aggregate, "beta": beta, "policy": policy
+    }  # fmt: skip
+    return score_timelines(predictions, references, shared, options)

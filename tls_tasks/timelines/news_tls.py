@@ -67,8 +67,12 @@ def _article_file(folder: Path) -> Path | None:
     return next((folder / name for name in ARTICLE_FILES if (folder / name).is_file()), None)
 
 
-def read_timelines(path: Path) -> tuple[Timeline, ...]:
-    """The reference timelines of a ``timelines.jsonl``.
+def read_timelines(path: Path, *, may_be_empty: bool = False) -> tuple[Timeline, ...]:
+    """The timelines of a ``timelines.jsonl``.
+
+    Args:
+        path: The file.
+        may_be_empty: Whether a timeline without dates is one too, as among predictions, or passed over.
 
     Raises:
         DataError: If it can't be read, or there is none in it.
@@ -77,7 +81,7 @@ def read_timelines(path: Path) -> tuple[Timeline, ...]:
     for where, rows in json_lines(path):
         if not isinstance(rows, list):
             raise DataError(f"{where}: expected a list of [date, sentences] pairs, got {type(rows).__name__}")
-        if rows:
+        if rows or may_be_empty:
             timelines.append(read_timeline([_pair(row, where) for row in rows], where))
     if not timelines:
         raise DataError(f"{path}: no timeline in it")

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from typing import Any
 
 from tls_tasks.core.errors import ParseFailureWarning, warn_caller
 from tls_tasks.core.options import check_choice, signature
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.prf import Item, prf_of_means, prf_unit
-from tls_tasks.core.rows import check_columns
+from tls_tasks.core.rows import read_columns
 from tls_tasks.core.score import Result, Score, Unit, values
+from tls_tasks.core.terminal import shown
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy
-from tls_tasks.timelines.rows import read_prediction, read_references
+from tls_tasks.timelines.rows import is_row, read_prediction, read_references
 from tls_tasks.timelines.types import Timeline
 
 
@@ -78,14 +80,16 @@ def read_rows(
     """
     check_choice("reference_mode", reference_mode, ("separate", "joint"))
     policy = policy or DEFAULT_POLICY
+    columns = {"predictions": predictions, "references": references, "topics": topics}
+    answers, wanted, labels = read_columns(is_row, **columns)
     rows = [
         TimelineRow(
             index,
-            None if topics is None else str(topics[index]),
-            read_prediction(predictions[index], index, policy),
-            read_references(references[index], index, policy),
+            None if labels is None else str(labels[index]),
+            read_prediction(answer, index, policy),
+            read_references(wanted[index], index, policy),
         )
-        for index in range(check_columns(predictions, references=references, topics=topics))
+        for index, answer in enumerate(answers)
     ]
     failed = [row.index for row in rows if row.parsed.failed]
     if failed:
@@ -133,6 +137,7 @@ def score_of(
         parse_failures=sum(row.parsed.failed for row in rows),
         details=partial(_details, variants or {}),
         more=partial(_given, more or {}),
+        explanation=partial(_explanation, rows),
     )
 
 
@@ -144,6 +149,36 @@ def _details(variants: Mapping[str, Sequence[Unit]], score: Score) -> dict[str, 
     if score.topics is not None:
         details["topics"] = score.by_topic()
     return details
+
+
+def _explanation(rows: Sequence[TimelineRow], item: Item) -> Iterator[str]:
+    """The dates that were aligned, with both texts; the dates that are right, missed and spurious."""
+    row, details = rows[item.row], item.details()
+    wanted = row.references if item.reference is None else (row.references[item.reference],)
+    texts = {
+        side: {day.isoformat(): " ".join(texts) for day, texts in Timeline.of(chain(*timelines)).entries}
+        for side, timelines in (("predicted", [row.prediction]), ("reference", wanted))
+    }
+    sides = details.get("alignment") or {}
+    pairs: dict[tuple[Any, ...], list[str]] = {}
+    for name, aligned in sides.items():
+        for pair in aligned:
+            pairs.setdefault(tuple(pair.values()), []).append(name)
+    for (left, right, weight, hits), names in sorted(pairs.items()):
+        yield f"  {left} ~ {right}: weight {weight:.3g}, {hits:g} words in common ({' and '.join(names)})"
+        yield f"    predicted  {shown(texts['predicted'][left])}"
+        yield f"    reference  {shown(texts['reference'][right])}"
+    for place, side in enumerate(texts if sides else ()):
+        for day in sorted(texts[side].keys() - {pair[place] for pair in pairs}):
+            yield f"  {day}: {side} only"
+            yield f"    {side}  {shown(texts[side][day])}"
+    if "matches" in details:
+        days = [tuple(match.values()) for match in details["matches"]]
+        right_days = [left if left == right else f"{left} for {right}" for left, right in days]
+        for name, listed in (("right", right_days), ("missed", details["missed"]), ("spurious", details["spurious"])):
+            yield f"  dates {name}: {', '.join(listed) or '-'}"
+    if item.flags:
+        yield f"  {', '.join(item.flags)}"
 
 
 def _given(results: Mapping[str, float], _: Score) -> Mapping[str, float]:

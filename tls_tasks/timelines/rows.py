@@ -20,10 +20,11 @@ from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.rows import describe, shorten
 from tls_tasks.text.dates import read_date
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, parse_timeline
+from tls_tasks.timelines.read_lines import DATE_KEYS, TEXT_KEYS, TITLE_KEYS
 from tls_tasks.timelines.types import Timeline
 
 _FORMS = "a timeline: text, a list of {'date': …, 'text': …}, a list of (date, text) pairs, or a mapping date -> text"
-_TEXT_KEYS = ("text", "summary")
+_TEXT_KEYS = ("text", "summary", *TEXT_KEYS, *TITLE_KEYS)
 
 # Of a model's answer as much is read as possible; a reference that would lose an entry must not be scored against.
 _LOSSES = ("invalid_date", "bad_entry")
@@ -38,6 +39,13 @@ def check_row(row: Any, field: str, index: int) -> None:
         read_references(row, index)
     elif not isinstance(row, str):  # a model's text may hold anything
         read_prediction(row, index)
+
+
+def is_row(mapping: Mapping[Any, Any]) -> bool:
+    """Whether a mapping is a timeline, with a date among its keys, or an entry, rather than timelines by name."""
+    return _is_entry(mapping) or any(
+        isinstance(key, datetime.date) or (isinstance(key, str) and _read_day(key) is not None) for key in mapping
+    )
 
 
 def as_plain(value: Any) -> Any:
@@ -125,7 +133,7 @@ def _is_one_timeline(row: Sequence[Any]) -> bool:
 
 def _is_entry(entry: Any) -> bool:
     if isinstance(entry, Mapping):
-        return "date" in entry or any(key in entry for key in _TEXT_KEYS)
+        return any(key in entry for key in (*DATE_KEYS, *_TEXT_KEYS))
     if not _is_list(entry) or len(entry) != 2 or not (isinstance(entry[1], str) or _is_list(entry[1])):
         return False
     return isinstance(entry[0], datetime.date) or (isinstance(entry[0], str) and _read_day(entry[0]) is not None)
@@ -134,6 +142,8 @@ def _is_entry(entry: Any) -> bool:
 def _structured(row: Any, place: _Place) -> Timeline:
     if isinstance(row, Timeline):
         return row
+    if isinstance(row, Mapping) and _is_entry(row):
+        raise InputError(*place, f"one entry {shorten(row)}", "a timeline; did you mean [[{'date': …, 'text': …}, …]]?")
     if isinstance(row, Mapping) or _is_list(row):
         return Timeline.of(_days(row, place))
     raise InputError(*place, describe(row), _FORMS)
@@ -142,19 +152,24 @@ def _structured(row: Any, place: _Place) -> Timeline:
 def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, ...]]]:
     if isinstance(row, Mapping):
         for day, text in row.items():
-            yield _day(day, place), _sentences(text, place)
+            if text is not None:  # Arrow gives each row the dates of all
+                yield _day(day, place), _sentences(text, place)
         return
     for position, entry in enumerate(row):
         here = _within(place, position)
         if isinstance(entry, Mapping):
-            texts = [entry[key] for key in _TEXT_KEYS if key in entry]
-            if "date" not in entry or not texts:
-                missing = "'date'" if "date" not in entry else "'text'"
-                raise InputError(*here, f"an entry without {missing}", "{'date': …, 'text': …}")
-            entry = entry["date"], texts[0]
+            for missing, keys in (("'date'", DATE_KEYS), ("'text'", _TEXT_KEYS)):
+                if not any(key in entry for key in keys):
+                    raise InputError(*here, f"an entry without {missing}", "{'date': …, 'text': …}")
+            entry = _first(entry, DATE_KEYS), _first(entry, _TEXT_KEYS)
         if not _is_list(entry) or len(entry) != 2:
             raise InputError(*here, describe(entry), "an entry: {'date': …, 'text': …} or a pair (date, text)")
         yield _day(entry[0], here), _sentences(entry[1], here)
+
+
+def _first(entry: Mapping[str, Any], keys: Sequence[str]) -> Any:
+    """The first value that is there: Arrow fills with None what other entries have."""
+    return next((entry[key] for key in keys if entry.get(key) is not None), None)
 
 
 def _day(value: Any, place: _Place) -> datetime.date:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.data.files import field_of
 from tls_tasks.data.order import distinct
 from tls_tasks.trees.compliance import slips
 from tls_tasks.trees.rows import read_reference
@@ -16,10 +17,10 @@ from tls_tasks.trees.schema import read_schema
 _TEXT_FIELDS = ("text", "document", "input")
 """Fields that hold the document; the first that a row has is read."""
 
-_REFERENCE_FIELDS = ("reference", "item", "output")
+REFERENCE_FIELDS = ("reference", "item", "output")
 """Fields that hold the reference tree; the first that a row has is read."""
 
-_ID_FIELDS = ("id", "doc_id")
+ID_FIELDS = ("id", "doc_id")
 """Fields that hold the document's name; without one it is the number of the row."""
 
 
@@ -50,8 +51,8 @@ def read_rows(
     Args:
         name: Name of the data set, for messages.
         rows: Each with its place for messages: an object with one of :data:`_TEXT_FIELDS`; with ``schema``, which is a
-            schema, JSON text of one, or a name of ``schemas``; with one of :data:`_REFERENCE_FIELDS`, which is a tree
-            or JSON text of one; and perhaps with one of :data:`_ID_FIELDS` and ``title``.
+            schema, JSON text of one, or a name of ``schemas``; with one of :data:`REFERENCE_FIELDS`, which is a tree
+            or JSON text of one; and perhaps with one of :data:`ID_FIELDS` and ``title``.
         schemas: Schemas that rows may name.
 
     Raises:
@@ -75,28 +76,21 @@ def read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> Tr
     """
     if not isinstance(row, Mapping):
         raise DataError(f"{where}: expected an object, got {type(row).__name__}")
-    text = _field(row, _TEXT_FIELDS, where)
+    text = field_of(row, _TEXT_FIELDS, where)
     if not isinstance(text, str):
         raise DataError(f"{where}: {'/'.join(_TEXT_FIELDS)} must be text, got {type(text).__name__}")
-    kind, schema = _schema(_field(row, ("schema",), where), row, where, schemas)
+    kind, schema = _schema(field_of(row, ("schema",), where), row, where, schemas)
     if not isinstance(schema, Mapping | list) and not _is_json_text(schema):
         raise DataError(f"{where}: schema must be an object or a list, got {schema!r}")
-    reference = _field(row, _REFERENCE_FIELDS, where)
+    reference = field_of(row, REFERENCE_FIELDS, where)
     try:
         issues = slips(read_reference(reference, None), read_schema(schema))
     except InputError as error:
         raise DataError(f"{where}: {error}") from error
     if issues:
         raise DataError(f"{where}: reference: got {issues[0]}, expected a tree of its schema")
-    name = next((row[field] for field in _ID_FIELDS if row.get(field) not in (None, "")), index)
+    name = next((row[field] for field in ID_FIELDS if row.get(field) not in (None, "")), index)
     return TreeDocument(str(name), kind, text, _json_text(schema), _json_text(reference))
-
-
-def _field(row: Mapping[str, Any], names: Iterable[str], where: str) -> Any:
-    for name in names:
-        if row.get(name) is not None:
-            return row[name]
-    raise DataError(f"{where}: no field {' or '.join(names)}; there are {', '.join(map(str, row)) or 'none'}")
 
 
 def _schema(value: Any, row: Mapping[str, Any], where: str, schemas: Mapping[str, Any]) -> tuple[str, Any]:

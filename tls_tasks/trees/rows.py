@@ -7,15 +7,17 @@ raises, naming row and field.
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Problem
-from tls_tasks.core.rows import check_columns, describe
+from tls_tasks.core.rows import describe, read_columns
 from tls_tasks.trees.read import ParsedTree, TooDeepError, are_plain, parse_tree, plain
-from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, SchemaNode
+from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, SchemaNode
 
 _TREE = "a tree: JSON text, or dictionaries, lists and scalars"
 
@@ -32,7 +34,9 @@ def read_rows(
         >>> [(parsed.value, tree) for parsed, tree in read_rows(['{"a": 1}'], [{"a": 2}])]
         [({'a': 1}, {'a': 2})]
     """
-    check_columns(predictions, references=references)
+    names = tuple(node.children) if isinstance(node, Branch) else ()
+    columns = {"predictions": predictions, "references": references}
+    predictions, references = read_columns(partial(is_row, names=names), **columns)
     if are_plain(predictions):
         parses = list(map(ParsedTree, predictions))
     else:
@@ -134,6 +138,14 @@ def check_row(row: Any, field: str, index: int) -> None:
         read_reference(row, index)
     elif not isinstance(row, str) and read_prediction(row, index).failed:
         raise InputError(field, index, f"a tree with more than {MAX_DEPTH} levels", _TREE)
+
+
+def is_row(mapping: Mapping[Any, Any], names: Sequence[Hashable] = ()) -> bool:
+    """Whether a mapping is a tree rather than trees by name: it has a key of the schema, or a scalar in it."""
+    return not mapping.keys().isdisjoint(names) or any(
+        not isinstance(value, Mapping | list | tuple) and not (isinstance(value, str) and value.strip()[:1] in "{[")
+        for value in mapping.values()
+    )
 
 
 def as_plain(value: Any) -> Any:

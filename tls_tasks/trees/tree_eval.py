@@ -7,7 +7,7 @@ program's numbers wherever it has any. What differs is in ``docs/tree_eval_optio
 from __future__ import annotations
 
 import marshal
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
@@ -15,6 +15,8 @@ from typing import Any
 from tls_tasks.core.errors import InputError, ParseFailureWarning, warn_caller
 from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign, signature
 from tls_tasks.core.score import Columns, Score
+from tls_tasks.core.terminal import shown
+from tls_tasks.core.text_table import text_table
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
 from tls_tasks.trees.found import Found
 from tls_tasks.trees.nodes import MISSING
@@ -120,7 +122,22 @@ def tree_eval(
         parse_failures=sum(parsed.failed for parsed in parses),
         more=partial(details_of, plan),
         interval=None if interval is None else {**interval, "keys": KEYS},
+        explanation=partial(_explanation, rows),
     )
+
+
+def _explanation(rows: Sequence[tuple[ParsedTree, Any]], sample: Sample) -> Iterator[str]:
+    """Both trees side by side, each leaf with its scores."""
+    from tls_tasks.trees.view import compare
+
+    parsed, reference = rows[sample.row]
+    tree = {} if parsed.failed and isinstance(reference, dict) else parsed.value
+    cells = [("", "reference", "prediction", "score")]
+    for row in compare(reference, tree, sample.plan, sample.alignments):
+        scores = ", ".join(f"{name} {score:.2f}" for name, score in row.scores.items())
+        left, right = shown(row.reference or "", 40), shown(row.prediction or "", 40)
+        cells.append((f"{'  ' * row.depth}{shown(row.label, 40)}", left, right, scores or row.state))
+    return (f"  {line}" for line in text_table(cells).splitlines())
 
 
 _MOST_PLANS = 64

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tls_tasks.core.score import without_nan
-from tls_tasks.text.terminal import visible
+from tls_tasks.core.terminal import visible
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.read import parse_tree
@@ -187,10 +187,13 @@ def _value_text(value: Any) -> str:
 
 
 def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page draws of one tree: its rows, and the text that it was taken from."""
+    """What the page draws of one tree: its rows, and the text that it was taken from.
+
+    ``options`` of a document are arguments of :func:`~tls_tasks.trees.tree_eval.tree_eval`.
+    """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # an answer that can't be read is what the page shows
-        score = tree_eval([answer], [doc["reference"]], doc["schema"])
+        score = tree_eval([answer], [doc["reference"]], **{"schema": doc.get("schema"), **doc.get("options", {})})
     (sample,) = score.items
     parsed = parse_tree(answer, sample.plan.root)
     reference = json.loads(doc["reference"])

@@ -161,12 +161,13 @@ def test_an_answer_without_end_is_not_read_to_its_end(serve):
 @pytest.mark.parametrize("status", [400, 401, 402, 403, 404, 405, 422])
 def test_a_server_that_refuses_stops_the_run_at_once_in_its_own_words(serve, status):
     server = serve(
-        lambda *_: (status, {"error": {"message": "No model m here,\n my friend sk-secret"}}, {}), latency=0.02
+        lambda *_: (status, {"error": {"message": "No model m here,\n friend sk-secret hdr-secret"}}, {}),
+        latency=0.02,
     )
-    one = judge(server, api_key="sk-secret", max_in_flight=4)
+    one = judge(server, api_key="sk-secret", headers={"x-api-key": "hdr-secret"}, max_in_flight=4)
     with pytest.raises(JudgeError) as caught:
         one.ask(queries(50))
-    assert str(caught.value) == f"judge m at {server.url}: refused with {status}: No model m here, my friend ***"
+    assert str(caught.value) == f"judge m at {server.url}: refused with {status}: No model m here, friend *** ***"
     assert len(server.requests) <= 8  # at most two rounds
 
 

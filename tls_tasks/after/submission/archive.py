@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
 import shutil
-import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -15,16 +13,18 @@ from typing import Any
 import yaml
 
 from tls_tasks import __version__
+from tls_tasks.after.foreign import Manifest, read_manifest
 from tls_tasks.after.scored_runs import ScoredTask, score_places
 from tls_tasks.after.submission import every_eval_ever
 from tls_tasks.after.submission.checks import Refusal, refusals
 from tls_tasks.after.submission.records import eval_results, model_index
+from tls_tasks.after.submission.unpack import files_of
 from tls_tasks.core.errors import DataError
 
 _FORMAT = 1
 _MANIFEST = "manifest.json"
 _RUN = "run"  # the folder of the archive that holds the harness's files
-_MOST_BYTES = 4 << 30  # unpacked; anything larger is not a submission
+_MOST_BYTES_OF_MANIFEST = 1 << 20  # a line a file
 
 
 def write(
@@ -59,7 +59,7 @@ def write(
             f".eval_results: no task here ran on a data set of the hub, but on the {scored[0].edition} data"
         )
     (folder / _RUN).mkdir(parents=True)
-    for path in {path for task in scored for path in (task.log.path, task.run.results) if path is not None}:
+    for path in packed_files(scored):
         shutil.copyfile(path, folder / _RUN / path.name)
     if hub_records:
         _write_text(folder / ".eval_results" / "tls_tasks.yaml", _yaml(eval_results(on_hub)))
@@ -80,7 +80,12 @@ def write(
     _write_text(folder / _MANIFEST, _json(manifest))
 
 
-def verify(folder: Path) -> tuple[list[Refusal], dict[str, Any], list[ScoredTask]]:
+def packed_files(scored: Sequence[ScoredTask]) -> list[Path]:
+    """The harness's files of these tasks, from which everything else in an archive is made."""
+    return sorted({path for task in scored for path in (task.log.path, task.run.results) if path is not None})
+
+
+def verify(folder: Path) -> tuple[list[Refusal], Manifest, list[ScoredTask]]:
     """Check an archive with nothing but itself and this package: files, hashes, scores.
 
     Returns:
@@ -95,28 +100,33 @@ def verify(folder: Path) -> tuple[list[Refusal], dict[str, Any], list[ScoredTask
         return differences, manifest, []
     scored = list(score_places([folder / _RUN], newest=True))
     without = not manifest.get("chat_template", True)
-    return refusals(scored, str(manifest.get("model", "")), without_chat_template=without), manifest, scored
+    return refusals(scored, manifest["model"], without_chat_template=without), manifest, scored
 
 
-def _read_manifest(folder: Path) -> dict[str, Any]:
+def _read_manifest(folder: Path) -> Manifest:
     path = folder / _MANIFEST
     if not path.is_file():
         raise DataError(f"{folder}: no {_MANIFEST}; expected a folder or zip that tls-tasks submit wrote")
     try:
-        manifest: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path}: not JSON: {error}") from error
-    if not isinstance(manifest, dict) or not isinstance(manifest.get("files"), dict):
-        raise DataError(f"{path}: not a manifest: it has no object `files`")
-    if manifest.get("format") != _FORMAT:
-        raise DataError(f"{path}: format {manifest.get('format')}; this release reads {_FORMAT}")
-    return manifest
+        if path.stat().st_size > _MOST_BYTES_OF_MANIFEST:
+            raise DataError(f"more than {_MOST_BYTES_OF_MANIFEST >> 20} MiB")
+        return read_manifest(path.read_bytes())
+    except DataError as error:
+        raise DataError(f"{path}: not a manifest that this release reads: {error}") from error
 
 
 def _file_hashes(folder: Path) -> dict[str, str]:
     """Every file but the manifest -> its SHA-256."""
-    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path != folder / _MANIFEST)
-    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in paths}
+    paths = (path for path in files_of(folder) if path != folder / _MANIFEST)
+    return {path.relative_to(folder).as_posix(): _sha256(path) for path in paths}
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 def _differences(stated: Mapping[str, str], present: Mapping[str, str]) -> Iterator[Refusal]:
@@ -136,38 +146,6 @@ def pack(folder: Path, target: Path) -> None:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), (1980, 1, 1, 0, 0, 0))
             packed.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
-
-
-@contextlib.contextmanager
-def opened(place: Path) -> Iterator[Path]:
-    """The folder of an archive, which may be a zip that somebody sent.
-
-    Raises:
-        DataError: If it is not there or not a zip, a name in it leads out of the folder, or it is too large to be a
-            submission.
-    """
-    if not place.exists():
-        raise DataError(f"{place}: no such file or folder")
-    if not place.is_file():
-        yield place
-        return
-    with tempfile.TemporaryDirectory() as scratch:
-        folder = Path(scratch).resolve()
-        _unpack(place, folder)
-        yield folder
-
-
-def _unpack(path: Path, folder: Path) -> None:
-    try:
-        with zipfile.ZipFile(path) as packed:
-            if sum(entry.file_size for entry in packed.infolist()) > _MOST_BYTES:
-                raise DataError(f"{path}: more than {_MOST_BYTES >> 30} GiB unpacked")
-            for entry in packed.infolist():
-                if folder not in (folder / entry.filename).resolve().parents:
-                    raise DataError(f"{path}: the name {entry.filename!r} leads out of the archive")
-            packed.extractall(folder)
-    except zipfile.BadZipFile as error:
-        raise DataError(f"{path}: not a zip that tls-tasks submit wrote") from error
 
 
 def _json(value: Any) -> str:

@@ -6,8 +6,9 @@ import hashlib
 import json
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import ScoredTask
@@ -55,6 +56,7 @@ def refusals(scored: Sequence[ScoredTask], model: str, *, without_chat_template:
             continue
         found += [*_whole(task), *_edition(task), *_version(task), *_chat(task, without_chat_template)]
         found += [Refusal("samples", str(problem), _AGAIN) for problem in task.log.problems]
+        found += _names(task)
         found += [Refusal("prompts", str(problem), _REFRESH) for problem in task.stale]
         found += [*_hashes(task), *_numbers(task)]
     return found
@@ -79,7 +81,8 @@ def _groups(scored: Sequence[ScoredTask]) -> Iterator[Refusal]:
 
 
 def _whole(scored: ScoredTask) -> Iterator[Refusal]:
-    name, sizes = scored.name, scored.results.get("n-samples", {}).get(scored.name, {})
+    name = scored.name
+    sizes: Mapping[str, Any] = scored.results.get("n-samples", {}).get(name, {})
     limit = (scored.results.get("config") or {}).get("limit")
     if limit is not None:
         yield Refusal("limit", f"{name} ran with --limit {limit:g}", "run all documents, without --limit")
@@ -90,6 +93,16 @@ def _whole(scored: ScoredTask) -> Iterator[Refusal]:
         place = f"{scored.log.path.name}:{strange[0].line}"
         found = f"{name}: {place}: doc_id {strange[0].doc_id} among {len(scored.log.samples)} documents"
         yield Refusal("limit", found, "run all documents, each once")
+
+
+def _names(scored: ScoredTask) -> Iterator[Refusal]:
+    """Documents are paired by their names, so that each has one of its own."""
+    lines: dict[str, int] = {}
+    for sample, doc_id in zip(scored.log.samples, scored.ids, strict=True):
+        if (first := lines.setdefault(doc_id, sample.line)) != sample.line:
+            place = f"{scored.log.path.name}:{sample.line}"
+            found = f"{scored.name}: {place}: a second document {doc_id}; the first is in line {first}"
+            yield Refusal("samples", found, "give each document of your data a name of its own")
 
 
 def _edition(scored: ScoredTask) -> Iterator[Refusal]:

@@ -3,13 +3,16 @@
 A specification is ``none``, ``recorded`` (the verdicts that come with the embedded edition), or an object with one of
 
 - ``recorded``: a recording, such as ``verdicts.jsonl`` of an earlier run;
-- ``base_url`` and ``model``: any OpenAI-compatible endpoint; ``api_key_env`` names the variable with its key;
+- ``base_url`` and ``model``: any OpenAI-compatible endpoint; ``api_key_env`` names the variable with its key, and a
+  value of ``headers`` may be ``{"env": "NAME"}``;
 - ``provider`` (openai, anthropic, together) and ``model``;
 - ``harness``: a model of the harness such as ``hf``, with ``model_args``; it answers by the likelihood of YES and NO;
 - ``nli``: a Hugging Face model of textual entailment; it judges support by citations and nothing else.
 
 ``citation_support`` (a specification of its own) may name another judge for that kind of question, and ``cache`` the
 file in which verdicts of an endpoint are kept (by default a file in the user's cache folder; false: none).
+
+A specification is written into every document and so into logs and submissions: secrets are named, never given.
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.rows import describe
+from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.data.fetched import cache_folder
 from tls_tasks.reports.judges.callable import ByKind
 from tls_tasks.reports.judges.endpoint import from_endpoint
@@ -102,7 +106,17 @@ def _chat(
         options["cache"] = _default_cache() if cache in (None, True) else Path(str(cache)).expanduser()
     if api_key_env is not None:
         options["api_key"] = read_key(str(api_key_env))
+    if isinstance(headers := options.get("headers"), Mapping):
+        options["headers"] = {name: _header(name, value) for name, value in headers.items()}
     return make(source, model, **options)
+
+
+def _header(name: str, value: Any) -> str:
+    if isinstance(value, Mapping) and isinstance(value.get("env"), str):
+        return read_key(value["env"])
+    if not isinstance(value, str):
+        raise InputError(f"judge.headers.{name}", None, describe(value), 'a str, or {"env": "NAME"} for a secret')
+    return value
 
 
 def _default_cache() -> Path:
@@ -150,6 +164,7 @@ _EXPECTED = (
 
 def _parse(spec: Any) -> tuple[str, str, dict[str, Any], Any]:
     """The kind of judge, its value, its options, and the specification of another judge for support by citations."""
+    check_no_secret(spec, "judge")  # before any other message could repeat it
     if spec == "recorded":
         from tls_tasks.reports.data import EMBEDDED_RECORDING
 

@@ -100,9 +100,10 @@ class ChatClient:
         return JudgeError.refused(f"{self._endpoint.model} at {self._endpoint.url}", status, words)
 
     def _shown(self, words: str) -> str:
-        """The beginning of a message, on one line, without the key, which some servers repeat."""
-        key = self._endpoint.api_key
-        return " ".join((words.replace(key, "***") if key else words).split())[:300]
+        """The beginning of a message, on one line, without key and headers, which some servers repeat."""
+        for secret in (self._endpoint.api_key, *(self._endpoint.headers or {}).values()):
+            words = words.replace(secret, "***") if secret else words
+        return " ".join(words.split())[:300]
 
 
 class _LimitedClient(httpx.AsyncClient):

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import strip_thinking
 from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.reports.judges.prompts import SECOND_TRY, Message, neutral, prompts_hash, render
 from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, shorten, verdict_in
 from tls_tasks.reports.judges.store import VerdictCache
@@ -62,7 +63,7 @@ class Endpoint:
     url: str
     model: str
     api_key: str | None = field(default=None, repr=False)
-    headers: Mapping[str, str] | None = None
+    headers: Mapping[str, str] | None = field(default=None, repr=False)
     name: str | None = None
     parameters: Mapping[str, Any] | None = None
     cache: VerdictCache | str | Path | None = None
@@ -77,6 +78,7 @@ class Endpoint:
         import httpx
 
         expected = "an address such as http://localhost:8000/v1"
+        check_no_secret(self.url, "url")  # it is in messages
         try:
             parts = httpx.URL(self.url)
         except (httpx.InvalidURL, TypeError) as error:

@@ -1,4 +1,4 @@
-"""Write the table of metrics into README.md from the registry; ``--check`` only says whether it is up to date."""
+"""Write the table of metrics into docs/metrics.md from the registry; ``--check`` only says whether it is up to date."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 from tls_tasks.registry import METRICS
 
-README = Path(__file__).parent.parent / "README.md"
-START = "<!-- metrics: generated from the registry by scripts/make_readme_table.py -->\n"
+PAGE = Path(__file__).parent.parent / "docs" / "metrics.md"
+START = "<!-- metrics: generated from the registry by scripts/make_metrics_table.py -->\n"
 END = "<!-- end of metrics -->\n"
 
 
@@ -17,13 +17,13 @@ def table() -> str:
     lines = ["| metric | what it is | result keys | original tool | source |", "|---|---|---|---|---|"]
     for spec in METRICS.values():
         keys = ", ".join(f"`{key}`" for key in spec.result_keys)
-        name = f"[`{spec.name}`](metrics/{spec.name}/README.md)"
+        name = f"[`{spec.name}`](../metrics/{spec.name}/README.md)"
         lines.append(f"| {name} | {spec.summary} | {keys} | {spec.original} | {spec.citation} |")
     return "\n".join(lines) + "\n"
 
 
 def updated(text: str) -> str:
-    """README's text with the table of today."""
+    """The page's text with the table of today."""
     before, _, rest = text.partition(START)
     _, _, after = rest.partition(END)
     return before + START + table() + END + after
@@ -31,10 +31,10 @@ def updated(text: str) -> str:
 
 def main() -> int:
     """Write, or check."""
-    text = README.read_text(encoding="utf-8")
+    text = PAGE.read_text(encoding="utf-8")
     if "--check" in sys.argv[1:]:
         return 0 if text == updated(text) else 1
-    README.write_text(updated(text), encoding="utf-8")
+    PAGE.write_text(updated(text), encoding="utf-8")
     return 0
 
 

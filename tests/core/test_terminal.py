@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tls_tasks.text.terminal import visible
+from tls_tasks.core.terminal import visible
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,128 @@
+"""tls-tasks summaries: by line, by id and by name; what is missing, and what a mistake is told."""
+
+import json
+
+import pytest
+
+from tests.conftest import read_jsonl
+from tls_tasks.cli import main
+from tls_tasks.data.order import EMBEDDED
+from tls_tasks.summaries.rouge_l import rouge_l
+
+DIALOGSUM = EMBEDDED / "summ_dialogsum" / "documents.jsonl"
+GOLD, TOLD = ["the cat sat", "a b c d"], ["the cat sat on the mat", "a b"]  # F: 2/3 and 2/3
+
+
+def run(capsys, *arguments):
+    code = main(["summaries", *map(str, arguments)])
+    return code, *capsys.readouterr()
+
+
+def write(path, *rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows), encoding="utf-8"
+    )
+    return path
+
+
+def forms(folder, texts, field):
+    """The same texts by line, by id, by order in rows, as an object, by name."""
+    names = [f"m{number}" for number in range(len(texts))]
+    for name, text in zip(names, texts, strict=True):
+        write(folder / "files" / f"{name}.txt", text)
+    return {
+        "lines": write(folder / "lines.txt", *texts),
+        "rows": write(folder / "rows.jsonl", *({field: text} for text in texts)),
+        "ids": write(
+            folder / "ids.jsonl", *({"id": name, field: text} for name, text in zip(names, texts, strict=True))
+        ),
+        "object": write(folder / "object.json", dict(zip(names, texts, strict=True))),
+        "files": folder / "files",
+    }
+
+
+def test_every_form_says_the_same(tmp_path, capsys):
+    gold, told = forms(tmp_path / "g", GOLD, "summary"), forms(tmp_path / "p", TOLD, "prediction")
+    for own, other in (
+        ("lines", "lines"), ("lines", "rows"), ("rows", "lines"), ("ids", "ids"), ("ids", "files"), ("files", "object"),
+    ):  # fmt: skip
+        code, out, err = run(capsys, gold[own], told[other])
+        assert (code, err) == (0, "") and out.splitlines()[0].split() == ["rouge_l_f1", "0.6667"], (own, other)
+        assert out.splitlines()[-1].startswith("rouge_l|types:rougeL|")
+    code, _, err = run(capsys, gold["lines"], told["ids"])
+    assert code == 2 and "lines.txt: has no ids, but " in err and "expected ids in both, such as" in err
+
+
+def test_the_numbers_are_the_metrics_own(tmp_path, capsys):
+    rows = read_jsonl(DIALOGSUM)
+    told = [{"id": f"{number}", "prediction": row["references"][0]} for number, row in enumerate(rows)]
+    gold = [{"id": f"{number}", "references": [row["references"][0], "nothing"]} for number, row in enumerate(rows)]
+    places = write(tmp_path / "g.jsonl", *gold), write(tmp_path / "p.jsonl", *reversed(told[1:]))
+    code, out, err = run(capsys, *places, "--json", "--detailed", "--tokenizer", "rouge", "--stem", "--confidence", 0.9)
+    assert code == 0 and f"1 of {len(rows)} summaries without a prediction ('0'); it scores 0" in err
+    direct = rouge_l(
+        ["", *(row["references"][0] for row in rows[1:])],
+        [row["references"] for row in gold],
+        tokenizer="rouge",
+        use_stemmer=True,
+    )
+    found = json.loads(out)
+    assert found["rouge_l_f1"] == direct.results["rouge_l_f1"] and found["signature"] == direct.signature
+    assert found["documents"]["0"]["rouge_l_f1"] == 0 and found["items"][1]["id"] == "1"
+    assert found["intervals"]["rouge_l_f1"][0] <= found["rouge_l_f1"] <= found["intervals"]["rouge_l_f1"][1]
+
+
+def test_details_have_a_line_a_summary(tmp_path, capsys):
+    _, out, _ = run(capsys, write(tmp_path / "g.txt", *GOLD), write(tmp_path / "p.txt", *TOLD), "--detailed", "--lsum")
+    lines = [line.split() for line in out.splitlines()]
+    assert [
+        "1",
+        "0.5000",
+        "1.0000",
+        "0.6667",
+        "0.5000",
+        "1.0000",
+        "0.6667",
+    ] in lines and "types:rougeL,rougeLsum" in out
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        (["one line"], "p: 1 rows, but "),
+        ([], "p: is empty"),
+    ],
+)
+def test_files_by_line_must_fit(tmp_path, capsys, told, said):
+    code, out, err = run(capsys, write(tmp_path / "g", *GOLD), write(tmp_path / "p", *told))
+    assert (code, out) == (2, "") and said in err and err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"id": "m9", "prediction": "x"}, "p.jsonl, line 1: 'm9' is not in"),
+        ({"id": "m0", "prediction": 3}, "p.jsonl, line 1: got int 3, expected a str"),
+        ({"id": "m0", "text": "x"}, "p.jsonl, line 1: no field prediction or answer or output or summary"),
+        ("[1", "p.jsonl, line 1: not JSON"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(tmp_path, capsys, row, said):
+    gold = forms(tmp_path / "g", GOLD, "summary")["ids"]
+    code, out, err = run(capsys, gold, write(tmp_path / "p.jsonl", row))
+    assert (code, out) == (2, "") and said in err and err.count("\n") == 1
+    code, out, err = run(capsys, gold, tmp_path / "nowhere")
+    assert code == 2 and "nowhere: no such file or folder" in err
+    code, out, err = run(capsys, DIALOGSUM.parent, gold)
+    assert code == 2 and "is a folder with files of rows, expected one of them: documents.jsonl" in err
+
+
+def test_colour_where_it_is_wanted(tmp_path, capsys, monkeypatch):
+    files = write(tmp_path / "g.txt", *GOLD), write(tmp_path / "p.txt", *TOLD)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert "\x1b" not in run(capsys, *files)[1]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert run(capsys, *files)[1].startswith("\x1b[1mrouge_l_f1")
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b" not in run(capsys, *files)[1]

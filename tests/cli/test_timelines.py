@@ -1,0 +1,189 @@
+"""tls-tasks timelines: the field's layouts, what is joined with what, and what a mistake is told."""
+
+import json
+import shutil
+
+import pytest
+
+from tls_tasks.cli import main
+from tls_tasks.data.order import EMBEDDED
+from tls_tasks.timelines.alignment_rouge import alignment_rouge
+from tls_tasks.timelines.date_f1 import date_f1
+from tls_tasks.timelines.news_tls import read_data_set
+
+CRISIS = EMBEDDED / "tls_crisis"
+GOLD = {"egypt": {"2011-01-25": "Protests begin in Cairo.", "2011-02-11": "Mubarak resigns."}}
+ANSWER = "2011-01-25: Protests begin in Cairo.\n2011-02-12: The army rules."
+
+
+def run(capsys, *arguments):
+    code = main(["timelines", *map(str, arguments)])
+    return code, *capsys.readouterr()
+
+
+def write(path, *rows):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(
+        "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows), encoding="utf-8"
+    )
+    return path
+
+
+def metrics(capsys, *arguments):
+    code, out, err = run(capsys, *arguments, "--json")
+    assert code == 0, err
+    return json.loads(out)["metrics"]
+
+
+@pytest.fixture
+def half(tmp_path):
+    """Gold with two dates in every form that it may come in; name -> place."""
+    entries = [{"date": day, "text": text} for day, text in GOLD["egypt"].items()]
+    news_tls = [[f"{day}T00:00:00", [text]] for day, text in GOLD["egypt"].items()]
+    return {
+        "news-tls": write(tmp_path / "a" / "egypt" / "timelines.jsonl", news_tls).parents[1],
+        "one topic": tmp_path / "a" / "egypt",
+        "timelines.jsonl": tmp_path / "a" / "egypt" / "timelines.jsonl",
+        "folder of text": write(
+            tmp_path / "b" / "egypt.txt", *(f"{day}: {text}" for day, text in GOLD["egypt"].items())
+        ).parent,
+        "folder of JSON": write(tmp_path / "c" / "egypt.json", entries).parent,
+        "folder of JSON Lines": write(tmp_path / "d" / "egypt.jsonl", news_tls).parent,
+        "rows": write(tmp_path / "rows.jsonl", {"topic": "egypt", "timeline": entries}),
+        "rows of several": write(tmp_path / "several.jsonl", {"id": "egypt", "timelines": [GOLD["egypt"]]}),
+        "mapping": write(tmp_path / "mapping.json", GOLD),
+        "document": write(tmp_path / "any name.json", entries),
+        "days": write(tmp_path / "days.json", GOLD["egypt"]),
+        "entries": write(tmp_path / "entries.jsonl", *entries),
+        "text": write(tmp_path / "egypt.txt", *(f"{day}: {text}" for day, text in GOLD["egypt"].items())),
+    }
+
+
+def test_every_form_says_the_same_on_both_sides(half, tmp_path, capsys):
+    answer = write(tmp_path / "p" / "egypt.txt", ANSWER)
+    for name, place in half.items():
+        by_order = name in ("document", "days", "entries", "text")
+        told = metrics(capsys, place, answer if by_order else answer.parent)
+        assert told["date_f1"] == 0.5, name
+        assert metrics(capsys, half["rows"], place)["ar1_f1"] == 1.0, name
+
+
+def test_the_numbers_are_the_metrics_own(capsys, tmp_path):
+    topics = read_data_set(CRISIS)
+    for topic in topics:  # its second reference as the answer
+        write(tmp_path / f"{topic.name}.json", topic.timelines[1].as_rows())
+    told = metrics(capsys, CRISIS, tmp_path)
+    rows = [topic.timelines[1] for topic in topics], [topic.timelines for topic in topics]
+    words, dates = alignment_rouge(*rows), date_f1(*rows)
+    assert {**words.results, **dates.results}.items() <= told.items()
+    by_topic = date_f1(*rows, aggregate="mean_f", topics=[topic.name for topic in topics])
+    assert told["date_mean_f"] == pytest.approx(by_topic.results["date_f1"], abs=1e-12)
+
+
+def test_a_prediction_for_each_reference(capsys):
+    code, out, err = run(capsys, CRISIS, CRISIS, "--detailed")
+    assert (code, err) == (0, "") and "egypt/0" in out and "egypt/1" in out
+    assert metrics(capsys, CRISIS, CRISIS)["date_mean_f"] == 1.0
+
+
+def test_the_mean_comes_first_in_the_papers_layout(capsys):
+    _, out, _ = run(capsys, CRISIS, CRISIS)
+    lines = out.splitlines()
+    assert lines[:6] == [
+        "=== Evaluation Results ===",
+        "",
+        "=== AVERAGE (4 topics) ===",
+        "  AR-1:     1.0000",
+        "  AR-2:     1.0000",
+        "  Date-F1:  1.0000",
+    ]
+    assert [line for line in lines if line.startswith("Topic: ")] == [
+        f"Topic: {name}" for name in ("egypt", "libya", "syria", "yemen")
+    ]
+    assert lines[-2].startswith("alignment_rouge|variant:align+m:1|") and lines[-1].startswith("date_f1|days:0|")
+
+
+def test_options_reach_the_metrics(capsys):
+    _, out, _ = run(
+        capsys, CRISIS, CRISIS, "--variant", "concat", "--tolerance", 2, "--tokenizer", "unicode", "--confidence", 0.9
+    )
+    assert "alignment_rouge|variant:concat|" in out and "|tok:unicode|" in out and "date_f1|days:2|" in out
+    assert "date_f1         1.0000  [1.0000, 1.0000]" in out
+    code, _, err = run(capsys, CRISIS, CRISIS, "--reference-mode", "both")
+    assert code == 2 and "expected one of 'separate', 'joint'" in err
+
+
+def test_what_is_missing_or_unreadable_scores_nothing_and_is_said(half, tmp_path, capsys):
+    gold = write(
+        tmp_path / "gold.jsonl", *({"topic": name, "timeline": GOLD["egypt"]} for name in ("a", "b", "c", "d"))
+    )
+    told = write(
+        tmp_path / "told.jsonl",
+        {"topic": "a", "timeline": GOLD["egypt"]},
+        {"topic": "b", "prediction": "I can't help with that."},
+        {"topic": "c", "timeline": []},
+    )
+    code, out, err = run(capsys, gold, told, "--json")
+    assert code == 0 and json.loads(out)["metrics"]["date_mean_f"] == 0.25
+    assert "1 of 4 topics without a prediction ('d'); it scores 0" in err
+    assert "no timeline can be read in 1 prediction, of 'b' first; it scores 0" in err
+
+
+@pytest.mark.parametrize(
+    ("gold", "predictions", "said"),
+    [
+        ("rows", "nowhere", "nowhere: no such file or folder"),
+        ("rows", {"topic": "egpyt", "timeline": []}, "'egpyt' is not in"),
+        ("rows", {"topic": "egpyt", "timeline": []}, "did you mean 'egypt'?"),
+        ("rows", {"topic": "egypt", "timeline": [{"when": 1}]}, "p.jsonl, line 1: got an entry without 'date'"),
+        ("rows", {"topic": "egypt", "summary": ""}, "p.jsonl, line 1: no field predictions or timelines"),
+        ("rows", "{oops", "p.jsonl, line 1: not JSON"),
+        ("rows", {"prediction": "x", "topic": ""}, "'' is not in"),
+        ("text", {"topic": "egypt", "timeline": []}, None),
+        ("rows", "", "p.jsonl: no row in it"),
+    ],
+)
+def test_a_mistake_is_told_in_one_line(half, tmp_path, capsys, gold, predictions, said):
+    place = tmp_path / predictions if predictions == "nowhere" else write(tmp_path / "p.jsonl", predictions)
+    code, out, err = run(capsys, half[gold], place)
+    if said is None:
+        assert code == 0
+    else:
+        assert (
+            (code, out) == (2, "") and said in err and err.startswith("tls-tasks timelines: ") and err.count("\n") == 1
+        )
+
+
+def test_swapped_sides_are_suspected(tmp_path, capsys):
+    write(tmp_path / "p" / "egypt.txt", ANSWER)
+    write(tmp_path / "g" / "egypt" / "timelines.jsonl", *[[["2011-01-25T00:00:00", ["A."]]]] * 3)
+    assert run(capsys, tmp_path / "g", tmp_path / "p")[0] == 0
+    code, _, err = run(capsys, tmp_path / "p", tmp_path / "g")
+    assert code == 2 and "3 predicted timelines of 'egypt'" in err and "Are GOLD and PREDICTIONS swapped?" in err
+
+
+def test_folders_without_timelines_are_told(tmp_path, capsys):
+    (tmp_path / "egypt").mkdir()
+    code, _, err = run(capsys, CRISIS, tmp_path)
+    assert code == 2 and "no folder in it has a timelines.jsonl" in err
+    shutil.rmtree(tmp_path / "egypt")
+    code, _, err = run(capsys, CRISIS, tmp_path)
+    assert code == 2 and "no file in it, expected one a document, named by its id" in err
+
+
+def test_a_folder_of_data_sets_is_told(tmp_path, capsys):
+    write(tmp_path / "crisis" / "egypt" / "timelines.jsonl", [["2011-01-25", ["A."]]])
+    code, _, err = run(capsys, tmp_path, CRISIS)
+    assert code == 2 and "holds data sets, expected one of them: crisis" in err
+
+
+def test_one_document_is_not_one_of_many(half, capsys):
+    code, _, err = run(capsys, CRISIS, half["text"])
+    assert code == 2 and "egypt.txt: has no ids, but " in err and "'egypt', 'libya', 'syria' … (4)" in err
+
+
+def test_the_real_folders(shared, capsys):
+    """The first reference of each topic in CHRONOS' Open-TLS, and Crisis' three annotators against each other."""
+    assert metrics(capsys, shared / "data" / "open_tls", shared / "data" / "open_tls")["date_mean_f"] == 1.0
+    code, out, err = run(capsys, shared / "data" / "crisis", shared / "data" / "crisis", "--reference-mode", "joint")
+    assert (code, err) == (0, "") and "=== AVERAGE (4 topics) ===" in out

@@ -1,0 +1,229 @@
+"""What a user writes first: natural forms of the same rows have the same score in every metric, or a clear error."""
+
+import dataclasses
+import functools
+import json
+from collections import namedtuple
+from types import SimpleNamespace
+
+import datasets
+import numpy as np
+import pandas
+import pyarrow
+import pydantic
+import pytest
+
+import tls_tasks
+import tls_tasks.timelines
+from tests.conftest import ROOT
+from tls_tasks.core.errors import InputError
+from tls_tasks.registry import METRICS
+
+TEA = {"domain": "food", "evidence_span": "had tea", "polarity": "present", "time_bucket": "today"}
+CALM = {"domain": "mind", "evidence_span": "felt calm", "polarity": "absent", "time_bucket": "today"}
+REPORT = {"request_id": "7", "sentences": [{"text": "It rained.", "citations": ["d1"]}, {"text": "Snow fell."}]}
+ITEMS = [{"question_text": "q", "gold_answers": ["rained"]}, {"question_text": "r", "gold_answers": ["sun"]}]
+TREE = {"name": "string", "year": "integer", "tags": ["string"]}
+DAYS = [{"date": "2011-01-25", "text": "Protests begin."}, {"date": "2011-01-28", "text": ["Clashes."]}]
+
+
+def judge(query):
+    return query.kind != "negative" and "rained" in query.fields["sentence"]
+
+
+# family -> two predictions, two references, options; no prediction is its reference, and the two differ
+ROWS = {
+    "timelines": ([DAYS, DAYS[:1]], [DAYS[1:], [*DAYS, {"date": "2011-02-11", "text": "Mubarak resigns."}]], {}),
+    "summaries": (["the cat sat", "a b"], ["the cat sat on the mat", "b"], {}),
+    "evidence": ([[TEA], [CALM, TEA]], [[TEA, CALM], [CALM]], {}),
+    "trees": (
+        [{"name": "bar", "year": 1, "tags": ["a"]}, {"name": "b", "year": 2, "tags": []}],
+        [{"name": "baroo", "year": 1, "tags": ["a", "b"]}, {"name": "b", "year": 3, "tags": ["x"]}],
+        {"schema": TREE},
+    ),
+    "reports": ([REPORT, {**REPORT, "request_id": "8"}], [{"query_id": q, "items": ITEMS} for q in ("7", "8")],
+                {"judge": judge}),
+}  # fmt: skip
+NAMES = sorted(METRICS)
+
+
+@functools.cache
+def module(name):
+    return pytest.importorskip("evaluate").load(str(ROOT / "metrics" / name))
+
+
+def by_scorer(name, predictions, references, **options):
+    return getattr(tls_tasks, name)(predictions, references, **options).as_dict()
+
+
+def by_module(name, predictions, references, **options):
+    return module(name).compute(predictions=predictions, references=references, **options)
+
+
+WAYS = [by_scorer, by_module]
+
+
+def unfold(make, value):
+    """The same row with ``make(dict)`` for each dictionary in it."""
+    if isinstance(value, dict):
+        return make({key: unfold(make, inner) for key, inner in value.items()})
+    return [unfold(make, inner) for inner in value] if isinstance(value, list) else value
+
+
+def as_dataclass(row):
+    return dataclasses.make_dataclass("Row", row)(**row)
+
+
+def as_model(row):
+    return pydantic.create_model("Row", **{key: (object, ...) for key in row})(**row)
+
+
+def as_tuple(row):
+    return namedtuple("Row", row)(**row)
+
+
+def arrow(rows):
+    return pyarrow.array(rows)
+
+
+def texts(rows):
+    return [row if isinstance(row, str) else json.dumps(row) for row in rows]
+
+
+def same_type(rows):
+    """Rows that Arrow can have: a text is a list of texts everywhere."""
+    return [[{**day, "text": [*([day["text"]] if isinstance(day["text"], str) else day["text"])]} if "text" in day
+             else day for day in row] if isinstance(row, list) else row for row in rows]  # fmt: skip
+
+
+COLUMNS = {
+    "tuple": tuple,
+    "values of a dict": lambda rows: dict(enumerate(rows)).values(),
+    "pandas": lambda rows: pandas.Series(rows, index=[f"x{place}" for place in range(len(rows))]),
+    "column of a frame": lambda rows: pandas.DataFrame({"column": rows}, index=[5, 4])["column"],
+    "numpy of objects": lambda rows: np.array([*rows, None], dtype=object)[:-1],
+    "numpy of texts": lambda rows: np.array(texts(rows)),
+    "arrow": lambda rows: arrow(same_type(rows)),
+    "arrow, chunked": lambda rows: pyarrow.chunked_array([arrow(same_type(rows))]),
+    "datasets": lambda rows: datasets.Dataset.from_dict({"column": same_type(rows)})["column"],
+    "dataclasses": lambda rows: unfold(as_dataclass, rows),
+    "models": lambda rows: unfold(as_model, rows),
+    "named tuples": lambda rows: unfold(as_tuple, rows),
+    "objects": lambda rows: unfold(lambda row: SimpleNamespace(**row), rows),
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("way", WAYS)
+def test_every_form_of_the_same_rows_has_the_same_score(name, way):
+    predictions, references, options = ROWS[METRICS[name].family]
+    expected = way(name, predictions, references, **options)
+    for form, make in COLUMNS.items():
+        assert way(name, make(predictions), make(references), **options) == expected, form
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("way", WAYS)
+def test_rows_are_joined_by_name(name, way):
+    predictions, references, options = ROWS[METRICS[name].family]
+    expected = way(name, predictions, references, **options)
+    named = (
+        dict(zip(("one", "two"), predictions, strict=True)),
+        dict(zip(("two", "one"), references[::-1], strict=True)),
+    )
+    assert way(name, *named, **options) == expected
+    with pytest.raises(
+        InputError, match=r"references: got a mapping without \['two'\] and with \['to'\], expected the"
+    ):
+        way(name, named[0], {"one": references[0], "to": references[1]}, **options)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_topics_are_joined_by_name(way):
+    predictions, references, _ = ROWS["timelines"]
+    named = [dict(zip("ab", column, strict=True)) for column in (predictions, references)]
+    expected = way("date_f1", predictions, references, topics=["x", "y"])
+    assert way("date_f1", *named, topics={"b": "y", "a": "x"}) == expected
+    with pytest.raises(InputError, match=r"topics: got a mapping without \['b'\], expected the names"):
+        way("date_f1", *named, topics={"a": "x"})
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_row_without_its_list_is_told_so(name, way):
+    (row, _), (wanted, _), options = ROWS[METRICS[name].family]
+    for bare in ({"2011-01-25": ["a"]}, "2011-01-25: a"):
+        with pytest.raises(InputError, match=r"^references: got (dict|str) .*; did you mean references=\[.*\]\?"):
+            way(name, [row], bare, **options)
+        with pytest.raises(InputError, match=r"^predictions: got (dict|str) .*; did you mean predictions=\[.*\]\?"):
+            way(name, bare, [wanted], **options)
+    for table in (pandas.DataFrame({"text": ["a"]}), pyarrow.table({"text": ["a"]})):
+        with pytest.raises(
+            InputError, match=r"columns \['text'\], expected one column of it, such as predictions=table"
+        ):
+            way(name, table, [wanted], **options)
+    for nothing in (None, 3, {"a"}, float("nan"), {}):
+        with pytest.raises(InputError, match=r"^predictions: got "):
+            way(name, nothing, [wanted], **options)
+
+
+BARE = {
+    "timelines": ({"2011-01-25": "a"}, {"2011-01-25": "a"}),
+    "evidence": (TEA, TEA),
+    "trees": ({"name": "bar", "tags": []}, {"name": "bar", "tags": []}),
+    "reports": ({**REPORT, "items": []}, {**REPORT, "items": []}),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if METRICS[name].family in BARE])
+@pytest.mark.parametrize("way", WAYS)
+def test_one_bare_row_on_both_sides_is_no_mapping_of_names(name, way):
+    prediction, reference = BARE[METRICS[name].family]
+    with pytest.raises(InputError, match=r"^predictions: got dict .*; did you mean predictions=\["):
+        way(name, prediction, reference, **ROWS[METRICS[name].family][2])
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_list_of_entries_or_objects_is_one_row(way):
+    for name, row in (("date_f1", DAYS), ("alignment_rouge", DAYS), ("evidence_extraction", [TEA, CALM])):
+        with pytest.raises(InputError, match=r"predictions\[0\]: got one \w+ .* did you mean \[\["):
+            way(name, row, row)
+
+
+def test_entries_have_the_names_that_model_text_may_have():
+    expected = tls_tasks.date_f1([DAYS[:1]], [DAYS]).as_dict()
+    frame = pandas.DataFrame({"date": pandas.to_datetime(["2011-01-25"]), "summary": ["Protests begin."]})
+    for row in (frame, [{"day": "2011-01-25", "event": "x"}], [{"start": "2011-01-25", "headline": "x"}]):
+        assert tls_tasks.date_f1([row], [DAYS]).as_dict() == expected
+
+
+def test_what_arrow_filled_in_is_not_there():
+    rows = pyarrow.array([{"2011-01-25": ["a"]}, {"2011-02-11": ["b"]}])
+    assert tls_tasks.date_f1(rows, [{"2011-01-25": ["a"]}, {"2011-02-11": ["b"]}]).date_f1 == 1
+    mixed = pyarrow.array([[{"date": "2011-01-25", "text": "police"}], [{"date": "2011-02-11", "summary": "army"}]])
+    assert tls_tasks.alignment_rouge(mixed, mixed.to_pylist()).ar1_f1 == 1
+    trees = [{"name": "a"}, {"name": "b", "year": 2}]
+    plain = tls_tasks.tree_eval(trees, trees, TREE).as_dict()
+    filled = tls_tasks.tree_eval(pyarrow.array(trees), pyarrow.array(trees), TREE).as_dict()
+    assert {key: filled[key] for key in ("f1_leaf", "treeval_score", "leaves")} == {
+        key: plain[key] for key in ("f1_leaf", "treeval_score", "leaves")
+    }
+
+
+@pytest.mark.parametrize("topics", [None, ["x", "y"]])
+def test_timelines_in_one_call(topics):
+    predictions, references, _ = ROWS["timelines"]
+    both = tls_tasks.timelines.score(predictions, references, topics=topics)
+    parts = [
+        getattr(tls_tasks, name)(predictions, references, topics=topics) for name in ("alignment_rouge", "date_f1")
+    ]
+    for part in parts:
+        assert part.signature in both.signature
+        assert {key: both[key] for key in part.table} == part.results
+        assert {key: both.intervals(n_resamples=20)[key] for key in part.table} == part.intervals(n_resamples=20)
+    assert set(both.as_dict(detailed=True)["items"][0]) >= {"alignment", "matches", "ar1_f1", "date_f1"}
+    named = {"topics": dict(zip("ab", topics, strict=True))} if topics else {}
+    named |= {"predictions": dict(zip("ab", predictions, strict=True))}
+    assert (
+        tls_tasks.timelines.score(references=dict(zip("ab", references, strict=True)), **named).results == both.results
+    )

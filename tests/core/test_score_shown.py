@@ -1,0 +1,160 @@
+"""What a score shows of itself: short, on one line, escaped, and the same after a copy."""
+
+import copy
+import html.parser
+import pickle
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tls_tasks
+from tests.core.test_front_door import NAMES, ROWS
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.score import Score, ratio, total
+from tls_tasks.registry import METRICS
+
+
+def score_of(name):
+    predictions, references, options = ROWS[METRICS[name].family]
+    return getattr(tls_tasks, name)(predictions, references, **options)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_results_are_attributes_and_items(name):
+    score = score_of(name)
+    told = score.as_dict()
+    for key, value in told.items():
+        assert score[key] == value or value != value
+    assert list(score) == list(score.table)
+    for key in score.table:
+        assert getattr(score, key) == told[key] or told[key] != told[key]
+    near = next(iter(score.table))
+    with pytest.raises(AttributeError, match=f"{near}s.*did you mean '{near}'"):
+        getattr(score, f"{near}s")
+    with pytest.raises(KeyError, match=f"{near}s.*did you mean '{near}'"):
+        score[f"{near}s"]
+    assert not hasattr(score, "__array__") and not hasattr(score, "_repr_png_")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_score_survives_copy_and_pickle(name):
+    score = score_of(name)
+    copies = [copy.copy(score), copy.deepcopy(score), pickle.loads(pickle.dumps(score))]
+    for own in copies:
+        assert repr(own) == repr(score) and own.explain(1) == score.explain(1) and own._repr_html_()
+
+
+def test_attributes_of_what_is_not_made_yet_do_not_recurse():
+    with pytest.raises(AttributeError, match="no attribute or result 'f1'"):
+        getattr(Score.__new__(Score), "f1")  # noqa: B009
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_repr_is_short(name):
+    predictions, references, options = ROWS[METRICS[name].family]
+    if METRICS[name].family == "reports":
+        return  # a request is answered once
+    few, many = (getattr(tls_tasks, name)(predictions * n, references * n, **options) for n in (5, 500))
+    assert abs(len(repr(many)) - len(repr(few))) < 10 and len(repr(many)) < 400
+    assert f"n {len(many.units)}, {many.signature}>" in repr(many)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_data_frame_has_a_row_a_document(name):
+    frame = score_of(name).to_pandas()
+    assert list(dict.fromkeys(frame["row"])) == [0, 1]
+    assert set(frame.columns) >= set(score_of(name).table)
+
+
+def test_without_pandas_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ImportError, match="pip install pandas"):
+        score_of("date_f1").to_pandas()
+
+
+def test_a_row_that_is_not_there_is_named():
+    with pytest.raises(InputError, match="row: got 2, expected a row from 0 to 1"):
+        score_of("rouge_l").explain(2)
+
+
+def explained(name, row=0):
+    return score_of(name).explain(row).splitlines()
+
+
+def test_words_are_aligned():
+    assert explained("rouge_l")[1:] == [
+        "  3 words in common of 3 predicted and 6 in reference 0",
+        "  reference  the cat sat on the mat",
+        "  predicted  the cat sat ** *** ***",
+        "             =   =   =",
+    ]
+
+
+def test_dates_are_aligned_with_both_texts():
+    assert explained("date_f1")[1:] == [
+        "  dates right: 2011-01-28", "  dates missed: -", "  dates spurious: 2011-01-25"
+    ]  # fmt: skip
+    lines = explained("alignment_rouge")
+    assert lines[1:4] == [
+        "  2011-01-25 ~ 2011-01-28: weight 0.25, 0 words in common (precision)",
+        "    predicted  Protests begin.",
+        "    reference  Clashes.",
+    ]
+    assert "  2011-01-28 ~ 2011-01-28: weight 1, 1 words in common (precision and recall)" in lines
+
+
+def test_objects_leaves_and_sentences():
+    assert "  missed    mind: felt calm" in explained("evidence_extraction")
+    assert "  spurious  food: had tea" in explained("evidence_extraction", 1)
+    assert ["name", '"baroo"', '"bar"', "indel_ratio", "0.75"] in [line.split() for line in explained("tree_eval")]
+    assert "        +2  It rained." in explained("report_eval")
+    assert "      open  r" not in explained("report_eval")  # the judge says that every sentence answers it
+
+
+class Text(html.parser.HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.text = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+HOSTILE = ["<script>alert(1)</script>", "a\nb", "\x1b[31mred", "\u202eback", "\ud800", "'\"&<>", "\u2028", "x" * 5000]
+
+
+@given(st.sampled_from(HOSTILE) | st.text(min_size=3, max_size=30))
+def test_no_text_breaks_what_is_shown(text):
+    score = Score(text, text, [{"a": 1, "n": 2}], {text: ratio("a", "n"), "n_": total("n")})
+    page = Text()
+    page.feed(score._repr_html_())
+    assert set(page.tags) == {"table", "tr", "th", "td", "code"}
+    assert page.tags.count("tr") == 3
+    for shown in (repr(score), score._repr_html_(), *score.as_table().splitlines()):
+        assert shown.isprintable()
+    assert len(score.as_table().splitlines()) == 5
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_breaks_an_explanation(text):
+    tea = {"domain": text, "evidence_span": text}
+    report = {"sentences": [{"text": text, "citations": [text]}]}
+    request = {"items": [{"question_text": text, "gold_answers": [text]}]}
+    tree, schema = {text: text, "list": [text]}, {"list": ["string"]}
+    for score in (
+        tls_tasks.timelines.score([{"2011-01-25": [text]}], [{"2011-01-25": [text, text], "2011-01-26": text}]),
+        tls_tasks.rouge_l([text], [f"{text} {text}"]),
+        tls_tasks.evidence_extraction([[tea, tea]], [[tea]], [text]),
+        tls_tasks.tree_eval([tree], [{"list": [text, text]}], schema),
+        tls_tasks.report_eval([report], [request], judge=lambda query: True),
+        tls_tasks.report_eval([{**report, "request_id": "7", "run_id": "a", "collection_ids": ["c"]}],
+                              [{**request, "query_id": "7", "test_collection": "c"}],
+                              documents={text: text}, judge=lambda query: True, compat="report_gen_eval"),
+    ):  # fmt: skip
+        for line in score.explain(0).splitlines():
+            assert line.isprintable() and len(line) < 1500

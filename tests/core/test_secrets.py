@@ -1,0 +1,91 @@
+"""Secrets are told from texts about them, and never shown."""
+
+import pytest
+
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.secrets import check_no_secret, secret_in
+from tls_tasks.reports.judges.choose import check_judge, make_judge
+from tls_tasks.reports.judges.endpoint import from_endpoint
+
+SECRET = "S3cr3tS3cr3tS3cr3tS3cr3t"
+AT = {"base_url": "http://h/v1", "model": "m"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"http://user:{SECRET}@host/v1",
+        f"https://host/v1?api_key={SECRET}",
+        f"https://host/v1?a=1&token={SECRET}",
+        f"sk-{SECRET}",
+        f"hf_{SECRET}",
+        f"ghp_{SECRET}",
+        f"Authorization: Bearer {SECRET}",
+        f'{{"api_key": "{SECRET}"}}',
+        f'{{\\"x-api-key\\": \\"{SECRET}\\"}}',
+        "-----BEGIN OPENSSH PRIVATE KEY-----",
+    ],
+)
+def test_secrets_are_found_in_files(text):
+    assert secret_in(f'{{"doc": "{text}"}}') and SECRET not in secret_in(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"api_key_env": "OPENAI_API_KEY"',
+        "The bearer of the news said: password: none.",
+        "http://host:8000/v1?key=1",
+        "write to me@host.org or see http://host/@user",
+        '"token": 7, "max_tokens": 512, "tokens": "sk-"',
+        "risk-assessment-of-everything-that-is",
+    ],
+)
+def test_texts_about_secrets_are_none(text):
+    assert secret_in(text) == ""
+
+
+@pytest.mark.parametrize(
+    ("spec", "place"),
+    [
+        ({"base_url": f"http://u:{SECRET}@h/v1", "model": "m"}, "judge.base_url"),
+        ({"base_url": f"http://{SECRET}@h/v1", "model": "m"}, "judge.base_url"),
+        ({"base_url": f"http://h/v1?key={SECRET}", "model": "m"}, "judge.base_url"),
+        ({**AT, "api_key": SECRET}, "judge.api_key"),
+        ({**AT, "headers": {"Authorization": SECRET}}, "judge.headers.Authorization"),
+        ({**AT, "headers": {"x-api-key": SECRET}}, "judge.headers.x-api-key"),
+        ({**AT, "headers": {"X-Other": f"Bearer {SECRET}"}}, "judge.headers.X-Other"),
+        ({**AT, "parameters": {"extra": [{"password": SECRET}]}}, "judge.parameters.extra[0].password"),
+        ({**AT, "name": f"sk-{SECRET}"}, "judge.name"),
+        ({"harness": "hf", "model_args": f"pretrained=a/b,token={SECRET}"}, "judge.model_args"),
+        ({"recorded": "x", "citation_support": {**AT, "api_key": SECRET}}, "judge.citation_support.api_key"),
+        ({"no_such": 1, "api_key": SECRET}, "judge.api_key"),
+    ],
+)
+def test_a_judge_with_a_secret_is_refused_before_the_run(spec, place):
+    with pytest.raises(InputError) as caught:
+        check_judge(spec)
+    assert str(caught.value).startswith(f"{place}: got ") and SECRET not in str(caught.value)
+    assert "the name of an environment variable" in str(caught.value)
+
+
+def test_a_header_by_the_name_of_a_variable(monkeypatch, tmp_path):
+    monkeypatch.setenv("OUR_HEADER", f"Bearer {SECRET}")
+    spec = {**AT, "headers": {"Authorization": {"env": "OUR_HEADER"}, "X-Title": "t"}, "cache": str(tmp_path / "c")}
+    judge = make_judge(spec)
+    assert judge.endpoint.headers == {"Authorization": f"Bearer {SECRET}", "X-Title": "t"}
+    assert SECRET not in repr(judge.endpoint) and SECRET not in judge.name
+    monkeypatch.delenv("OUR_HEADER")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="OUR_HEADER: got nothing"):
+        check_judge(spec)
+
+
+def test_an_endpoint_in_python_takes_no_password_in_its_url():
+    with pytest.raises(InputError) as caught:
+        from_endpoint(f"http://u:{SECRET}@h/v1", "m")
+    assert SECRET not in str(caught.value)
+
+
+def test_plain_options_pass():
+    check_no_secret({**AT, "parameters": {"max_tokens": 5, "stop": ["x=y", "@"]}, "api_key_env": "NAME"}, "judge")

@@ -1,0 +1,151 @@
+"""The app of each metric in a real Chromium: an example is scored, a slip is told, hostile text is shown and not run.
+
+One server holds all of them, and nothing is fetched from anywhere else.
+"""
+
+import inspect
+import re
+import threading
+from contextlib import contextmanager
+
+import pytest
+
+from tests.browser import Opened
+from tests.browser import browser as browser  # the fixture
+from tls_tasks import space
+from tls_tasks.registry import METRICS
+
+gradio = pytest.importorskip("gradio", reason="no gradio: pip install 'tls-tasks[spaces]'")
+
+COLUMNS = {"predictions", "references", "sources"}
+
+HOSTILE = "</iframe></script><script>alert(1)</script><img src=x onerror=alert(2)> ${alert(3)} {{value}} \x1b[31m"
+
+
+@pytest.fixture(scope="module")
+def address():
+    """A server with the apps of all metrics, each under its name."""
+    import uvicorn
+    from fastapi import FastAPI
+
+    app = FastAPI()
+    app.get("/favicon.ico")(lambda: {})  # Chromium asks once for an icon of the whole server
+    for name in METRICS:
+        app = gradio.mount_gradio_app(app, space.space(name), path=f"/{name}", **space.settings())
+    server = uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=0, log_level="error"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    while not server.started:
+        thread.join(0.05)
+        assert thread.is_alive(), "the server did not start"
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join(10)
+
+
+@pytest.fixture
+def visit(browser, address):
+    @contextmanager
+    def visited(name, width=1280):
+        context = browser.new_context(viewport={"width": width, "height": 900}, reduced_motion="reduce")
+        try:
+            context.set_default_timeout(180_000)  # a busy machine is slow to draw gradio's page
+            opened = Opened(context.new_page())
+            opened.page.goto(f"{address}/{name}")
+            opened.page.get_by_role("button", name="Score", exact=True).wait_for()
+            yield opened
+            assert opened.errors == []
+            assert {url.split("/")[2] for url in opened.requests if url.startswith("http")} == {address[7:]}
+        finally:
+            context.close()
+
+    return visited
+
+
+def labelled(page, name):
+    """The text box of an argument, whose label may go on with what is said of it; options come later."""
+    return page.get_by_label(re.compile(rf"^\s*{name}")).first
+
+
+def choose(page, label, example):
+    """Click an example, and wait until its texts are there."""
+    page.get_by_role("button", name=label).click()
+    for name, text in example.items():
+        box = labelled(page, name[:-1] if name in COLUMNS else name)
+        page.wait_for_function("([box, text]) => box.value === text", arg=[box.element_handle(), text])
+
+
+def press_score(page):
+    page.get_by_role("button", name="Score", exact=True).click()
+    page.locator("#result :is(table, p.trouble)").first.wait_for()
+
+
+def scrolls_sideways(page):
+    return page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+
+
+@pytest.mark.parametrize("name", sorted(METRICS))
+def test_an_example_is_clicked_and_scored(visit, name):
+    label, example = next(iter(space.examples(name).items()))
+    with visit(name) as opened:
+        page = opened.page
+        choose(page, label, example)
+        press_score(page)
+        key = METRICS[name].result_keys[-1]
+        shown = page.locator("#result tr", has=page.get_by_role("rowheader", name=key, exact=True)).locator("td")
+        score = METRICS[name].load()(**space._arguments(METRICS[name], example))
+        assert shown.inner_text() == f"{score.as_dict()[key]:.4f}"
+        assert page.locator("#signature").get_by_role("textbox").input_value() == score.signature
+        page.frame_locator("iframe.picture").locator("#view > *").first.wait_for()
+        assert not scrolls_sideways(page)
+
+
+def test_a_slip_is_told_and_the_next_try_is_scored(visit):
+    """At the width of a telephone; an option is chosen, too."""
+    example = space.examples("tree_eval")["A parcel, with one slip"]
+    with visit("tree_eval", width=390) as opened:
+        page = opened.page
+        labelled(page, "schema").fill("{broken")
+        press_score(page)
+        told = "schema: got text that is not JSON (Expecting property name enclosed in double quotes"
+        assert page.locator("#result p.trouble").inner_text().startswith(told)
+        assert page.locator("iframe").count() == 0
+        choose(page, "A parcel, with one slip", example)
+        page.get_by_role("button", name="Options").click()
+        page.get_by_label("hierarchical_averaging").check()
+        page.get_by_role("button", name="Score", exact=True).click()
+        page.locator("#result table").wait_for()
+        assert "|avg:hierarchical|" in page.locator("#signature").get_by_role("textbox").input_value()
+        assert not scrolls_sideways(page)
+        page.frame_locator("iframe.picture").locator("#view > *").first.wait_for()
+        assert opened.violations() == []
+
+
+def test_hostile_text_is_shown_and_runs_nothing(visit):
+    with visit("date_f1") as opened:
+        page = opened.page
+        labelled(page, "prediction").fill(f"2011-01-25: {HOSTILE}")
+        labelled(page, "reference").fill(f"2011-01-25: {HOSTILE}")
+        press_score(page)
+        drawn = page.frame_locator("iframe.picture")
+        texts = drawn.locator("#view .days p.model").all_inner_texts()
+        assert texts == [HOSTILE, HOSTILE]
+        assert drawn.locator("#view :is(script, img, iframe)").count() == 0
+        labelled(page, "reference").fill(HOSTILE)
+        page.get_by_role("button", name="Score", exact=True).click()
+        page.locator("#result p.trouble").wait_for()
+        assert "<script>alert(1)" in page.locator("#result p.trouble").inner_text()
+        assert page.locator("#result :is(script, img, iframe)").count() == 0
+
+
+def test_every_choice_that_a_metric_names_is_accepted():
+    for name, spec in METRICS.items():
+        example = next(iter(space.examples(name).values()))
+        asked = {"aggregate", "tokenizer", "matching", "overlap", "recall_unit", "parse_mode", "rouge_types"}
+        for option in asked & set(inspect.signature(spec.load()).parameters):
+            for choice in space.choices(name, option, many := option == "rouge_types"):
+                spec.load()(**space._arguments(spec, {**example, option: [choice] if many else choice}))
+    assert space.choices("rouge_l", "tokenizer") == ("whitespace", "rouge", "unicode")
+    assert space.choices("tree_eval", "compat") == (None, "treeval")
+    assert space.choices("date_f1", "beta") == ()

@@ -1,0 +1,203 @@
+"""Files that somebody else wrote, read once: what leaves this module has the types that it says.
+
+One reader a kind of file: the harness's results, a row of its samples, and a submission's manifest. What does not fit
+is a :class:`~tls_tasks.core.errors.DataError` of one line that names the place in the file, so that nothing behind this
+module asks again what a value is. Keys that are not named here are kept, and nobody may look at them: mypy sees to it.
+"""
+
+from __future__ import annotations
+
+import json
+import reprlib
+from collections.abc import Collection
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from typing_extensions import Required, TypedDict
+
+from tls_tasks.core.errors import DataError
+
+MOST_NESTED = 100
+"""How deep lists and objects may lie in each other; the harness's go down some eight levels."""
+
+_T = TypeVar("_T")
+_Count = Annotated[int, Field(ge=0, le=10**9)]
+_Number = Annotated[float | Any, Field(union_mode="left_to_right")]  # the harness has "N/A" for some numbers
+_Time = Annotated[float, Field(ge=0, lt=253_402_300_800, allow_inf_nan=False)]  # to the end of the year 9999
+_STRICT = ConfigDict(strict=True, extra="allow")
+
+
+class _Sizes(TypedDict):
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+    original: _Count
+    effective: _Count
+
+
+class _Metadata(TypedDict, total=False):
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+    provenance: dict[str, str]
+
+
+class _TaskConfig(TypedDict, total=False):
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+    metadata: _Metadata | None
+    generation_kwargs: dict[str, Any] | None
+    num_fewshot: int | None
+
+
+class _Config(TypedDict, total=False):
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+    model_args: dict[str, Any] | str | None
+    limit: float | None
+    tls_corpus: dict[str, _Number] | None
+
+
+_OfTasks = TypedDict("_OfTasks", {"n-samples": dict[str, _Sizes]}, total=False)  # no name in Python
+
+
+class Results(_OfTasks, total=False):
+    """``results_<date>.json``, with what it says of our tasks; empty where there is no such file."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+    results: dict[str, dict[str, _Number]]
+    configs: dict[str, _TaskConfig]
+    versions: dict[str, float | str | None]
+    task_hashes: dict[str, str]
+    group_subtasks: dict[str, list[str]]
+    config: _Config | None
+    date: _Time
+    lm_eval_version: str | None
+    model_name: str | None
+    model_source: str | None
+    chat_template: str | bool | dict[str, Any] | None
+    chat_template_sha: str | None
+
+
+class SampleRow(TypedDict, total=False):
+    """A line of ``samples_<task>_<date>.jsonl``."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+    doc_id: Required[int]
+    doc: Required[dict[str, Any]]
+    filtered_resps: Required[list[Any]]
+    resps: list[Any]
+    arguments: dict[str, dict[str, Any]] | list[Any]
+    filter: str
+    target: Any
+    doc_hash: str
+    prompt_hash: str
+    target_hash: str
+
+
+class Manifest(TypedDict, total=False):
+    """``manifest.json`` of a submission."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+    format: Required[Literal[1]]
+    files: Required[dict[str, str]]
+    model: Required[str]
+    tasks: Required[list[str]]
+    tls_tasks: str
+    chat_template: bool
+
+
+_RESULTS = TypeAdapter(Results)
+_ROW = TypeAdapter(SampleRow)
+_MANIFEST = TypeAdapter(Manifest)
+_ALWAYS = ("results", "date")
+_TASK_BY_TASK = ("results", "configs", "versions", "task_hashes", "n-samples")
+
+
+def read_results(content: bytes, tasks: Collection[str]) -> Results:
+    """A results file; what it says of other tasks than these is left out, since it may be of any type.
+
+    Raises:
+        DataError: With what is wrong, and where.
+
+    Example:
+        >>> read_results(b'{"results": {}, "date": "now"}', [])
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.DataError: `date` is 'now', expected a valid number
+    """
+    value = _json(content)
+    for name in _TASK_BY_TASK:
+        if isinstance(value, dict) and isinstance(of_tasks := value.get(name), dict):
+            value[name] = {task: row for task, row in of_tasks.items() if task in tasks}
+    results = _checked(_RESULTS, value)
+    for name in _ALWAYS:
+        if name not in results:
+            raise DataError(f"`{name}` is missing")
+    return results
+
+
+def read_row(line: bytes) -> SampleRow:
+    """A row of a samples file.
+
+    Raises:
+        DataError: With what is wrong, and where.
+
+    Example:
+        >>> read_row(b'{"doc_id": 0, "doc": {}, "filtered_resps": "text"}')
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.DataError: `filtered_resps` is 'text', expected a valid list
+    """
+    return _checked(_ROW, _json(line))
+
+
+def read_manifest(content: bytes) -> Manifest:
+    """A manifest.
+
+    Raises:
+        DataError: With what is wrong, and where.
+
+    Example:
+        >>> read_manifest(b'{"format": 1, "files": ["a"]}')
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.DataError: `files` is ['a'], expected a valid dictionary
+    """
+    return _checked(_MANIFEST, _json(content))
+
+
+def _json(content: bytes) -> Any:
+    try:
+        value = json.loads(content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise DataError(f"not UTF-8: byte {error.start} is 0x{content[error.start]:02x}") from error
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"not JSON ({error})") from error
+    # What is nested is counted only where there are brackets enough for it.
+    if content.count(b"[") + content.count(b"{") > MOST_NESTED and _is_nested(value):
+        raise DataError(f"lists and objects lie in each other more than {MOST_NESTED} deep")
+    return value
+
+
+def _is_nested(value: Any) -> bool:
+    level = [value]
+    for _ in range(MOST_NESTED + 1):
+        level = [
+            item
+            for node in level
+            for item in (node.values() if type(node) is dict else node)
+            if type(item) is dict or type(item) is list
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _checked(adapter: TypeAdapter[_T], value: Any) -> _T:
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        # Of the members of a union that all fail, the first one's error is as good as the others'.
+        first = error.errors(include_url=False, include_context=False)[0]
+    place = f"{'.'.join(map(str, first['loc'])):.80}"
+    if not place:
+        raise DataError(f"expected an object, got {type(value).__name__}")
+    if first["type"] == "missing":
+        raise DataError(f"`{place}` is missing")
+    expected = first["msg"].removeprefix("Input should be ")
+    raise DataError(f"`{place}` is {reprlib.repr(first['input'])}, expected {expected}")

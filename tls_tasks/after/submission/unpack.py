@@ -1,0 +1,159 @@
+"""A folder or zip that somebody sent -> a folder that is safe to read: plain files with plain names, within limits.
+
+The limits hold for folders and zips alike, and are counted while the files are read: what a zip says of itself is not
+believed. :mod:`tls_tasks.after.logs` has those of the rows.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import stat
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from tls_tasks.core.errors import DataError
+
+MOST_FILES = 1_000
+"""Of a submission. That of all our tasks has some hundred."""
+
+MOST_BYTES = 2 << 30
+"""Of all files of a submission together, unpacked."""
+
+MOST_RATIO = 200
+"""How many times larger than the zip its content may be; text shrinks to a fifth or tenth."""
+
+_FREE_BYTES = 16 << 20  # whatever the ratio: a short answer to every prompt shrinks to nearly nothing
+_MOST_BYTES_OF_LIST = 1 << 20  # of the list of files at a zip's end, which is read as a whole
+_CHUNK = 1 << 20
+_NAME = re.compile(r"(?!.*\.\.)[\w.+=@-]{1,200}", re.ASCII)
+_KINDS = {stat.S_IFLNK: "a symbolic link", stat.S_IFIFO: "a pipe", stat.S_IFSOCK: "a socket"}
+_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}
+
+
+@contextlib.contextmanager
+def opened(place: Path) -> Iterator[Path]:
+    """The folder of a submission, which may be a zip.
+
+    Raises:
+        DataError: If it is not there, is neither, or holds what no submission has; names the file.
+    """
+    if not os.path.lexists(place):
+        raise DataError(f"{place}: no such file or folder")
+    mode = place.lstat().st_mode
+    if stat.S_ISDIR(mode):
+        files_of(place)
+        yield place
+    elif stat.S_ISREG(mode):
+        with tempfile.TemporaryDirectory() as scratch:
+            _unpack(place, Path(scratch))
+            yield Path(scratch)
+    else:
+        raise DataError(f"{place}: {_kind(mode)}, expected a folder or zip")
+
+
+def files_of(folder: Path) -> list[Path]:
+    """All files below a submission's folder, in order.
+
+    Raises:
+        DataError: If there are too many or too large ones, or something is no plain file with a plain name.
+    """
+    found = []
+    n_bytes = 0
+    for place, folders, files in os.walk(folder, followlinks=False, onerror=_raise):
+        for name in (*folders, *files):
+            path = Path(place, name)
+            inner = path.relative_to(folder).as_posix()
+            _check_name(folder, inner)
+            status = path.lstat()
+            if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+                raise DataError(f"{folder}: {inner} is {_kind(status.st_mode)}, expected a file")
+            if stat.S_ISREG(status.st_mode):
+                found.append(path)
+                n_bytes += status.st_size
+            _check_size(folder, len(found), n_bytes)
+    return sorted(found)
+
+
+def _raise(error: OSError) -> None:
+    raise error
+
+
+def _kind(mode: int) -> str:
+    return _KINDS.get(stat.S_IFMT(mode), "a device")
+
+
+def _check_name(place: Path, name: str) -> None:
+    """No file has a name that leads out of its folder, hides something, or differs between systems."""
+    if not all(map(_NAME.fullmatch, name.split("/"))):
+        raise DataError(f"{place}: the name {name[:100]!r} leads out of the submission or has other than ASCII letters")
+
+
+def _check_size(place: Path, n_files: int, n_bytes: int) -> None:
+    if n_files > MOST_FILES:
+        raise DataError(f"{place}: more than {MOST_FILES:,} files")
+    if n_bytes > MOST_BYTES:
+        raise DataError(f"{place}: more than {MOST_BYTES >> 20:,} MiB unpacked")
+
+
+class _Careful(io.FileIO):
+    """A file of which no more is read at once than a zip's list of files may take."""
+
+    def read(self, size: int | None = -1, /) -> bytes:
+        rest = os.fstat(self.fileno()).st_size - self.tell()
+        asked = rest if size is None or size < 0 else min(size, rest)
+        if asked > _MOST_BYTES_OF_LIST:
+            raise DataError(f"{self.name}: its list of files is longer than {_MOST_BYTES_OF_LIST >> 20} MiB")
+        return super().read(asked) or b""
+
+
+def _unpack(path: Path, folder: Path) -> None:
+    try:
+        with _Careful(path) as file, zipfile.ZipFile(file) as packed:
+            _extract(path, packed, folder)
+    except DataError:
+        raise
+    except OSError as error:  # such as a file by the name of another's folder
+        raise DataError(f"{path}: can't be unpacked: {error.strerror or error}") from error
+    except Exception as error:  # a damaged zip makes the standard library raise anything from zlib.error to ValueError
+        raise DataError(f"{path}: not a zip that tls-tasks submit wrote ({error})") from error
+
+
+def _extract(path: Path, packed: zipfile.ZipFile, folder: Path) -> None:
+    most = max(_FREE_BYTES, MOST_RATIO * path.stat().st_size)
+    seen: set[str] = set()
+    n_bytes = 0
+    for entry in packed.infolist():
+        name = entry.orig_filename.removesuffix("/")
+        _check_entry(path, entry, name)
+        if name.casefold() in seen:
+            raise DataError(f"{path}: {name} comes twice")
+        seen.add(name.casefold())
+        _check_size(path, len(seen), n_bytes)
+        target = folder / name
+        if entry.is_dir():
+            target.mkdir(parents=True, exist_ok=True)
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with packed.open(entry) as source, target.open("xb") as copy:
+            while chunk := source.read(_CHUNK):
+                n_bytes += len(chunk)
+                _check_size(path, len(seen), n_bytes)
+                if n_bytes > most:
+                    raise DataError(f"{path}: {name}: unpacked more than {MOST_RATIO} times as large as the zip")
+                copy.write(chunk)
+
+
+def _check_entry(path: Path, entry: zipfile.ZipInfo, name: str) -> None:
+    _check_name(path, name)
+    kind = stat.S_IFMT(entry.external_attr >> 16)
+    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise DataError(f"{path}: {name} is {_kind(kind)}, expected a file")
+    if entry.flag_bits & 0x1:
+        raise DataError(f"{path}: {name} is encrypted")
+    if entry.compress_type not in _METHODS:
+        raise DataError(f"{path}: {name} is packed by method {entry.compress_type}, expected deflate or none")

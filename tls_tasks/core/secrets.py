@@ -1,0 +1,107 @@
+"""What looks like a password or key: such things end in logs and submissions, so that options name variables."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tls_tasks.core.errors import InputError
+
+_NAMES = frozenset(
+    "api_key apikey x_api_key key access_key secret secret_key client_secret password passwd pwd token access_token "
+    "auth_token id_token authorization proxy_authorization auth cookie credentials signature sig".split()
+)
+"""What options, headers and parameters of URLs are called whose values are secrets; in lower case, with underscores."""
+
+_FIELD = r"(?:x[-_])?api[-_]?key|(?:proxy-)?authorization|(?:access|auth)[-_]?token|(?:client[-_]?)?secret|password"
+
+_PATTERNS = {
+    "a password in a URL": r"(?<=://)[^\s/?#@:\"'\\<>]{0,100}:[^\s/?#@\"'\\<>]{1,200}@(?=[\w\[])",
+    "a key in a URL": r"(?<=[?&])(?i:(?:api[-_]?|access[-_]?)?key|(?:access[-_]?)?token|sig|signature)=[\w.%~+/-]{12,}",
+    "a key": (
+        r"(?<![\w-])(?:sk-[\w-]{16,}|hf_[A-Za-z0-9]{20,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|"
+        r"gsk_[A-Za-z0-9]{20,}|AKIA[0-9A-Z]{16}|AIza[\w-]{30,}|xox[abeoprs]-[\w-]{10,})"
+    ),
+    "a bearer token": r"(?i:\bbearer )(?=\S*\d)[\w.~+/-]{16,}",
+    "a private key": r"-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----",
+    "a field for a secret": rf"\\?\"(?i:{_FIELD})\\?\"\s*:\s*\\?\"(?![\"\\])[^\"]{{4,}}",
+}
+_ANY = re.compile("|".join(f"(?P<k{number}>{pattern})" for number, pattern in enumerate(_PATTERNS.values())))
+_SECRET_VARIABLE = re.compile(r"(?i)key|token|secret|passw|credential|auth")
+_SHORTEST = 12  # characters of a variable's value that can't stand in a text by chance
+
+_ADVICE = 'the name of an environment variable: api_key_env for a key, {"env": "NAME"} for a header'
+
+
+def secret_in(text: str) -> str:
+    """What kind of secret a text seems to hold; empty if none.
+
+    Example:
+        >>> secret_in("http://me:1234@host/v1"), secret_in("a text on keys and passwords")
+        ('a password in a URL', '')
+    """
+    found = _ANY.search(text)
+    return list(_PATTERNS)[int(str(found.lastgroup)[1:])] if found else ""
+
+
+def secret_values(environment: Mapping[str, str]) -> dict[str, str]:
+    """The values of variables whose names say that they are secret, as they are and as JSON writes them -> the name.
+
+    Example:
+        >>> secret_values({"MY_TOKEN": "correct horse battery", "NAME": "correct horse battery", "KEY": "short"})
+        {'correct horse battery': 'MY_TOKEN'}
+    """
+    secret = {name: value.strip() for name, value in environment.items() if _SECRET_VARIABLE.search(name)}
+    long = {name: value for name, value in secret.items() if len(value) >= _SHORTEST and not value.startswith("/")}
+    return {text: name for name, value in long.items() for text in (value, json.dumps(value)[1:-1])}
+
+
+def check_no_secret(options: Any, field: str) -> None:
+    """Refuse options that hold a secret itself, at any depth.
+
+    Args:
+        options: Plain values, which are going to be logged.
+        field: What they are called.
+
+    Raises:
+        InputError: Names the place, never the secret.
+
+    Example:
+        >>> check_no_secret({"headers": {"Authorization": "Bearer 123"}}, "judge")
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.InputError: judge.headers.Authorization: got a secret (not shown), expected the name of an environment variable: api_key_env for a key, {"env": "NAME"} for a header
+    """  # noqa: E501
+    for place, text in _texts(options, field):
+        if text and (kind := "a secret" if _is_secret_name(place) else _secret_in_option(text)):
+            raise InputError(place, None, f"{kind} (not shown)", _ADVICE)
+
+
+def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield place, value
+    elif isinstance(value, Mapping):
+        for key, item in value.items():
+            if not (set(value) == {"env"} and isinstance(item, str)):
+                yield from _texts(item, f"{place}.{key}")
+    elif isinstance(value, Sequence) and not isinstance(value, bytes):
+        for number, item in enumerate(value):
+            yield from _texts(item, f"{place}[{number}]")
+
+
+def _is_secret_name(place: str) -> bool:
+    name = place.rpartition(".")[2].lower().replace("-", "_")
+    return name in _NAMES or name.endswith(("_api_key", "_token", "_secret", "_password", "subscription_key"))
+
+
+def _secret_in_option(text: str) -> str:
+    """As :func:`secret_in`, and stricter: an option has no prose in it that could look like a secret by chance."""
+    if re.search(r"://[^\s/?#]*@", text):
+        return "a URL with a user's name or password"
+    # The parameters of a URL, and the harness's way to write a model's arguments.
+    names = re.findall(r"(?:^|[?&,\s])([\w-]+)=[^&,\s]", text)
+    if any(_is_secret_name(name) for name in names):
+        return "a secret"
+    return secret_in(text)

@@ -1,0 +1,129 @@
+"""What a score shows of itself: its results by name, one line, a table, a data frame, an explanation."""
+
+from __future__ import annotations
+
+import html
+import importlib
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tls_tasks.core.errors import InputError, nearest
+from tls_tasks.core.text_table import text_table
+
+_PLACE = ("row", "reference", "topic", "request_id", "run_id")
+
+
+class Shown:
+    """The part of :class:`~tls_tasks.core.score.Score` that people look at; it has no data of its own."""
+
+    def __getattr__(self, name: str) -> Any:
+        """A result by its key."""
+        table = self.__dict__.get("table", ())  # copy and pickle ask before there is any
+        if name.startswith("_") or name not in table:
+            raise AttributeError(f"a score has no attribute or result {name!r}{nearest(name, table)}")
+        return self[name]
+
+    def __getitem__(self, key: str) -> Any:
+        """A result as :meth:`as_dict` gives it, without its items."""
+        if key in self.table:
+            return self._result(key)
+        if key == "signature":
+            return self.signature
+        more = self.more(self)
+        if key not in more:
+            raise KeyError(f"no result {key!r}{nearest(key, [*self.table, *more])}")
+        return more[key]
+
+    def __iter__(self) -> Iterator[str]:
+        """The result keys."""
+        return iter(self.table)
+
+    def __repr__(self) -> str:
+        """The headline numbers and the signature on one line; never the units."""
+        return f"<Score {_one_line(self.metric)}: {self._headline(self.results)}, n {len(self.units)}, {self._signed}>"
+
+    def _repr_html_(self) -> str:
+        """The results as a small table, for notebooks."""
+        rows = "".join(
+            f"<tr><th style='text-align:left'>{html.escape(key)}</th><td>{html.escape(value)}</td></tr>"
+            for key, value in self._rows()
+        )
+        return f"<table>{rows}</table><code>{html.escape(self._signed)}</code>"
+
+    @property
+    def _signed(self) -> str:
+        return _one_line(self.signature)
+
+    def _rows(self) -> list[tuple[str, str]]:
+        numbers = [(_one_line(key), _number(value, self.table[key].is_count)) for key, value in self.results.items()]
+        return [*numbers, ("n", str(len(self.units)))]
+
+    def _headline(self, results: Mapping[str, float]) -> str:
+        """F1 and scores of a whole, or whatever comes first."""
+        keys = [key for key in results if "f1" in key.split("_") or key.endswith("_score")] or list(results)[:3]
+        return ", ".join(f"{_one_line(key)} {_number(results[key], self.table[key].is_count)}" for key in keys)
+
+    def as_table(self) -> str:
+        """The results as a text table, with the signature below.
+
+        Example:
+            >>> from tls_tasks.core.score import Score, ratio
+            >>> score = Score("accuracy", "accuracy|v:1", [{"hit": 1, "n": 2}], {"accuracy": ratio("hit", "n")})
+            >>> print(score.as_table())
+            result     value
+            accuracy  0.5000
+            n         1
+            accuracy|v:1
+        """
+        return f"{text_table([('result', 'value'), *self._rows()])}\n{self._signed}"
+
+    def to_pandas(self) -> Any:
+        """A data frame with a row for each unit: which document it is of, and its own results.
+
+        Raises:
+            ImportError: pandas is not installed.
+        """
+        try:
+            pandas = importlib.import_module("pandas")
+        except ImportError as error:
+            raise ImportError("to_pandas() needs pandas: pip install pandas") from error
+        rows = []
+        for place, unit in enumerate(self.units):
+            item = self.items[place] if self.items else None
+            own = {key: self._plain(key, result.value([unit])) for key, result in self.table.items()}
+            rows.append({**{key: getattr(item, key) for key in _PLACE if hasattr(item, key)}, **own})
+        return pandas.DataFrame(rows)
+
+    def explain(self, row: int = 0) -> str:
+        """What made the score of one document, as text to print.
+
+        Args:
+            row: The document's place among the predictions.
+
+        Raises:
+            InputError: There is no such row.
+        """
+        places = [place for place, item in enumerate(self.items) if item.row == row]
+        if not places:
+            last = max((item.row for item in self.items), default=-1)
+            raise InputError("row", None, repr(row), f"a row from 0 to {last}" if last >= 0 else "a score of documents")
+        lines: list[str] = []
+        for place in places:
+            item = self.items[place]
+            reference = getattr(item, "reference", None)
+            where = f"row {row}" if reference is None else f"row {row}, reference {reference}"
+            numbers = {key: result.value([self.units[place]]) for key, result in self.table.items()}
+            lines += [f"{_one_line(self.metric)}, {where}: {self._headline(numbers)}", *self.explanation(item), ""]
+        return "\n".join(lines[:-1])
+
+
+def _number(value: float, is_count: bool) -> str:
+    if math.isnan(value):
+        return "NaN"
+    return str(int(value)) if is_count else f"{value:.4f}"
+
+
+def _one_line(text: str) -> str:
+    """Text with nothing in it that breaks a line or that a terminal obeys."""
+    return text if text.isprintable() else repr(text)

@@ -1,0 +1,231 @@
+"""Rows by id, wherever people keep them: a file of rows, a folder with a file a document, lines of text.
+
+Gold and predictions come in files of their own and are joined by id here. What has no ids (lines of text, rows without
+an id, two single documents) is joined by its order, and then both sides must be of one length.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tls_tasks.core.errors import DataError, nearest
+from tls_tasks.data.files import ENDINGS, field_of, file_rows, text_lines
+
+PREDICTION_FIELDS = ("prediction", "answer", "output")
+"""Fields of a row that may hold what a model said, in every family."""
+
+_OF_ROWS = tuple(ending for ending in ENDINGS if ending != ".json")
+_NO_DOCUMENTS = ("readme", "license", "licence")  # what lies in folders of documents besides them
+
+
+class Row(NamedTuple):
+    """One row.
+
+    Attributes:
+        where: Where it stands, for messages.
+        value: What it is; of a file or a line of text its text.
+        is_named: Whether its id stands outside of it, so that it may be the value itself and not an object with it.
+    """
+
+    where: str
+    value: Any
+    is_named: bool = False
+
+    def field(self, names: Iterable[str]) -> Any:
+        """What the row says: the first of these fields, or the row itself where it has none and need not.
+
+        Raises:
+            DataError: An object that should have one of them.
+        """
+        is_object = isinstance(self.value, Mapping)
+        if not is_object or (self.is_named and self.value.keys().isdisjoint(names)):
+            return self.value
+        return field_of(self.value, names, self.where)
+
+
+@dataclass(frozen=True, slots=True)
+class Keyed:
+    """Rows by id.
+
+    Attributes:
+        place: The file or folder.
+        rows: Id -> row, in order; at least one.
+        by_order: Whether the ids are made up here, so that only the order of the rows says what belongs together.
+    """
+
+    place: Path
+    rows: Mapping[str, Row]
+    by_order: bool = False
+
+
+def read_keyed(
+    place: Path,
+    id_fields: Sequence[str],
+    *,
+    text: str = "document",
+    needs_ids: bool = False,
+    of_a_model: bool = False,
+    may_be_rows: bool = False,
+) -> Keyed:
+    """Read rows by id.
+
+    Args:
+        place: A folder with a file a document, whose name without its ending is the id; a file of rows (one of
+            :data:`~tls_tasks.data.files.ENDINGS`; in ``.json`` also an object id -> row); or any other file, as text.
+        id_fields: Fields of a row that may hold its id; the first one present is taken.
+        text: What a file of text is: one ``document``, or a row a ``line``.
+        needs_ids: Whether rows without an id are an error, or joined by their order.
+        of_a_model: Whether a model wrote the text, whose broken characters are replaced instead of refused.
+
+        may_be_rows: Whether a file of a folder may be one of rows, as text here.
+
+    Raises:
+        DataError: If there is nothing in the place, it can't be read, or an id stands twice.
+    """
+    if place.is_dir():
+        files = files_in(place)
+        if not may_be_rows and all(file.name.endswith(_OF_ROWS) for file in files):
+            names = [file.name for file in files]
+            raise DataError(f"{place}: is a folder with files of rows, expected one of them: {', '.join(names)}")
+        return Keyed(place, _documents(files, of_a_model))
+    if not place.exists():
+        raise DataError(f"{place}: no such file or folder")
+    if place.name.endswith(ENDINGS):
+        rows = _object(place, id_fields) if place.suffix == ".json" else None
+        return Keyed(place, rows) if rows else _by_id(place, list(file_rows(place)), id_fields, needs_ids)
+    if text == "document":
+        return Keyed(place, {place.stem: Row(str(place), read_document(place, of_a_model))}, by_order=True)
+    lines = enumerate(text_lines(place), start=1)
+    rows = {str(number): Row(f"{place}, line {number}", line.rstrip("\r\n")) for number, line in lines}
+    if not rows:
+        raise DataError(f"{place}: is empty")
+    return Keyed(place, rows, by_order=True)
+
+
+def read_document(file: Path, of_a_model: bool = False) -> str:
+    """A file as text.
+
+    Raises:
+        DataError: If it is no UTF-8, unless a model wrote it.
+    """
+    try:
+        return file.read_bytes().decode("utf-8", "replace" if of_a_model else "strict").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        raise DataError(f"{file}: no UTF-8 at byte {error.start}, expected a text file in UTF-8") from None
+
+
+def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]:
+    """Each row of the gold with its prediction; None where there is none.
+
+    Raises:
+        DataError: A prediction of what is not in the gold, or sides without ids that differ in length.
+
+    Example:
+        >>> gold = Keyed(Path("gold.jsonl"), {"egypt": Row("line 1", 1), "libya": Row("line 2", 2)})
+        >>> [told and told.value for _, _, told in joined(gold, Keyed(Path("p"), {"libya": Row("line 1", 3)}))]
+        [None, 3]
+        >>> joined(gold, Keyed(Path("p.jsonl"), {"lybia": Row("p.jsonl, line 1", 3)}))
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.DataError: p.jsonl, line 1: 'lybia' is not in gold.jsonl; did you mean 'libya'?
+    """
+    without_ids = gold.by_order + predictions.by_order
+    if without_ids == 2 or (without_ids and len(gold.rows) == len(predictions.rows) == 1):
+        if len(gold.rows) != len(predictions.rows):
+            raise DataError(
+                f"{predictions.place}: {len(predictions.rows)} rows, but {gold.place} has {len(gold.rows)}; without "
+                "ids the two must have a row for each other"
+            )
+        return list(zip(gold.rows, gold.rows.values(), predictions.rows.values(), strict=True))
+    for side, other in ((gold, predictions), (predictions, gold)):
+        if side.by_order:
+            raise DataError(
+                f"{side.place}: has no ids, but {other.place} has: {some(list(other.rows))}; expected ids in both, "
+                "such as the names of files in a folder, or in neither"
+            )
+    for name, row in predictions.rows.items():
+        if name not in gold.rows:
+            near = nearest(name, gold.rows) or f", which has {some(list(gold.rows))}"
+            swapped = "; are gold and predictions swapped?" if gold.rows.keys() <= predictions.rows.keys() else ""
+            raise DataError(f"{row.where}: {name!r} is not in {gold.place}{near}{swapped}")
+    return [(name, row, predictions.rows.get(name)) for name, row in gold.rows.items()]
+
+
+def some(names: Sequence[str], most: int = 3) -> str:
+    """The first names of many.
+
+    Example:
+        >>> some(["a", "b", "c", "d"]), some(["a"])
+        ("'a', 'b', 'c' … (4)", "'a'")
+    """
+    listed = ", ".join(map(repr, names[:most]))
+    return f"{listed} … ({len(names)})" if len(names) > most else listed
+
+
+def missing_note(told: Iterable[tuple[str, object]], what: str, hence: str) -> list[str]:
+    """What to say where ids have no prediction (None); nothing where all have one.
+
+    Example:
+        >>> missing_note([("egypt", None), ("libya", "2011-02-15: Protests.")], "topics", "they score 0")
+        ["1 of 2 topics without a prediction ('egypt'); they score 0"]
+    """
+    found = dict(told)
+    missing = [name for name, prediction in found.items() if prediction is None]
+    return [f"{len(missing)} of {len(found)} {what} without a prediction ({some(missing)}); {hence}"] * bool(missing)
+
+
+def files_in(place: Path) -> list[Path]:
+    """A file itself, or the files in a folder, without those that only say what lies there.
+
+    Raises:
+        DataError: If there is nothing.
+    """
+    if not place.is_dir():
+        return [place]
+    files = [
+        file
+        for file in sorted(place.iterdir())
+        if file.is_file() and not file.name.startswith(".") and not file.stem.lower().startswith(_NO_DOCUMENTS)
+    ]
+    if not files:
+        raise DataError(f"{place}: no file in it, expected one a document, named by its id")
+    return files
+
+
+def _documents(files: Iterable[Path], of_a_model: bool) -> dict[str, Row]:
+    rows: dict[str, Row] = {}
+    for file in files:
+        if file.stem in rows:
+            raise DataError(f"{file}: a second file for {file.stem!r}, the first is {rows[file.stem].where}")
+        rows[file.stem] = Row(str(file), read_document(file, of_a_model))
+    return rows
+
+
+def _object(file: Path, id_fields: Sequence[str]) -> dict[str, Row] | None:
+    """The rows of an object id -> row; None where the file is something else."""
+    try:
+        value = json.loads("".join(text_lines(file)))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or isinstance(value.get("data"), list) or not value.keys().isdisjoint(id_fields):
+        return None
+    return {name: Row(f"{file}, {name!r}", row, is_named=True) for name, row in value.items()}
+
+
+def _by_id(file: Path, found: Sequence[tuple[str, Any]], id_fields: Sequence[str], needs_ids: bool) -> Keyed:
+    if not found:
+        raise DataError(f"{file}: no row in it")
+    if not needs_ids and not any(isinstance(row, Mapping) and not row.keys().isdisjoint(id_fields) for _, row in found):
+        rows = {str(number): Row(*row) for number, row in enumerate(found, start=1)}
+        return Keyed(file, rows, by_order=True)
+    rows = {}
+    for where, row in found:
+        name = str(field_of(row, id_fields, where))
+        if name in rows:
+            raise DataError(f"{where}: duplicate id {name!r}, first on {rows[name].where.rpartition(', ')[2]}")
+        rows[name] = Row(where, row)
+    return Keyed(file, rows)

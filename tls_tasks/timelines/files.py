@@ -1,0 +1,153 @@
+"""Gold and predicted timelines in the files that the field keeps them in, joined by topic.
+
+A place is a folder in the news-tls layout (or one topic of it), a folder with a file a topic, a file of rows with
+``topic`` or ``id`` and a timeline, or one document: a ``timelines.jsonl``, JSON of a timeline, or text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.core.parsed import Parsed
+from tls_tasks.data.files import ENDINGS
+from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed
+from tls_tasks.text.dates import read_date
+from tls_tasks.timelines.news_tls import read_timelines
+from tls_tasks.timelines.rows import read_prediction, read_references
+from tls_tasks.timelines.types import Timeline
+
+_ID_FIELDS = ("id", "doc_id", "topic", "name")
+_GOLD_FIELDS = ("timelines", "timeline", "references", "reference")
+_TOLD_FIELDS = ("predictions", "timelines", "timeline", *PREDICTION_FIELDS)
+_SEVERAL = ("predictions", "timelines")  # of these fields of predictions, each item is a timeline
+
+_TIMELINES = "timelines.jsonl"
+
+
+class TopicRow(NamedTuple):
+    """What is scored together.
+
+    Attributes:
+        topic: The topic.
+        told: The prediction as it was read; None: there is none.
+        references: The reference timelines.
+        name: The topic, with the reference's number where each has a prediction of its own.
+    """
+
+    topic: str
+    told: Parsed[Timeline] | None
+    references: tuple[Timeline, ...]
+    name: str
+
+    @property
+    def prediction(self) -> Timeline:
+        """The predicted timeline; empty if there is none, or nothing could be read."""
+        return (self.told and self.told.value) or Timeline()
+
+
+def read_topics(gold: Path, predictions: Path) -> list[TopicRow]:
+    """Read both sides and join them.
+
+    Args:
+        gold: The reference timelines, one or more a topic.
+        predictions: One timeline a topic, which is scored against each reference, or one a reference in their order.
+
+    Raises:
+        DataError: A place that can't be read, a topic that the gold lacks, or another number of predicted timelines
+            than of references.
+    """
+    rows: list[TopicRow] = []
+    for name, wanted, told in joined(_read(gold), _read(predictions, of_a_model=True)):
+        references = _references(wanted)
+        answers = [None] if told is None else _predictions(told)
+        if len(answers) == 1:
+            rows.append(TopicRow(name, answers[0], references, name))
+        elif len(answers) == len(references):
+            pairs = zip(answers, references, strict=True)
+            rows += [TopicRow(name, answer, (one,), f"{name}/{n}") for n, (answer, one) in enumerate(pairs)]
+        else:
+            raise DataError(
+                f"{told.where if told else ''}: {len(answers)} predicted timelines of {name!r}, which has "
+                f"{len(references)} in {gold}; expected one, or one for each. Are GOLD and PREDICTIONS swapped?"
+            )
+    return rows
+
+
+def _read(place: Path, of_a_model: bool = False) -> Keyed:
+    if place.is_dir():
+        if (place / _TIMELINES).is_file():
+            return replace(_document(place / _TIMELINES, of_a_model), place=place)
+        files = {folder.name: folder / _TIMELINES for folder in sorted(place.iterdir()) if folder.is_dir()}
+        topics = {name: _news_tls(file, of_a_model) for name, file in files.items() if file.is_file()}
+        if topics:
+            return Keyed(place, topics)
+        if sets := sorted({file.parents[1].name for file in place.glob(f"*/*/{_TIMELINES}")}):
+            raise DataError(f"{place}: holds data sets, expected one of them: {', '.join(sets)}")
+        if files and not any(path.is_file() for path in place.iterdir()):
+            raise DataError(f"{place}: no folder in it has a {_TIMELINES}")
+        found = read_keyed(place, _ID_FIELDS, of_a_model=of_a_model, may_be_rows=True)
+        return replace(found, rows={name: _of_file(row, of_a_model) for name, row in found.rows.items()})
+    return _document(place, of_a_model)
+
+
+def _of_file(row: Row, of_a_model: bool) -> Row:
+    """A file in a folder with a file a topic: JSON Lines are read here, all else as text."""
+    is_rows = row.where.endswith(".jsonl")
+    return next(iter(_document(Path(row.where), of_a_model).rows.values())) if is_rows else row
+
+
+def _document(file: Path, of_a_model: bool) -> Keyed:
+    """A file of rows by topic, or of one topic's timelines."""
+    found = read_keyed(file, _ID_FIELDS, of_a_model=of_a_model)
+    if not file.name.endswith(ENDINGS):
+        return found
+    name = file.resolve().parent.name if file.name == _TIMELINES else file.name.partition(".json")[0]
+    values = [row.value for row in found.rows.values()]
+    if found.by_order and all(isinstance(value, list) for value in values):
+        row = _news_tls(file, of_a_model) if ".jsonl" in file.name else Row(str(file), values)
+    elif found.by_order and all(isinstance(value, Mapping) and "date" in value for value in values):
+        row = Row(str(file), values)  # the entries of one timeline
+    elif not found.by_order and all(map(_is_day, found.rows)):
+        row = Row(str(file), dict(zip(found.rows, values, strict=True)), is_named=True)  # one timeline, date -> text
+    else:
+        return found
+    return Keyed(file, {name: row}, by_order=True)
+
+
+def _is_day(name: str) -> bool:
+    found = read_date(name)
+    return found is not None and found.precision == "day"
+
+
+def _news_tls(file: Path, of_a_model: bool) -> Row:
+    return Row(str(file), read_timelines(file, may_be_empty=of_a_model))
+
+
+def _references(row: Row) -> tuple[Timeline, ...]:
+    try:
+        found = read_references(row.field(_GOLD_FIELDS), 0)
+    except InputError as error:
+        raise DataError(f"{row.where}: got {error.got}, expected {error.expected}") from error
+    if not any(found):
+        raise DataError(f"{row.where}: a timeline without dates")
+    return found
+
+
+def _predictions(row: Row) -> list[Parsed[Timeline]]:
+    value = row.field(_TOLD_FIELDS)
+    named = isinstance(row.value, Mapping) and any(row.value.get(key) is value for key in _SEVERAL)
+    several = isinstance(row.value, tuple) or (named and isinstance(value, list) and all(map(_is_timeline, value)))
+    answers = value if several and value else [value]
+    try:
+        return [read_prediction(answer, 0) for answer in answers]
+    except InputError as error:
+        raise DataError(f"{row.where}: got {error.got}, expected {error.expected}") from error
+
+
+def _is_timeline(value: Any) -> bool:
+    """Whether an item of a list is a timeline, and not an entry of one."""
+    return isinstance(value, Timeline | str | list) or (isinstance(value, Mapping) and "date" not in value)

@@ -66,7 +66,7 @@ def _run_entry(scored: ScoredTask, progress: Progress | None) -> dict[str, Any]:
         "model": scored.model,
         "effort": scored.effort,
         "file": scored.log.path.name,
-        "data": scored.data,
+        "data": f"{scored.data}, version {scored.version:g}, {scored.conditions}",
         "values": without_nan(scored.metrics),
         "intervals": scored.intervals(n_resamples=500),
         "problems": list(map(str, scored.problems)),

@@ -22,6 +22,7 @@ COMMAND_MODULES = (
     "doctor",
     "listing",
     "fetch",
+    "fingerprint",
     "prepare",
     "evidence",
     "trees",

@@ -89,10 +89,10 @@ def _run_submit(args: argparse.Namespace) -> int:
     from tls_tasks.after.scored_runs import score_places
     from tls_tasks.after.submission.archive import MANIFEST, pack, write
     from tls_tasks.after.submission.checks import refusals
-    from tls_tasks.after.submission.signing import check_openssh, sign
+    from tls_tasks.after.submission.signing import check_signing, sign
 
     if args.sign is not None:
-        check_openssh()
+        check_signing(args.sign)
 
     scored = list(score_places([args.results], newest=True, progress=progress))
     model = args.model or scored[0].model

@@ -48,12 +48,19 @@ def sign(manifest: Path, key: Path) -> None:
         raise DataError(f"{key}: {_said(done) or 'ssh-keygen could not sign with it'}")
 
 
-def check_openssh() -> None:
-    """Refuse to go on without OpenSSH.
+def check_signing(key: Path) -> None:
+    """Refuse to go on where nothing can be signed.
 
     Raises:
-        TlsTasksError: If it is not installed.
+        DataError: If the key is not there.
+        TlsTasksError: If OpenSSH is not installed.
     """
+    if not key.is_file():
+        raise DataError(f"{key}: no such key")
+    _check_openssh()
+
+
+def _check_openssh() -> None:
     if shutil.which(_PROGRAM) is None:
         raise TlsTasksError(f"signatures need OpenSSH's {_PROGRAM}, which is not installed (package openssh-client)")
 
@@ -110,7 +117,7 @@ def _run(
     action: str, *arguments: str, content: bytes = b"", is_asked_for: bool = False
 ) -> subprocess.CompletedProcess[bytes]:
     """Run OpenSSH; without input of ours it may ask on the terminal for a key's passphrase."""
-    check_openssh()
+    _check_openssh()
     named = () if action == "find-principals" else ("-n", _NAMESPACE)
     command = [_PROGRAM, "-Y", action, *named, *arguments]
     given: dict[str, Any] = {} if is_asked_for else {"input": content, "timeout": _SECONDS}

@@ -167,6 +167,17 @@ REFUSED = {
     "gold replaced by answers": ({"rows": each(new_gold)}, "ids or gold answers are not those of the edition"),
     "one document of three": ({"rows": first_only}, "17 documents, but the edition 'embedded' has 50"),
     "invented documents": ({"rows": renamed}, "ids or gold answers are not those of the edition"),
+    "invented documents under another budget": (
+        {"rows": renamed, "results": metadata(context_budget=30_000)},
+        "ids or gold answers are not those of the edition",
+    ),
+    "one document of three under a system prompt": (
+        {
+            "rows": lambda samples: [row for row in samples[:17] if ask(row, f"Be brief.\n{request_of(row)}") is None],
+            "results": lambda stated: stated.update(system_instruction="Be brief."),
+        },
+        "17 documents, but the edition 'embedded' has 50",
+    ),
     "repeated documents": ({"rows": twice}, "samples: "),
     "a limit that is stated": ({"results": lambda stated: stated["config"].update(limit=50.0)}, "limit: "),
     "the edition relabelled in the results": (

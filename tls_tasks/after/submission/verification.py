@@ -10,7 +10,7 @@ from typing import Any
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission.against_data import ask_again, compare_documents
 from tls_tasks.after.submission.archive import MANIFEST, verify
-from tls_tasks.after.submission.consistency import frame_of
+from tls_tasks.after.submission.consistency import frame_of, knows_golds
 from tls_tasks.after.submission.refusal import Refusal
 from tls_tasks.after.submission.signing import Signer, signer_of
 from tls_tasks.data.editions import UNKNOWN
@@ -75,8 +75,8 @@ def verify_submission(folder: Path, means: Means) -> Verified:
     refusals, manifest, scored = verify(folder)
     if refusals := [*found, *refusals]:
         return Verified(manifest, scored, refusals, signer)
-    # What a fingerprint is said to be counts only if this release knows it.
-    statuses = {task.name: task.status if task.pinned else UNKNOWN for task in scored}
+    # A fingerprint is easily stated: it counts only where the gold answers show that it is the documents'.
+    statuses = {task.name: task.status if knows_golds(task) else UNKNOWN for task in scored}
     checked: list[str] = []
     unchecked = ["whether the model wrote the answers: only running it again can tell"]
     if not signer.name:

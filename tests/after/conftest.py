@@ -39,6 +39,8 @@ def make_chat_runs(folder):
 
     for name in TASKS:
         shutil.copytree(EMBEDDED / name, folder / "data" / name)
+    for file in (folder / "data").rglob("*.jsonl"):  # data that nobody knows: a copy would be the embedded edition
+        file.write_text(file.read_text(encoding="utf-8").replace(" the ", " THE "), encoding="utf-8")
     for name, every in (("good", 10**9), ("worse", 2)):
         server = Server(baseline(every))
         try:

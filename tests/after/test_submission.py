@@ -162,7 +162,7 @@ def test_verify_on_a_machine_with_only_the_archive(archive, capsys, monkeypatch)
     monkeypatch.delenv("TLS_TASKS_DATA", raising=False)
     for place in (archive / "good", archive / "good.zip"):
         code, out, err = call(capsys, "verify", place)
-        assert (code, err) == (0, "") and "all checks passed: acme/good, summ_qmsum, tls_crisis" in out
+        assert (code, err) == (0, "") and "self-consistent: acme/good, summ_qmsum, tls_crisis; unsigned" in out
 
 
 def test_the_zip_is_the_same_each_time(archive, tmp_path, chat_runs):
@@ -352,12 +352,15 @@ class TestLeaderboard:
         code, out, err = call(capsys, "leaderboard", archive / "worse.zip", archive / "good", "-o", tmp_path / "site")
         assert (code, err) == (0, "") and "2 submissions, 0 left out" in out
         page = (tmp_path / "site" / "index.html").read_text()
-        crisis = page[page.index('<h2 id="tls_crisis">') :]
+        crisis = page[page.index('<h2 id="tls_crisis"') :]
+        assert "tls_crisis (unknown data)</h2>" in crisis and "its numbers stand beside no others" in crisis
         assert crisis.index("acme/good") < crisis.index("acme/worse") < crisis.index("SUnSET, Qwen72B")
-        assert crisis.count("<td>published</td>") == 5 and "published, not recomputed" in crisis
-        assert "4 topics cannot reach significance" in crisis
+        apart = crisis[crisis.index('<h2 id="tls_crisis-published">') :]
+        assert crisis.count("<td>published</td>") == apart.count("<td>published</td>") == 5
+        assert "published, not recomputed. Not ranked with the rows above" in apart
+        assert "4 topics cannot reach significance" in crisis and "<td>self-consistent</td>" in crisis
         value = reported(archive, "tls_crisis")["ar1_f1"]
-        assert f'<td class="number">{value:.4f}</td>' in crisis
+        assert f'<td class="number">{value:.4f}</td><th scope="row">acme/good</th>' in crisis
         assert "<script" not in page and "http" not in page.replace("http-equiv", "")
 
     def test_a_submission_that_does_not_hold_is_left_out_and_named(self, archive, sent, tmp_path, capsys):
@@ -382,10 +385,10 @@ class TestLeaderboard:
         import random
 
         import tls_tasks
-        from tls_tasks.after.comparisons import System
         from tls_tasks.after.logs import RunFiles, Sample, SampleLog
         from tls_tasks.after.scored_runs import ScoredTask
-        from tls_tasks.after.submission.leaderboard import rankings
+        from tls_tasks.after.submission.leaderboard import Entry, rankings
+        from tls_tasks.after.submission.verification import Verified
         from tls_tasks.core.score import Score
 
         generator, task, systems = random.Random(1), tls_tasks.task("summ_qmsum"), []
@@ -397,7 +400,8 @@ class TestLeaderboard:
             samples = tuple(Sample(n, {}, [], n, {"doc_hash": f"h{n}"}) for n in range(20))
             score = Score("summ_qmsum", "", values, task.table, list(range(20)))
             log = SampleLog(ORACLES, samples)
-            systems.append(System(name, {"summ_qmsum": ScoredTask(RunFiles(ORACLES, "", None), log, task, 1.0, score)}))
+            scored = ScoredTask(RunFiles(ORACLES, "", None), log, task, 1.0, score)
+            systems.append(Entry(name, Verified({}, [scored], [])))
         [ranking] = rankings(systems)
         assert [(row.system, row.group) for row in ranking.rows][2] == ("acme/worst", 2)
         assert {row.group for row in ranking.rows[:2]} == {1}

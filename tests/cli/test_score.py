@@ -72,7 +72,7 @@ def test_json_csv_and_parquet_say_the_same(made_runs, tmp_path, capsys):
     with files["csv"].open() as file:
         rows = list(csv.DictReader(file))
     table = pq.read_table(files["parquet"]).to_pylist()
-    numbers = {"version", "value"}
+    numbers = {"version", "n_documents", "value"}
     read = [{key: float(value) if key in numbers else value for key, value in row.items()} for row in rows]
     assert str(read) == str(table), "NaN too"
     for task in data:

@@ -171,14 +171,12 @@ def test_the_environment_comes_before_the_embedded_edition(tmp_path, monkeypatch
     monkeypatch.setenv("TLS_TASKS_DATA", str(tmp_path))
     loaded = _load_trees("tree_extraction")
     assert (loaded.documents, loaded.edition, loaded.origin) == ((EXPECTED,), "local", str(tmp_path / "trees"))
-    with pytest.warns(EmbeddedEditionWarning):
-        assert _load_trees("tree_extraction", edition="embedded").edition == "embedded"
+    assert _load_trees("tree_extraction", edition="embedded").edition == "embedded"
 
 
 def test_an_environment_without_the_set_is_passed_over_aloud(tmp_path, monkeypatch, caplog):
     monkeypatch.setenv("TLS_TASKS_DATA", str(tmp_path))
-    with pytest.warns(EmbeddedEditionWarning):
-        assert _load_trees("tree_extraction").edition == "embedded"
+    assert _load_trees("tree_extraction").edition == "embedded"
     assert "has no folder tree_extraction or trees" in caplog.text
 
 

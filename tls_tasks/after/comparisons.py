@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -146,9 +148,15 @@ def _in_order(scored: ScoredTask, first: ScoredTask, name: str) -> Score:
     return replace(scored.score, units=[units[place] for place in order], topics=[topics[place] for place in order])
 
 
-def documents_of(scored: ScoredTask) -> list[tuple[str, Any]]:
-    """What says that two systems answered the same documents: each one's name, and its hash if the log has hashes."""
-    return [(key, sample.row.get("doc_hash")) for key, sample in zip(scored.ids, scored.log.samples, strict=True)]
+def documents_of(scored: ScoredTask) -> list[tuple[str, str]]:
+    """What says that two systems answered the same documents: each one's name, and a hash of what it says."""
+    return [(key, _document_hash(sample.doc)) for key, sample in zip(scored.ids, scored.log.samples, strict=True)]
+
+
+def _document_hash(doc: Mapping[str, Any]) -> str:
+    """Where it was read and who judges is not part of it."""
+    content = {key: value for key, value in doc.items() if key not in {"edition", "judge"}}
+    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def _warnings(n_units: int, unit: str, n_systems: int, settings: Settings) -> tuple[str, ...]:

@@ -99,6 +99,8 @@ class Manifest(TypedDict, total=False):
     tasks: Required[list[str]]
     tls_tasks: str
     chat_template: bool
+    organization: str
+    relationship: str
 
 
 _RESULTS = TypeAdapter(Results)

@@ -12,6 +12,7 @@ from importlib import resources
 from typing import Any
 
 from tls_tasks import __version__
+from tls_tasks.after.conditions import stated_metadata
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import Progress, ScoredTask
 from tls_tasks.core.errors import DataError
@@ -59,8 +60,7 @@ def _settings(scored: ScoredTask) -> dict[str, str]:
     given = config.get("model_args") or {}
     if isinstance(given, str):
         given = dict(part.partition("=")[::2] for part in given.split(","))
-    told = scored.results.get("configs", {}).get(scored.name, {})
-    metadata = told.get("metadata") or {}
+    metadata = stated_metadata(scored.name, scored.results)
     options = {key: value for key, value in metadata.items() if key not in ("provenance", "config_source")}
     task = {**options, "num_fewshot": scored.results.get("n-shot", {}).get(scored.name), "data": scored.data}
     whole = {
@@ -138,7 +138,7 @@ def _run_entry(scored: ScoredTask, name: str, prompts: dict[str, int], progress:
         "model": visible(name),
         "effort": visible(scored.effort),
         "file": visible(scored.log.path.name),
-        "data": visible(scored.data),
+        "data": visible(f"{scored.data}, version {scored.version:g}, {scored.conditions}"),
         "values": without_nan(scored.metrics),
         "intervals": scored.intervals(n_resamples=500),
         "problems": [visible(str(problem)) for problem in scored.problems],

@@ -13,13 +13,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tls_tasks.after.conditions import Conditions, conditions_of, stated_metadata
 from tls_tasks.after.foreign import Results
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, find_runs, read_samples
-from tls_tasks.after.task_files import TaskFile, task_file, task_files
+from tls_tasks.after.task_files import TaskFile, data_set_of, task_file, task_files
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.prompts import is_asked
 from tls_tasks.core.score import Interval, Score, unscored, values
 from tls_tasks.core.task import Task, answer_text
+from tls_tasks.data.editions import Edition, edition_with, status
 from tls_tasks.registry import find_task
 
 _TOLERANCE = 1e-12  # how far a rescored value may be from the reported one
@@ -107,10 +109,16 @@ class ScoredTask:
         found = {key: row.get(f"{key},{filter_name}") for key in self.score.table}
         return {key: value for key, value in found.items() if isinstance(value, float)}  # not "N/A"
 
+    @cached_property
+    def conditions(self) -> Conditions:
+        """What the numbers were made under, as the results file states it."""
+        return conditions_of(self.task, self.version, self.results)
+
     @property
     def provenance(self) -> Mapping[str, str]:
         """Edition and origin of the data, as the task wrote them into the results file; empty if it did not."""
-        return (self.results.get("configs", {}).get(self.name, {}).get("metadata") or {}).get("provenance", {})
+        found: Mapping[str, str] = stated_metadata(self.name, self.results).get("provenance") or {}
+        return found
 
     @property
     def edition(self) -> str:
@@ -119,10 +127,21 @@ class ScoredTask:
         return str(self.provenance.get("edition") or first.get("edition") or "unknown")
 
     @property
+    def pinned(self) -> Edition | None:
+        """The edition that has the fingerprint of its data; None if this release knows none."""
+        return edition_with(data_set_of(self.task).name, self.conditions.fingerprint)
+
+    @property
+    def status(self) -> str:
+        """What the numbers are worth by what the run says of itself: ``embedded``, ``unknown data``, ``known data``."""
+        trusted = self.edition in {"fetched", "hub"} and "data" not in self.provenance
+        return status(data_set_of(self.task), self.conditions.fingerprint, self.edition, trusted=trusted)
+
+    @property
     def data(self) -> str:
-        """What it ran on, in words: the edition, and before it what its data is called, if not as the task is."""
-        called = self.provenance.get("data")
-        return f"{called}, {self.edition} edition" if called else f"{self.edition} edition"
+        """What it ran on, in words: what the data is called or worth, and its edition."""
+        worth = self.provenance.get("data") or self.status
+        return f"{self.edition} edition" if worth == self.edition else f"{worth}, {self.edition} edition"
 
     @property
     def model(self) -> str:

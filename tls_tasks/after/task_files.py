@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -11,6 +12,8 @@ from typing import Any
 import yaml
 
 from tls_tasks.core.errors import OptionError
+from tls_tasks.core.task import Task
+from tls_tasks.data.catalogue import DataSet
 from tls_tasks.hosts.discovery import tasks_path
 
 
@@ -76,6 +79,18 @@ def task_file(name: str) -> TaskFile:
     if name not in task_files():
         raise OptionError.unknown("task", name, task_files())
     return task_files()[name]
+
+
+def data_set_of(task: Task) -> DataSet:
+    """The data set that a task runs on.
+
+    Example:
+        >>> import tls_tasks
+        >>> data_set_of(tls_tasks.task("tls_crisis_closed_book")).title
+        'Crisis'
+    """
+    sets: Mapping[str, DataSet] = importlib.import_module(f"tls_tasks.{task.family}.data").ALL_SETS
+    return sets[task.name.removesuffix("_closed_book")]
 
 
 def _files() -> list[TaskFile]:

@@ -22,7 +22,7 @@ from tls_tasks.core.errors import TlsTasksError
 
 _GROUPS = {
     "score what you have": ("timelines", "summaries", "evidence", "trees", "judge"),
-    "installation and data": ("doctor", "listing", "fetch", "prepare", "documents", "publish"),
+    "installation and data": ("doctor", "listing", "fetch", "fingerprint", "prepare", "documents", "publish"),
     "after a run": ("score", "compare", "page", "agree"),
     "submit": ("submit", "leaderboard"),
 }

@@ -23,11 +23,15 @@ if TYPE_CHECKING:
 
     Intervals = Mapping[str, Interval]
 
-_COLUMNS = ("run", "model", "task", "version", "edition", "doc_id", "topic", "metric", "value")
+_COLUMNS = (
+    *("run", "model", "task", "version", "edition", "status", "fingerprint", "context_budget", "n_documents"),
+    *("doc_id", "topic", "metric", "value"),
+)
 """Columns of the CSV and Parquet tables; ``doc_id`` and ``topic`` are empty in the rows of the corpus."""
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+_NUMBERS = {"version", "n_documents", "value"}
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -108,7 +112,7 @@ def _text(scored: ScoredTask, intervals: Intervals) -> str:
         f"{count(len(scored.ids), 'document')}, {visible(scored.model)}: {visible(scored.log.path.name)}"
     )
     values = scored.metrics
-    lines = [head]
+    lines = [head, visible(str(scored.conditions))]
     if scored.task.family == "timelines":
         lines += papers_layout(values, scored.score.by_topic())
     if values:
@@ -122,6 +126,9 @@ def _as_dict(scored: ScoredTask, intervals: Intervals) -> dict[str, Any]:
         "task": scored.name,
         "version": scored.version,
         "edition": scored.edition,
+        "status": scored.status,
+        "fingerprint": scored.conditions.fingerprint,
+        "context_budget": scored.conditions.budget,
         "model": scored.model,
         "samples": str(scored.log.path),
         "n_documents": len(scored.ids),
@@ -143,7 +150,7 @@ def _write_tables(scored: Sequence[ScoredTask], csv: Path | None, parquet: Path 
     columns = list(zip(*(row for task in scored for row in _rows(task)), strict=True)) or [()] * len(_COLUMNS)
     cells = pa.table(
         {
-            name: pa.array(column, pa.float64()) if name in ("version", "value") else pa.array(map(_encodable, column))
+            name: pa.array(column, pa.float64()) if name in _NUMBERS else pa.array(map(_encodable, column))
             for name, column in zip(_COLUMNS, columns, strict=True)
         }
     )
@@ -171,7 +178,9 @@ def _no_formula(text: str) -> str:
 
 def _rows(scored: ScoredTask) -> Iterator[tuple[Any, ...]]:
     """The corpus first, then each document by itself."""
-    head = (scored.log.path, scored.model, scored.name, scored.version, scored.edition)
+    stated = scored.conditions
+    run = (scored.log.path, scored.model, scored.name, scored.version)
+    head = (*run, scored.edition, scored.status, stated.fingerprint, stated.budget, len(scored.ids))
     for key, value in scored.metrics.items():
         yield (*head, "", "", key, value)
     for place, (doc_id, topic) in enumerate(zip(scored.ids, scored.topics, strict=True)):

@@ -52,7 +52,7 @@ class DataSet:
         split: The split that has references and is scored.
         hub: The published source; None if there is none.
         own: It stands for a user's own data, which must be named, and may be of any name.
-        fingerprints: Those of the contents that are this data set, each with what it is.
+        self_contained: The embedded edition is the data set: there is no other to compare with.
         settings: What the family must know besides.
     """
 
@@ -66,7 +66,7 @@ class DataSet:
     split: str = "test"
     hub: HubFiles | None = None
     own: bool = False
-    fingerprints: Mapping[str, str] = field(default_factory=dict)
+    self_contained: bool = False
     settings: Mapping[str, Any] = field(default_factory=dict)
 
 

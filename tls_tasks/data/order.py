@@ -12,8 +12,6 @@ A family says how its documents are read (:class:`Reading`); where they are look
 from __future__ import annotations
 
 import dataclasses
-import hashlib
-import json
 import logging
 import os
 import re
@@ -26,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from tls_tasks.core.errors import DataError, InputError, OptionError
-from tls_tasks.data import hub
+from tls_tasks.data import editions, hub
 from tls_tasks.data.fetched import PublicCopy, at_load
 
 if TYPE_CHECKING:
@@ -39,7 +37,7 @@ EMBEDDED = Path(__file__).parent / "embedded"
 _EDITIONS = ("local", "fetched", "hub", "embedded")
 _HUB_ID = re.compile(r"([\w.-]+/[\w.-]+?)(?:@([\w./-]+))?")  # org/name or org/name@revision
 
-_UNKNOWN, _OWN = "unknown data", "own data"
+_OWN = "own data"
 
 _log = logging.getLogger(__name__)
 _warned: set[str] = set()
@@ -59,7 +57,8 @@ class Loaded(Generic[DocumentT]):
         documents: In the order of the data; of timelines the topics, of reports the requests.
         edition: ``local``, ``fetched``, ``hub`` or ``embedded``.
         origin: Folder, file, or repositories with revision.
-        data: What the data is called, where that is not the name of the task: ``unknown data``, ``own data``.
+        data: What the data is, where task and edition do not say it: ``unknown data``, ``own data``, ``embedded`` for a
+            copy of the embedded edition.
         fingerprint: A hash of what the documents say, whatever files they came in: ids, inputs and references, in
             order; empty before :func:`load` has worked it out.
     """
@@ -157,29 +156,26 @@ def load(reading: Reading[DocumentT], data: str | Path | None, edition: str | No
             f"{reading.wanted.obtain}"
         )
     found = _first(reading, edition) if data is None else _from_user(reading, data)
-    found = dataclasses.replace(found, fingerprint=_fingerprint(found.documents))
+    found = dataclasses.replace(found, fingerprint=editions.fingerprint_of(map(_plain, found.documents)))
     if edition is not None and found.edition != edition:
         raise DataError(f"{found.origin}: is the {found.edition} edition, but {edition} was asked for")
     if reading.wanted.own:
         return dataclasses.replace(found, data=_OWN)
-    if found.edition == "embedded":
-        _warn_embedded(reading)
     # What comes from the pinned places is the data set; of what a user brings, only its content can tell.
     brought = found.edition == "local" or (data is not None and found.edition == "hub")
-    if brought and found.fingerprint not in reading.wanted.fingerprints.values():
+    is_worth = editions.status(reading.wanted, found.fingerprint, found.edition, trusted=not brought)
+    if is_worth == editions.EMBEDDED:
+        _warn_embedded(reading)
+        return found if found.edition == editions.EMBEDDED else dataclasses.replace(found, data=editions.EMBEDDED)
+    if is_worth == editions.UNKNOWN:
         _warn_unknown(reading.wanted, found.origin)
-        return dataclasses.replace(found, data=_UNKNOWN)
+        return dataclasses.replace(found, data=editions.UNKNOWN)
     return found
 
 
-def _fingerprint(documents: Iterable[Any]) -> str:
-    digest = hashlib.sha256()
-    for document in documents:
-        # Reports are read as rows, which hold what the budget shows of the documents.
-        plain = document if isinstance(document, dict) else dataclasses.asdict(document)
-        kept = {key: value for key, value in plain.items() if not key.startswith("documents")}
-        digest.update(json.dumps(kept, sort_keys=True, default=str).encode() + b"\n")
-    return digest.hexdigest()
+def _plain(document: Any) -> dict[str, Any]:
+    """Reports are read as rows, all others as objects."""
+    return document if isinstance(document, dict) else dataclasses.asdict(document)
 
 
 def read_place(reading: Reading[DocumentT], place: Path) -> Loaded[DocumentT]:

@@ -17,6 +17,7 @@ form that :mod:`tls_tasks.reports.nuggets` reads, ``documents.jsonl`` a document
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
@@ -40,6 +41,7 @@ _REQUEST_IDS = ("request_id", "topic_id", "query_id", "id")
 _NUGGET_IDS = ("query_id", "request_id", "topic_id")
 _DOCUMENT_IDS = ("id", "doc_id", "docno")
 _COLLECTIONS = ("collection_id", "collection", "collection_ids")
+_SOURCES = "sources"  # a hash of all documents of a request, whatever the budget shows of them: for the fingerprint
 
 EMBEDDED_RECORDING = EMBEDDED / "report_generation" / "verdicts.jsonl"
 """The hand-written verdicts that come with the embedded edition."""
@@ -96,7 +98,7 @@ def load_documents(
     loaded = load(_reading(data_set, check_whole_number("context_budget", context_budget)), data, edition)
     loaded.note(provenance, name)
     added = {"judge": json.dumps(judge, sort_keys=True), "edition": loaded.edition}
-    return [{**doc, **added} for doc in loaded.documents]
+    return [{key: value for key, value in {**doc, **added}.items() if key != _SOURCES} for doc in loaded.documents]
 
 
 def read_local(name: str, place: Path) -> Loaded[dict[str, Any]]:
@@ -137,7 +139,9 @@ def examples(name: str) -> list[dict[str, Any]]:
         request = _request(_EXAMPLES.name, row, {row["request_id"]: nuggets})
         documents = [_collected(_EXAMPLES.name, document) for document in row["documents"]]
         added = {"judge": json.dumps("none"), "edition": "examples"}
-        found.append({**_document(request, documents, DEFAULT_CONTEXT_BUDGET), **added})
+        document = _document(request, documents, DEFAULT_CONTEXT_BUDGET)
+        del document[_SOURCES]
+        found.append({**document, **added})
     return found
 
 
@@ -254,7 +258,9 @@ def _document(
         title = ordered[0]["title"][:budget]
         shown = [{**ordered[0], "title": title, "text": ordered[0]["text"][: budget - len(title)]}]
     shown_text = json.dumps(shown, ensure_ascii=False)
-    return {**request, "documents": shown_text, "documents_left_out": len(ordered) - len(shown)}
+    sources = hashlib.sha256(json.dumps(ordered, ensure_ascii=False).encode("utf-8", "surrogatepass")).hexdigest()
+    left_out = len(ordered) - len(shown)
+    return {**request, "documents": shown_text, "documents_left_out": left_out, _SOURCES: sources}
 
 
 def _length(document: Mapping[str, str]) -> int:

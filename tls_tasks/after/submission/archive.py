@@ -16,13 +16,19 @@ from tls_tasks import __version__
 from tls_tasks.after.foreign import Manifest, read_manifest
 from tls_tasks.after.scored_runs import ScoredTask, score_places
 from tls_tasks.after.submission import every_eval_ever
-from tls_tasks.after.submission.checks import Refusal, refusals
+from tls_tasks.after.submission.checks import refusals
 from tls_tasks.after.submission.records import eval_results, model_index
+from tls_tasks.after.submission.refusal import Refusal
 from tls_tasks.after.submission.unpack import files_of
 from tls_tasks.core.errors import DataError
 
 _FORMAT = 1
-_MANIFEST = "manifest.json"
+MANIFEST = "manifest.json"
+"""The file that lists all others, and is signed."""
+
+_SIGNATURE = f"{MANIFEST}.sig"
+_EVAL_RESULTS = ".eval_results/tls_tasks.yaml"
+_AS_WRITTEN = "ask the submitter for the archive as it was written"
 _RUN = "run"  # the folder of the archive that holds the harness's files
 _MOST_BYTES_OF_MANIFEST = 1 << 20  # a line a file
 
@@ -53,31 +59,40 @@ def write(
     """
     if folder.exists() and any(folder.iterdir()):
         raise DataError(f"{folder}: not empty; choose another folder or remove it")
-    on_hub = [task for task in scored if task.edition == "hub"]
-    if hub_records and not on_hub:
+    if hub_records and not any(task.edition == "hub" for task in scored):
         raise DataError(
             f".eval_results: no task here ran on a data set of the hub, but on the {scored[0].edition} data"
         )
     (folder / _RUN).mkdir(parents=True)
     for path in packed_files(scored):
         shutil.copyfile(path, folder / _RUN / path.name)
-    if hub_records:
-        _write_text(folder / ".eval_results" / "tls_tasks.yaml", _yaml(eval_results(on_hub)))
-    _write_text(folder / "model-index.yml", _yaml(model_index(scored, model)))
     organization = organization or model.partition("/")[0]
-    for task in scored:
-        records = every_eval_ever.files(task, model, organization=organization, relationship=relationship)
-        for name, text in records.items():
-            _write_text(folder / "every_eval_ever" / name, text)
+    for name, text in _records(scored, model, organization, relationship, hub_records).items():
+        _write_text(folder / name, text)
     manifest = {
         "format": _FORMAT,
         "tls_tasks": __version__,
         "model": model,
+        "organization": organization,
+        "relationship": relationship,
         "chat_template": not without_chat_template,
         "tasks": [task.name for task in scored],
         "files": _file_hashes(folder),
     }
-    _write_text(folder / _MANIFEST, _json(manifest))
+    _write_text(folder / MANIFEST, _json(manifest))
+
+
+def _records(
+    scored: Sequence[ScoredTask], model: str, organization: str, relationship: str, hub_records: bool
+) -> dict[str, str]:
+    """The files of others' formats, by name."""
+    records = {"model-index.yml": _yaml(model_index(scored, model))}
+    if hub_records:
+        records[_EVAL_RESULTS] = _yaml(eval_results([task for task in scored if task.edition == "hub"]))
+    for task in scored:
+        found = every_eval_ever.files(task, model, organization=organization, relationship=relationship)
+        records |= {f"every_eval_ever/{name}": text for name, text in found.items()}
+    return records
 
 
 def packed_files(scored: Sequence[ScoredTask]) -> list[Path]:
@@ -86,7 +101,7 @@ def packed_files(scored: Sequence[ScoredTask]) -> list[Path]:
 
 
 def verify(folder: Path) -> tuple[list[Refusal], Manifest, list[ScoredTask]]:
-    """Check an archive with nothing but itself and this package: files, hashes, scores.
+    """Check an archive with nothing but itself and this package: files, hashes, scores, records.
 
     Returns:
         What stands against it, its manifest, and its tasks, scored again; no tasks where a file is not as it was
@@ -96,17 +111,39 @@ def verify(folder: Path) -> tuple[list[Refusal], Manifest, list[ScoredTask]]:
         DataError: If it is not an archive of ours.
     """
     manifest = _read_manifest(folder)
-    if differences := list(_differences(manifest["files"], _file_hashes(folder))):
+    present = _file_hashes(folder)
+    if differences := list(_differences(manifest["files"], present)):
         return differences, manifest, []
     scored = list(score_places([folder / _RUN], newest=True))
     without = not manifest.get("chat_template", True)
-    return refusals(scored, manifest["model"], without_chat_template=without), manifest, scored
+    found = refusals(scored, manifest["model"], without_chat_template=without)
+    if sorted(map(str, manifest.get("tasks") or ())) != sorted(task.name for task in scored):
+        found.append(Refusal("manifest", "its tasks are not those of the samples", _AS_WRITTEN))
+    # Of what can't be submitted no records can be made.
+    return found or list(_other_records(folder, manifest, present, scored)), manifest, scored
+
+
+def _other_records(
+    folder: Path, manifest: Manifest, present: Mapping[str, str], scored: Sequence[ScoredTask]
+) -> Iterator[Refusal]:
+    """Records that are not those of the run, and files that are none of an archive's."""
+    own = {f"{_RUN}/{path.name}" for path in packed_files(scored)}
+    model, version = manifest["model"], manifest.get("tls_tasks")
+    organization = str(manifest.get("organization") or model.partition("/")[0])
+    relationship = str(manifest.get("relationship") or "other")
+    records = _records(scored, model, organization, relationship, _EVAL_RESULTS in manifest["files"])
+    advice = _AS_WRITTEN if version == __version__ else f"verify it with tls-tasks {version}, which wrote it"
+    for name, text in records.items():
+        if present.get(name) != hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest():
+            yield Refusal("record", f"{name} is not what the samples give", advice)
+    for name in sorted(present.keys() - own - records.keys()):
+        yield Refusal("file", f"{name} is no part of a submission", _AS_WRITTEN)
 
 
 def _read_manifest(folder: Path) -> Manifest:
-    path = folder / _MANIFEST
+    path = folder / MANIFEST
     if not path.is_file():
-        raise DataError(f"{folder}: no {_MANIFEST}; expected a folder or zip that tls-tasks submit wrote")
+        raise DataError(f"{folder}: no {MANIFEST}; expected a folder or zip that tls-tasks submit wrote")
     try:
         if path.stat().st_size > _MOST_BYTES_OF_MANIFEST:
             raise DataError(f"more than {_MOST_BYTES_OF_MANIFEST >> 20} MiB")
@@ -116,8 +153,8 @@ def _read_manifest(folder: Path) -> Manifest:
 
 
 def _file_hashes(folder: Path) -> dict[str, str]:
-    """Every file but the manifest -> its SHA-256."""
-    paths = (path for path in files_of(folder) if path != folder / _MANIFEST)
+    """Every file but the manifest and its signature -> its SHA-256."""
+    paths = (path for path in files_of(folder) if path not in (folder / MANIFEST, folder / _SIGNATURE))
     return {path.relative_to(folder).as_posix(): _sha256(path) for path in paths}
 
 
@@ -130,14 +167,13 @@ def _sha256(path: Path) -> str:
 
 
 def _differences(stated: Mapping[str, str], present: Mapping[str, str]) -> Iterator[Refusal]:
-    advice = "ask the submitter for the archive as it was written"
     for name in sorted({*stated, *present}):
         if name not in present:
-            yield Refusal("file", f"{name} is missing", advice)
+            yield Refusal("file", f"{name} is missing", _AS_WRITTEN)
         elif name not in stated:
-            yield Refusal("file", f"{name} is not in the manifest", advice)
+            yield Refusal("file", f"{name} is not in the manifest", _AS_WRITTEN)
         elif stated[name] != present[name]:
-            yield Refusal("file", f"{name} differs", advice)
+            yield Refusal("file", f"{name} differs", _AS_WRITTEN)
 
 
 def pack(folder: Path, target: Path) -> None:

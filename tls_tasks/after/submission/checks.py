@@ -7,37 +7,20 @@ import json
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import ScoredTask
+from tls_tasks.after.submission.consistency import inconsistencies
+from tls_tasks.after.submission.refusal import Refusal
 from tls_tasks.after.task_files import group_files, task_files
+from tls_tasks.data.editions import EMBEDDED
 
 # As on the Hugging Face hub; with what was built around it, if anything was.
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(\+tls_corpus)?")
 
 _REFRESH = "run it again with --cache_requests refresh"
 _AGAIN = "run lm_eval again without changing its files"
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a run can't be submitted.
-
-    Attributes:
-        check: Which check: ``limit``, ``edition``, ``version`` …
-        found: What was found, with the task and file.
-        advice: What to do.
-    """
-
-    check: str
-    found: str
-    advice: str
-
-    def __str__(self) -> str:
-        """One line."""
-        return f"{self.check}: {self.found}; {self.advice}"
 
 
 def refusals(scored: Sequence[ScoredTask], model: str, *, without_chat_template: bool = False) -> list[Refusal]:
@@ -58,7 +41,7 @@ def refusals(scored: Sequence[ScoredTask], model: str, *, without_chat_template:
         found += [Refusal("samples", str(problem), _AGAIN) for problem in task.log.problems]
         found += _names(task)
         found += [Refusal("prompts", str(problem), _REFRESH) for problem in task.stale]
-        found += [*_hashes(task), *_numbers(task)]
+        found += [*_hashes(task), *_numbers(task), *inconsistencies(task)]
     return found
 
 
@@ -106,10 +89,10 @@ def _names(scored: ScoredTask) -> Iterator[Refusal]:
 
 
 def _edition(scored: ScoredTask) -> Iterator[Refusal]:
-    if scored.edition == "embedded":
+    if scored.status == EMBEDDED:
         advice = f"get the real data (tls-tasks list --obtain says how) and run {scored.name} on it"
         yield Refusal("edition", f"{scored.name} ran on the embedded edition", advice)
-    elif scored.edition not in {"local", "fetched", "hub"}:
+    elif scored.edition not in {"local", "fetched", "hub", "embedded"}:
         found = f"{scored.name}: the results don't say on which data it ran ({scored.edition})"
         yield Refusal("edition", found, _AGAIN)
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from tls_tasks.after.submission.checks import Refusal
+from tls_tasks.after.submission.refusal import Refusal
 from tls_tasks.core.secrets import secret_in, secret_values
 
 _ADVICE = "give secrets by the name of an environment variable, run again, and change what has been written to a file"

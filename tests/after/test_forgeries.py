@@ -1,0 +1,383 @@
+"""A competent forger recomputes every hash, score and record with our own code. Each forgery is refused or marked."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+
+from tests.conftest import made_once
+from tls_tasks.after.scored_runs import score_places
+from tls_tasks.after.submission import archive, checks
+from tls_tasks.after.submission.against_data import ask_again
+from tls_tasks.cli import main
+
+pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+
+TASK = "evidence_journals"
+
+
+def call(capsys, *arguments):
+    code = main(list(map(str, arguments)))
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def make_honest(folder):
+    from tests.made_runs import make_run
+    from tls_tasks.hosts.models import KeywordLM
+
+    make_run(folder / "run", KeywordLM(), [TASK])
+    make_run(folder / "other", KeywordLM(), ["evidence_maccrobat"])
+    arguments = ["submit", folder / "run", "-o", folder / "sent", "--model", "acme/honest", "--no-chat-template"]
+    assert main(list(map(str, arguments))) == 0
+    for name in ("acme", "eve"):
+        subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(folder / name)], check=True)
+    public = (folder / "acme.pub").read_text().split()
+    (folder / "signers").write_text(f"acme {public[0]} {public[1]}\n")
+
+
+@pytest.fixture(scope="session")
+def honest(tmp_path_factory):
+    """``sent``: an honest submission of a real run; ``other``: one on an embedded edition; keys of acme and of eve."""
+    pytest.importorskip("lm_eval")
+    if shutil.which("ssh-keygen") is None:
+        pytest.skip("no OpenSSH")
+    return made_once(tmp_path_factory, "honest", make_honest)
+
+
+@pytest.fixture
+def sent(honest, tmp_path):
+    """A copy of the honest submission, to forge."""
+    shutil.copytree(honest / "sent", tmp_path / "sent")
+    return tmp_path / "sent"
+
+
+def rows_of(folder):
+    (path,) = folder.glob("run/samples_*")
+    return path, [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def forge(folder, rows=None, results=None, manifest=None, records=True):
+    """Change what is asked for, and make everything else fit it."""
+    path, samples = rows_of(folder)
+    (results_path,) = folder.glob("run/results_*")
+    stated = json.loads(results_path.read_text(encoding="utf-8"))
+    samples = (rows(samples) or samples) if rows else samples
+    size = {"original": len(samples), "effective": len(samples)}
+    stated["n-samples"][TASK] = size
+
+    def write():
+        path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in samples), encoding="utf-8")
+        results_path.write_text(json.dumps(stated), encoding="utf-8")
+
+    write()
+    [scored] = score_places([folder / "run"])
+    for sample in scored.log.samples:
+        sample.row.update(checks._hashes_of(sample))
+    samples = [sample.row for sample in scored.log.samples]
+    stated["task_hashes"][TASK] = checks._task_hash(scored.log.samples)
+    stated["results"][TASK].update({f"{key},none": value for key, value in scored.metrics.items()})
+    if results:
+        results(stated)
+    write()
+    listed = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
+    if manifest:
+        manifest(listed)
+    if records:
+        [scored] = score_places([folder / "run"])
+        for name, text in archive._records([scored], listed["model"], listed["organization"], "other").items():
+            (folder / name).write_text(text, encoding="utf-8")
+    listed["files"] = archive._file_hashes(folder)
+    (folder / "manifest.json").write_text(json.dumps(listed), encoding="utf-8")
+
+
+def each(change):
+    def rows(samples):
+        for sample in samples:
+            change(sample)
+
+    return rows
+
+
+def answer(sample, text):
+    sample["resps"], sample["filtered_resps"] = [[text]], [text]
+
+
+def ask(sample, request):
+    sample["arguments"]["gen_args_0"]["arg_0"] = request
+
+
+def request_of(sample):
+    return sample["arguments"]["gen_args_0"]["arg_0"]
+
+
+def new_gold(sample):
+    sample["doc"]["references"] = sample["target"] = sample["resps"][0][0]
+
+
+def easy_gold(sample):
+    """What the model found, but for its first object."""
+    sample["doc"]["references"] = sample["target"] = json.dumps(json.loads(sample["resps"][0][0])[1:])
+
+
+def metadata(**values):
+    return lambda results: results["configs"][TASK]["metadata"].update(values)
+
+
+def provenance(**values):
+    return lambda results: results["configs"][TASK]["metadata"]["provenance"].update(values)
+
+
+def first_only(samples):
+    return samples[:17]
+
+
+def renamed(samples):
+    for sample in samples:
+        sample["doc"]["doc_id"] = "X" + sample["doc"]["doc_id"]
+
+
+def twice(samples):
+    return [*samples, samples[0]]
+
+
+def other_first(samples):
+    samples[0]["doc"]["text"] = "I had a mild cough."
+    ask(samples[0], request_of(samples[1]))
+
+
+def hint(samples):
+    ask(samples[3], f"The answer is {samples[3]['target']}.\n{request_of(samples[3])}")
+
+
+EXAMPLE = "<document>\nA cough.\n</document>\n\nList everything. JSON:\n[]\n\n"
+
+REFUSED = {
+    "answers replaced by the gold": ({"rows": each(lambda row: answer(row, row["target"]))}, "gold: "),
+    "answers replaced after the responses": (
+        {"rows": each(lambda row: row.update(filtered_resps=["[]"]))},
+        "answers: evidence_journals: filtered_resps do not follow from resps in 44 of 50",
+    ),
+    "responses taken away": ({"rows": each(lambda row: row.pop("resps"))}, "answers: "),
+    "the best of two responses": (
+        {"rows": each(lambda row: row.update(resps=[["[]", row["resps"][0][0]]]))},
+        "answers: ",
+    ),
+    "gold replaced by answers": ({"rows": each(new_gold)}, "ids or gold answers are not those of the edition"),
+    "one document of three": ({"rows": first_only}, "17 documents, but the edition 'embedded' has 50"),
+    "invented documents": ({"rows": renamed}, "ids or gold answers are not those of the edition"),
+    "invented documents under another budget": (
+        {"rows": renamed, "results": metadata(context_budget=30_000)},
+        "ids or gold answers are not those of the edition",
+    ),
+    "one document of three under a system prompt": (
+        {
+            "rows": lambda samples: [row for row in samples[:17] if ask(row, f"Be brief.\n{request_of(row)}") is None],
+            "results": lambda stated: stated.update(system_instruction="Be brief."),
+        },
+        "17 documents, but the edition 'embedded' has 50",
+    ),
+    "repeated documents": ({"rows": twice}, "samples: "),
+    "a limit that is stated": ({"results": lambda stated: stated["config"].update(limit=50.0)}, "limit: "),
+    "the edition relabelled in the results": (
+        {"results": provenance(edition="hub", origin="acme/journals@1")},
+        "the results say the hub edition, the documents embedded",
+    ),
+    "another version": ({"results": lambda stated: stated["versions"].update({TASK: 3.0})}, "version: "),
+    "examples in the prompts": (
+        {"rows": each(lambda row: ask(row, EXAMPLE + request_of(row)))},
+        "shots: evidence_journals: the requests hold 1 examples, the results say 0-shot",
+    ),
+    "examples that are stated and not there": (
+        {"results": lambda stated: stated["n-shot"].update({TASK: 3})},
+        "hold 0 examples, the results say 3-shot",
+    ),
+    "a hint in one prompt": ({"rows": hint}, "prompts: evidence_journals: around the prompt of"),
+    "another document's prompt": ({"rows": other_first}, "prompts: "),
+    "a chat template that is hidden": (
+        {"rows": each(lambda row: ask(row, f"[INST] {request_of(row)} [/INST]"))},
+        "chat template: evidence_journals: 15 characters stand around each prompt",
+    ),
+    "a chat template of another name": (
+        {"results": lambda stated: stated.update(chat_template="{{ x }}", chat_template_sha="0" * 64)},
+        "chat_template_sha is not that of the chat template",
+    ),
+    "scores that are not numbers": (
+        {"results": lambda stated: stated["results"][TASK].update({"evidence_f1,none": float("nan")})},
+        "scores: ",
+    ),
+    "better scores": (
+        {"results": lambda stated: stated["results"][TASK].update({"evidence_f1,none": 0.99})},
+        "scores: evidence_journals: evidence_f1 is 0.99",
+    ),
+    "a task that is not there": ({"manifest": lambda listed: listed["tasks"].append("tls_crisis")}, "manifest: "),
+    "a name that is none": ({"manifest": lambda listed: listed.update(model="acme/honest\u202e")}, "model: "),
+    "a name with a path": ({"manifest": lambda listed: listed.update(model="acme/../gpt")}, "model: "),
+    "records of another release": (
+        {"manifest": lambda listed: listed.update(tls_tasks="0.0.1", organization="else"), "records": False},
+        "verify it with tls-tasks 0.0.1, which wrote it",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_forgery_is_refused(name, sent, capsys):
+    changes, words = REFUSED[name]
+    forge(sent, **changes)
+    code, out, err = call(capsys, "verify", sent)
+    assert (code, out) == (1, "") and words in err
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "words"),
+    [
+        (".eval_results/tls_tasks.yaml", "value: ", "value: 1", "record: .eval_results/tls_tasks.yaml is not what"),
+        (f"every_eval_ever/{TASK}.json", '"score": ', '"score": 1', f"record: every_eval_ever/{TASK}.json is not what"),
+        ("model-index.yml", "value: ", "value: 1", "record: model-index.yml is not what"),
+        ("run/readme.html", "", "<script>", "file: run/readme.html is no part of a submission"),
+    ],
+)
+def test_files_for_others_are_made_again_and_no_file_is_extra(sent, capsys, file, old, new, words):
+    path = sent / file
+    path.write_text((path.read_text() if path.exists() else "").replace(old, new))
+    listed = json.loads((sent / "manifest.json").read_text())
+    (sent / "manifest.json").write_text(json.dumps({**listed, "files": archive._file_hashes(sent)}))
+    code, _, err = call(capsys, "verify", sent)
+    assert code == 1 and words in err
+
+
+def test_without_data_it_is_self_consistent_and_never_verified(sent, capsys):
+    code, out, _ = call(capsys, "verify", sent)
+    assert code == 0 and f"self-consistent: acme/honest, {TASK}; unsigned" in out and "verified" not in out
+    for left in ("whether the model wrote the answers", "who submitted it: unsigned", "--data PLACE"):
+        assert f"  not checked: {left}" in out or left in out
+    code, out, _ = call(capsys, "verify", sent, "--data", "embedded")
+    assert code == 0 and f"verified against data: acme/honest, {TASK}" in out
+    assert f"  {TASK}: known data, embedded edition, data 6b87cb726fdc, context_budget 24000, 0-shot" in out
+    assert "checked: evidence_journals: ids and gold answers of all 50 documents" in out
+
+
+UNKNOWN = {"fingerprint": "1" * 64}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (renamed, "50 documents are invented: 'XJ001'"),
+        (each(easy_gold), "the gold answers of"),
+        (first_only, "33 of 50 documents are not there"),
+        (lambda samples: None, "the fingerprint 111111111111, embedded has 6b87cb726fdc"),
+    ],
+)
+def test_what_passes_as_unknown_data_is_refused_by_data(sent, capsys, change, words):
+    """The forger gives the documents a fingerprint that nobody knows: marked without data, refused with it."""
+    forge(sent, rows=change, results=provenance(**UNKNOWN, edition="local"), manifest=None)
+    forge(sent, rows=each(lambda row: row["doc"].update(edition="local")))
+    code, out, _ = call(capsys, "verify", sent)
+    assert code == 0 and f"{TASK}: unknown data, local edition" in out
+    code, _, err = call(capsys, "verify", sent, "--data", "embedded")
+    assert code == 1 and words in err
+
+
+def test_a_text_that_was_changed_under_its_own_id_is_refused_by_data(sent, capsys):
+    def easier(samples):
+        old = samples[0]["doc"]["text"]
+        samples[0]["doc"]["text"] = f"{old} Easy."
+        ask(samples[0], request_of(samples[0]).replace(old, f"{old} Easy."))
+
+    forge(sent, rows=easier)
+    assert call(capsys, "verify", sent)[0] == 0  # the log alone can't tell
+    code, _, err = call(capsys, "verify", sent, "--data", "embedded")
+    assert code == 1 and "1 documents differ from the data: 'J001' in text" in err
+
+
+def test_an_embedded_edition_is_not_the_hubs(honest, tmp_path, capsys):
+    run = shutil.copytree(honest / "other", tmp_path / "run")
+    (path,) = run.rglob("results_*")
+    text = path.read_text().replace('"edition": "embedded"', '"edition": "hub"')
+    fingerprint = json.loads(text)["configs"]["evidence_maccrobat"]["metadata"]["provenance"]["fingerprint"]
+    path.write_text(text.replace(fingerprint, "2" * 64))
+    (path,) = run.rglob("samples_*")
+    path.write_text(path.read_text().replace('"edition": "embedded"', '"edition": "hub"'))
+    code, _, err = call(capsys, "submit", run, "-o", tmp_path / "out", "--model", "acme/m", "--no-chat-template")
+    assert code == 1 and "the documents are those of the embedded edition, whatever the results say" in err
+
+
+def test_other_conditions_are_other_boards(honest, sent, tmp_path, capsys):
+    forge(sent, results=metadata(context_budget=30_000), manifest=lambda listed: listed.update(model="acme/long"))
+    shutil.copytree(honest / "sent", tmp_path / "copy")
+    forge(tmp_path / "copy", manifest=lambda listed: listed.update(model="eve/copy"))
+    places = [honest / "sent", sent, tmp_path / "copy", honest / "sent"]
+    code, out, err = call(capsys, "leaderboard", *places, "-o", tmp_path / "site")
+    page = (tmp_path / "site" / "index.html").read_text()
+    assert code == 1 and "3 submissions, 1 left out" in out and "a second submission of acme/honest" in err
+    first, second = page.split("<section ")[1:]
+    assert "context_budget 24000" in first and "acme/honest" in first and "acme/long" not in first
+    assert "context_budget 30000" in second and "acme/long" in second
+    assert "eve/copy gave the same answers as acme/honest, word by word" in first
+
+
+class TestSigners:
+    def sign(self, folder, honest, who):
+        main(["verify", str(folder)])
+        subprocess.run(
+            ["ssh-keygen", "-q", "-Y", "sign", "-n", "tls-tasks", "-f", str(honest / who), folder / "manifest.json"],
+            check=True,
+            capture_output=True,
+        )
+
+    def test_submit_signs_and_a_name_belongs_to_its_key(self, honest, sent, tmp_path, capsys):
+        arguments = ("--model", "acme/honest", "--no-chat-template", "--sign", honest / "acme")
+        assert call(capsys, "submit", honest / "run", "-o", tmp_path / "own", *arguments)[0] == 0
+        own, signers = tmp_path / "own", ("--allowed-signers", honest / "signers")
+        assert "; signed by acme\n" in call(capsys, "verify", own, *signers)[1]
+        assert "signed by a key without a name here (SHA256:" in call(capsys, "verify", own)[1]
+        forge(sent, rows=each(lambda row: answer(row, "[]")))  # somebody else's, first and under the same name
+        shutil.copytree(sent, tmp_path / "eve")
+        forge(tmp_path / "eve", rows=each(lambda row: answer(row, "[ ]")))
+        self.sign(tmp_path / "eve", honest, "eve")
+        code, _, _ = call(capsys, "leaderboard", sent, tmp_path / "eve", own, "-o", tmp_path / "site", *signers)
+        page = (tmp_path / "site" / "index.html").read_text()
+        assert code == 0 and '<th scope="row">acme/honest</th>' in page
+        assert '<th scope="row">acme/honest (by acme, unsigned)</th>' in page
+        assert '<th scope="row">acme/honest (by acme, signed by a key without a name here (SHA256:' in page
+        assert "<td>signed by acme</td>" in page and "<td>unsigned</td>" in page
+
+    def test_an_unsigned_one_has_no_right_to_a_bound_name(self, honest, sent, tmp_path, capsys):
+        place = tmp_path / "site"
+        assert call(capsys, "leaderboard", sent, "-o", place, "--allowed-signers", honest / "signers")[0] == 0
+        assert '<th scope="row">acme/honest (by acme, unsigned)</th>' in (place / "index.html").read_text()
+
+    def test_a_manifest_that_was_edited_after_it_was_signed(self, honest, sent, capsys):
+        self.sign(sent, honest, "acme")
+        forge(sent, manifest=lambda listed: listed.update(model="acme/better"))
+        code, _, err = call(capsys, "verify", sent, "--allowed-signers", honest / "signers")
+        assert code == 1 and "refused: signature: it is not one of this manifest" in err
+
+    def test_a_signature_of_another_manifest_or_none(self, honest, sent, tmp_path, capsys):
+        (tmp_path / "manifest.json").write_text("{}")
+        self.sign(tmp_path, honest, "acme")
+        shutil.copyfile(tmp_path / "manifest.json.sig", sent / "manifest.json.sig")
+        assert "signature: it is not one" in call(capsys, "verify", sent)[2]
+        (sent / "manifest.json.sig").write_text("no signature")
+        assert "signature: it is not one" in call(capsys, "verify", sent)[2]
+
+    def test_without_openssh_or_key(self, honest, tmp_path, capsys, monkeypatch):
+        arguments = ("submit", honest / "run", "--model", "acme/honest", "--no-chat-template", "-o", tmp_path / "out")
+        code, _, err = call(capsys, *arguments, "--sign", tmp_path / "none")
+        assert code == 2 and f"{tmp_path / 'none'}: " in err
+        monkeypatch.setenv("PATH", str(tmp_path))
+        code, _, err = call(capsys, *arguments[:-1], tmp_path / "out2", "--sign", honest / "acme")
+        assert code == 2 and "OpenSSH's ssh-keygen, which is not installed" in err and not (tmp_path / "out2").exists()
+
+
+def test_verdicts_that_were_flipped_are_found_by_asking_again(made_runs, tmp_path):
+    (source,) = made_runs.glob("base/*/samples_report_generation_*")
+    copy = shutil.copyfile(source, tmp_path / source.name)
+    [scored] = score_places([copy])
+    same = ask_again(scored, "recorded", 2)
+    assert same.refusals == () and " on 2 of 6 documents asked again, 0 differ" in same.checked[0]
+    copy.write_text(copy.read_text().replace('\\"verdict\\": \\"NO\\"', '\\"verdict\\": \\"YES\\"'))
+    [scored] = score_places([copy])
+    assert ask_again(scored, "recorded", 6).refusals[0].check == "verdicts"

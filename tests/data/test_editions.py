@@ -1,0 +1,87 @@
+"""The fingerprints in editions.json: recomputed where the data is at hand, and the status that follows from them."""
+
+import json
+import shutil
+
+import pytest
+
+import tls_tasks
+from tls_tasks.cli import main
+from tls_tasks.data.editions import EDITIONS_FILE, Edition, editions_of, golds_hash, status
+from tls_tasks.data.order import EMBEDDED
+
+pytestmark = [pytest.mark.usefixtures("isolated"), pytest.mark.filterwarnings("ignore")]
+
+PINNED = json.loads(EDITIONS_FILE.read_text(encoding="utf-8"))
+SELF_CONTAINED = {"evidence_journals", "tree_extraction"}
+
+
+def loaded(task, **options):
+    provenance = {}
+    documents = tls_tasks.task(task).documents(provenance=provenance, **options)
+    golds = golds_hash((document["doc_id"], tls_tasks.task(task).target(document)) for document in documents)
+    return Edition("embedded", provenance["fingerprint"], len(documents), golds), provenance.get("data")
+
+
+@pytest.mark.parametrize("name", PINNED)
+def test_the_embedded_edition_has_the_pinned_fingerprint_wherever_it_lies(name, tmp_path):
+    assert loaded(name, edition="embedded") == (editions_of(name)["embedded"], None)
+    shutil.copytree(EMBEDDED / name, tmp_path / name)
+    assert loaded(name, data=str(tmp_path)) == (
+        editions_of(name)["embedded"],
+        None if name in SELF_CONTAINED else "embedded",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "folder", "label"),
+    [("tls_crisis", "crisis", "topics with articles"), ("tls_open", "open_tls", "references only")],
+)
+def test_the_real_data_has_the_pinned_fingerprint(shared_data, name, folder, label):
+    found, called = loaded(f"{name}_closed_book", data=str(shared_data / folder))
+    pinned = editions_of(name)[label]
+    assert called is None and (found.fingerprint, found.documents, found.golds) == (
+        pinned.fingerprint,
+        pinned.documents,
+        pinned.golds,
+    )
+
+
+def test_every_public_data_set_has_an_entry_and_what_lacks_a_fingerprint_is_named(capsys):
+    from tls_tasks.cli.listing import data_sets
+    from tls_tasks.data.catalogue import public_sets
+
+    known = public_sets(data_sets())
+    assert known.keys() == PINNED.keys()
+    assert {name for name, data_set in known.items() if data_set.self_contained} == SELF_CONTAINED
+    lacking = {name for name, data_set in known.items() if data_set.hub is not None}
+    assert {name for name, editions in PINNED.items() if None in editions.values()} == lacking
+    assert main(["fingerprint"]) == 1
+    captured = capsys.readouterr()
+    assert captured.err.count("no fingerprint of hub yet") == len(lacking) == 9
+
+
+def test_the_status_follows_from_content_and_place():
+    from tls_tasks.cli.listing import data_sets
+
+    sets = data_sets()
+    crisis, journals = sets["tls_crisis"], sets["evidence_journals"]
+    real = PINNED["tls_crisis"]["references only"]["fingerprint"]
+    ours = PINNED["tls_crisis"]["embedded"]["fingerprint"]
+    assert status(crisis, real, "local") == "known data"
+    assert status(crisis, ours, "hub", trusted=True) == "embedded"  # whatever it is said to be
+    assert status(crisis, "0" * 64, "local") == "unknown data"
+    assert status(crisis, "0" * 64, "hub", trusted=True) == "known data"
+    assert status(crisis, "", "embedded") == "embedded"  # an old log
+    assert status(journals, PINNED["evidence_journals"]["embedded"]["fingerprint"], "embedded") == "known data"
+    assert status(journals, "0" * 64, "embedded") == "unknown data"
+    assert status(sets["tls_custom"], real, "local") == "unknown data"
+
+
+def test_a_new_fingerprint_is_written_under_its_label(tmp_path, capsys):
+    file = tmp_path / "editions.json"
+    assert main(["fingerprint", "summ_qmsum", "--edition", "embedded", "--write", str(file)]) == 0
+    assert json.loads(file.read_text()) == {"summ_qmsum": {"embedded": PINNED["summ_qmsum"]["embedded"]}}
+    assert main(["fingerprint", "summ_qmsum", "--edition", "hub"]) == 1
+    assert "summ_qmsum" in capsys.readouterr().err
+    assert main(["fingerprint", "summ_qmsun"]) == 2 and "summ_qmsum" in capsys.readouterr().err

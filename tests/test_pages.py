@@ -26,7 +26,7 @@ def test_blocks_say_what_they_are():
         assert known, f"{block}: a block of language {block.language!r}; text, json, python and bash are known"
         if block.marker.startswith("not run"):
             assert re.fullmatch(r"not run: \S.{10,}", block.marker), f"{block}: <!-- not run: the reason -->"
-    assert sum(block.marker.startswith("not run") for block in ALL) == 1
+    assert sum(block.marker.startswith("not run") for block in ALL) == 0
     assert {block.language for block in ALL if block.marker == "run"} == {"bash"}
 
 
@@ -60,7 +60,7 @@ def test_the_code_runs_and_prints_what_the_page_shows(page, tmp_path, request):
         if output and printed is not None:
             assert walk.agrees(output.text, printed), f"{block}: printed\n{printed}"
     if page == "README.md":
-        for name in ("scores.csv", "page.html"):
+        for name in ("scores.csv", "page.html", "submission/manifest.json", "site/index.html"):
             assert (tmp_path / name).stat().st_size > 500, name
 
 

@@ -86,7 +86,9 @@ def forge(folder, rows=None, results=None, manifest=None, records=True):
         manifest(listed)
     if records:
         [scored] = score_places([folder / "run"])
-        for name, text in archive._records([scored], listed["model"], listed["organization"], "other").items():
+        shutil.rmtree(folder / "every_eval_ever")  # its paths name the model
+        for name, text in archive._records([scored], listed["model"], listed["organization"], "other", False).items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
     listed["files"] = archive._file_hashes(folder)
     (folder / "manifest.json").write_text(json.dumps(listed), encoding="utf-8")
@@ -212,7 +214,10 @@ REFUSED = {
         "scores: evidence_journals: evidence_f1 is 0.99",
     ),
     "a task that is not there": ({"manifest": lambda listed: listed["tasks"].append("tls_crisis")}, "manifest: "),
-    "a name that is none": ({"manifest": lambda listed: listed.update(model="acme/honest\u202e")}, "model: "),
+    "a name that is none": (
+        {"manifest": lambda listed: listed.update(model="acme/honest\u202e"), "records": False},
+        "model: ",
+    ),
     "a name with a path": ({"manifest": lambda listed: listed.update(model="acme/../gpt")}, "model: "),
     "records of another release": (
         {"manifest": lambda listed: listed.update(tls_tasks="0.0.1", organization="else"), "records": False},
@@ -232,14 +237,21 @@ def test_a_forgery_is_refused(name, sent, capsys):
 @pytest.mark.parametrize(
     ("file", "old", "new", "words"),
     [
-        (".eval_results/tls_tasks.yaml", "value: ", "value: 1", "record: .eval_results/tls_tasks.yaml is not what"),
-        (f"every_eval_ever/{TASK}.json", '"score": ', '"score": 1', f"record: every_eval_ever/{TASK}.json is not what"),
+        (".eval_results/tls_tasks.yaml", "", "value: 1", "record: .eval_results/tls_tasks.yaml is not what"),
+        ("every_eval_ever/**/*[0-9a-f].json", '"score": ', '"score": 1', ".json is not what the samples give"),
+        (
+            "every_eval_ever/**/*_samples.jsonl",
+            '"score": ',
+            '"score": 1',
+            "_samples.jsonl is not what the samples give",
+        ),
         ("model-index.yml", "value: ", "value: 1", "record: model-index.yml is not what"),
         ("run/readme.html", "", "<script>", "file: run/readme.html is no part of a submission"),
     ],
 )
 def test_files_for_others_are_made_again_and_no_file_is_extra(sent, capsys, file, old, new, words):
-    path = sent / file
+    path = next(sent.glob(file), sent / file)
+    path.parent.mkdir(exist_ok=True)
     path.write_text((path.read_text() if path.exists() else "").replace(old, new))
     listed = json.loads((sent / "manifest.json").read_text())
     (sent / "manifest.json").write_text(json.dumps({**listed, "files": archive._file_hashes(sent)}))

@@ -82,7 +82,7 @@ def test_reports_and_verdicts(tmp_path, capsys):
     judged = ["--documents", docs, "--recorded", verdicts]
     commands = [
         ["judge", reports, nugget_file, "-o", str(tmp_path / "out"), "-v", *judged],
-        ["score", reports, nugget_file, "--verdicts", verdicts, "--documents", docs],
+        ["reports", reports, nugget_file, *judged],
         ["bundle-docs", reports, "--documents", docs, "-o", str(tmp_path / "cited.jsonl")],
         ["agree", verdicts, reports],
         ["agree", verdicts, verdicts],

@@ -88,7 +88,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"tls-tasks {tls_tasks.__version__}\n"
 
 
-@pytest.mark.parametrize("arguments", [[], ["paths"], ["path", "scorers"], ["doctor", "--fix"]])
+@pytest.mark.parametrize("arguments", [["paths"], ["path", "scorers"], ["doctor", "--fix"]])
 def test_wrong_arguments_exit_2(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         main(arguments)

@@ -135,7 +135,7 @@ def test_what_is_missing_or_unreadable_scores_nothing_and_is_said(half, tmp_path
         ("rows", "nowhere", "nowhere: no such file or folder"),
         ("rows", {"topic": "egpyt", "timeline": []}, "'egpyt' is not in"),
         ("rows", {"topic": "egpyt", "timeline": []}, "did you mean 'egypt'?"),
-        ("rows", {"topic": "egypt", "timeline": [{"when": 1}]}, "p.jsonl, line 1: got an entry without 'date'"),
+        ("rows", {"topic": "egypt", "timeline": [{"when": 1}]}, "p.jsonl, line 1: got an entry without 'text'"),
         ("rows", {"topic": "egypt", "summary": ""}, "p.jsonl, line 1: no field predictions or timelines"),
         ("rows", "{oops", "p.jsonl, line 1: not JSON"),
         ("rows", {"prediction": "x", "topic": ""}, "'' is not in"),

@@ -52,7 +52,9 @@ class _Config(TypedDict, total=False):
     tls_corpus: dict[str, _Number] | None
 
 
-_OfTasks = TypedDict("_OfTasks", {"n-samples": dict[str, _Sizes]}, total=False)  # no name in Python
+_OfTasks = TypedDict(  # no names in Python
+    "_OfTasks", {"n-samples": dict[str, _Sizes], "n-shot": dict[str, int | None]}, total=False
+)
 
 
 class Results(_OfTasks, total=False):

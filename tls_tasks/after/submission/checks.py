@@ -17,7 +17,7 @@ from tls_tasks.after.task_files import group_files, task_files
 from tls_tasks.data.editions import EMBEDDED
 
 # As on the Hugging Face hub; with what was built around it, if anything was.
-_MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(\+tls_corpus)?")
+_MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(\+tls_corpus)?", re.ASCII)
 
 _REFRESH = "run it again with --cache_requests refresh"
 _AGAIN = "run lm_eval again without changing its files"

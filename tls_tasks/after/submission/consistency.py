@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
@@ -11,12 +12,11 @@ from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission.refusal import Refusal
 from tls_tasks.after.task_files import data_set_of, task_files
-from tls_tasks.core.errors import TlsTasksError
 from tls_tasks.core.task import answer_text
 from tls_tasks.data.editions import EMBEDDED, editions_of, golds_hash
 
 _AGAIN = "run lm_eval again without changing its files"
-_UNREADABLE = (TlsTasksError, KeyError, ValueError, TypeError, AttributeError, IndexError)
+_UNREADABLE = Exception  # a document that was changed can break its task in any way
 
 _LONG_GOLD = 20  # characters; shorter answers, an empty list for one, are right by chance
 
@@ -128,7 +128,12 @@ def frame_of(scored: ScoredTask, sample: Sample) -> tuple[str, str] | None:
 
 def _examples(scored: ScoredTask, frame: str) -> int:
     """How many prompts of the task's kind stand in the text around a prompt, or answers of an assistant."""
-    opening = scored.task.prompt(scored.log.samples[0].doc).strip().split("\n")[0][:24]
+    for sample in scored.log.samples:
+        with contextlib.suppress(_UNREADABLE):
+            opening = scored.task.prompt(sample.doc).strip().split("\n")[0][:24]
+            break
+    else:
+        return 0  # no document can be read, which is said elsewhere
     escaped = json.dumps(opening, ensure_ascii=False)[1:-1]
     return max(frame.count(opening), frame.count(escaped), frame.count('"role": "assistant"'))
 

@@ -210,7 +210,7 @@ function showControls() {
     on: { input: (event) => { state[key] = event.target.value; showList(); } } });
   const parts = [
     control("Task", choice(data.tasks.map((task) => task.name), state.task, openTask)),
-    control("Run", choice(theTask().runs.map((run) => run.model), state.run, (at) => move({ run: at, document: documentIn(at) }))),
+    control("Run", choice(theTask().runs.map((run) => run.model), state.run, (at) => move({ run: at, document: placeIn(at) }))),
     theTask().runs.length > 1
       ? control("Beside it", choice(["no other run", ...theTask().runs.map((run) => run.model)], state.other + 1,
         (at) => move({ other: at - 1, ...(at ? { sort: DIFFERENCE, down: true } : worstFirst()) })))
@@ -228,7 +228,7 @@ function openTask(at) {
 }
 
 // The place in another run of the document that is open.
-function documentIn(run) {
+function placeIn(run) {
   const id = theRun().documents[state.document]?.id, at = theTask().runs[run].documents.findIndex((one) => one.id === id);
   return Math.max(0, at);
 }

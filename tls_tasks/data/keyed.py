@@ -128,10 +128,10 @@ def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]
         >>> gold = Keyed(Path("gold.jsonl"), {"egypt": Row("line 1", 1), "libya": Row("line 2", 2)})
         >>> [told and told.value for _, _, told in joined(gold, Keyed(Path("p"), {"libya": Row("line 1", 3)}))]
         [None, 3]
-        >>> joined(gold, Keyed(Path("p.jsonl"), {"lybia": Row("p.jsonl, line 1", 3)}))
+        >>> joined(gold, Keyed(Path("p.jsonl"), {"libia": Row("p.jsonl, line 1", 3)}))
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.DataError: p.jsonl, line 1: 'lybia' is not in gold.jsonl; did you mean 'libya'?
+        tls_tasks.core.errors.DataError: p.jsonl, line 1: 'libia' is not in gold.jsonl; did you mean 'libya'?
     """
     without_ids = gold.by_order + predictions.by_order
     if without_ids == 2 or (without_ids and len(gold.rows) == len(predictions.rows) == 1):

@@ -1,0 +1,104 @@
+"""Answers in the styles of models, written from the prompts alone, and what a careful reader takes from each.
+
+``tests/batteries`` was written without a look at the readers. How many answers are read so is counted here, family by
+family; ``python -m tests.test_batteries FAMILY`` shows those that are not.
+"""
+
+import functools
+import json
+import sys
+import warnings
+
+import pytest
+
+from tests.conftest import ROOT
+from tls_tasks.registry import find_task
+
+READ_RIGHT = {"timelines": 158, "evidence": 58, "trees": 58, "reports": 50, "summaries": 9}
+"""How many are read as a careful reader reads them; a change of a reader may only raise these."""
+
+
+def cases(family):
+    lines = (ROOT / "tests" / "batteries" / f"{family}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def squeezed(text):
+    return " ".join(str(text).split())
+
+
+def document_of(case):
+    name, doc_id = case["prompt"].removeprefix("##### ").split(" / ")
+    return documents_of(name)[doc_id]
+
+
+@functools.cache
+def documents_of(name):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return {doc["doc_id"]: doc for doc in find_task(name).documents(edition="embedded")}
+
+
+def timelines(case):
+    from tls_tasks.timelines.read import parse_timeline
+
+    timeline = parse_timeline(case["answer"]).value
+    read = [] if timeline is None else timeline.as_rows()
+    found = {row["date"]: squeezed(" ".join(row["text"])) for row in read}
+    return found, {date: squeezed(" ".join(texts)) for date, texts in case["expected"]}
+
+
+def evidence(case):
+    """Objects as those of the plain JSON of what is expected; the keys' own spelling is the reader's matter."""
+    from tls_tasks.evidence.read import parse_evidence
+    from tls_tasks.evidence.schema import read_schema
+
+    schema = read_schema(json.loads(document_of(case)["schema"]))
+    read, wanted = (parse_evidence(text, schema).value for text in (case["answer"], json.dumps(case["expected"])))
+    return list(read or ()), list(wanted or ())
+
+
+def trees(case):
+    from tls_tasks.trees.read import parse_tree
+    from tls_tasks.trees.schema import read_schema
+
+    return parse_tree(case["answer"], read_schema(document_of(case)["schema"])).value, case["expected"]
+
+
+def reports(case):
+    from tls_tasks.reports.task import _parse_answer
+
+    doc = document_of(case)
+    report = _parse_answer(case["answer"], doc).value
+    numbers = {shown["id"]: place for place, shown in enumerate(json.loads(doc["documents"]), start=1)}
+    sentences = [] if report is None else report.sentences
+    found = [(squeezed(one.text), [numbers.get(name, name) for name in one.citations]) for one in sentences]
+    return found, [(squeezed(one["text"]), one["citations"]) for one in case["expected"]]
+
+
+def summaries(case):
+    from tls_tasks.summaries.task import _summary
+
+    return squeezed(_summary(case["answer"])), squeezed(case["expected"])
+
+
+def wrong(family):
+    read = {"timelines": timelines, "evidence": evidence, "trees": trees, "reports": reports, "summaries": summaries}
+    found = []
+    for case in cases(family):
+        got, expected = read[family](case)
+        if got != expected:
+            found.append((case, got, expected))
+    return found
+
+
+@pytest.mark.parametrize("family", READ_RIGHT)
+def test_answers_are_read_as_a_careful_reader_reads_them(family):
+    n_cases = len(cases(family))
+    assert n_cases - len(wrong(family)) >= READ_RIGHT[family], f"of {n_cases}"
+
+
+if __name__ == "__main__":
+    for one, read_as, wanted in wrong(sys.argv[1]):
+        lines = (f"{one['id']} {one['style']}", f"  answer   {one['answer'][:300]!r}", f"  read     {read_as}")
+        print(*lines, f"  expected {wanted}", sep="\n")  # noqa: T201 - what it is for

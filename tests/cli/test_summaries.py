@@ -50,6 +50,13 @@ def test_every_form_says_the_same(tmp_path, capsys):
         code, out, err = run(capsys, gold[own], told[other])
         assert (code, err) == (0, "") and out.splitlines()[0].split() == ["rouge_l_f1", "0.6667"], (own, other)
         assert out.splitlines()[-1].startswith("rouge_l|types:rougeL|")
+    for own in ("lines", "ids"):  # as Windows writes them
+        made = told[own].read_text(encoding="utf-8")
+        told[own].write_bytes(("\ufeff" + made.replace("\n", "\r\n")).encode())
+        assert run(capsys, gold[own], told[own])[:2] == run(capsys, gold["files"], told["files"])[:2], own
+    table = tmp_path / "table.csv"
+    table.write_bytes("\ufeffid,prediction\r\nm0,the cat sat on the mat\r\nm1,a b\r\n".encode())
+    assert run(capsys, gold["ids"], table)[1] == run(capsys, gold["files"], told["files"])[1]
     code, _, err = run(capsys, gold["lines"], told["ids"])
     assert code == 2 and "lines.txt: has no ids, but " in err and "expected ids in both, such as" in err
 

@@ -1,6 +1,9 @@
 """What a user writes first: natural forms of the same rows have the same score in every metric, or a clear error."""
 
 import dataclasses
+import datetime
+import decimal
+import enum
 import functools
 import json
 from collections import namedtuple
@@ -208,6 +211,95 @@ def test_what_arrow_filled_in_is_not_there():
     assert {key: filled[key] for key in ("f1_leaf", "treeval_score", "leaves")} == {
         key: plain[key] for key in ("f1_leaf", "treeval_score", "leaves")
     }
+
+
+class Frame:
+    """A data frame as polars has it."""
+
+    columns = ("date", "text")
+
+    def to_dict(self, *, as_series=True):
+        raise AssertionError("gives columns")
+
+    def to_dicts(self):
+        return [{"date": datetime.date(2011, 1, 25), "text": "Protests begin."}]
+
+
+class Timeline(SimpleNamespace):
+    """A timeline as tilse has it: iterable, and no mapping."""
+
+    def __iter__(self):
+        return iter(self.dates_to_summaries)
+
+    def __len__(self):
+        return len(self.dates_to_summaries)
+
+
+DAY = datetime.date(2011, 1, 25)
+ONE = Timeline(dates_to_summaries={DAY: ["Protests begin."]}, filename=None)
+SAME_TIMELINE = [
+    ONE,
+    SimpleNamespace(timelines=[ONE]),
+    Frame(),
+    {"timeline": DAYS[:1], "topic": "egypt"},
+    {np.datetime64(DAY): ["Protests begin."]},
+    {pandas.Series(pandas.to_datetime(["2011-01-25"])).to_numpy()[0]: "Protests begin."},
+    [(np.datetime64(DAY, "ns"), "Protests begin.")],
+    list(zip(np.array([DAY], dtype="M8[ns]"), ["Protests begin."], strict=True)),
+]
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_timelines_of_other_tools(way):
+    expected = way("date_f1", [DAYS[:1]], [DAYS[:1]])
+    for row in SAME_TIMELINE:
+        assert way("date_f1", ["2011-01-25: Protests begin."], [row]) == expected, row
+        if not hasattr(row, "timelines"):  # of references only
+            assert way("date_f1", [row], [DAYS[:1]]) == expected, row
+    for month in ({"2011-01": ["a"]}, {"2011-01": []}):
+        with pytest.raises(InputError, match=r"references\[0\]: got date str '2011-01', expected a date"):
+            way("date_f1", [DAYS], [month])
+    with pytest.raises(InputError, match=r"references: got Timeline .*; did you mean references=\[Timeline"):
+        way("date_f1", [ONE], ONE)
+
+
+class Domain(enum.Enum):
+    FOOD = "food"
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_values_that_stand_for_those_of_json(way):
+    tea = {**TEA, "domain": Domain.FOOD}
+    for row in (tea, unfold(as_model, tea), unfold(as_dataclass, tea)):
+        assert way("evidence_extraction", [[row]], [[TEA]]) == way("evidence_extraction", [[TEA]], [[TEA]])
+        assert way("evidence_extraction", [[TEA]], [[row]]) == way("evidence_extraction", [[TEA]], [[TEA]])
+    schema = {"kind": "string", "price": "number", "day": "date"}
+    plain, typed = [
+        {"kind": kind, "price": price, "day": day}
+        for kind, price, day in (("food", 1.5, None), (Domain.FOOD, decimal.Decimal("1.5"), pandas.NaT))
+    ]
+    for rows in (([typed], [plain]), ([plain], [typed])):
+        assert way("tree_eval", *rows, schema=schema) == way("tree_eval", [plain], [plain], schema=schema)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_a_value_that_is_none_of_json_is_refused(way):
+    for value in ({"a"}, b"a", object(), ...):
+        with pytest.raises(
+            InputError, match=r"predictions\[1\]: got a value of class \w+, expected values that JSON has"
+        ):
+            way("tree_eval", [{"name": "a"}, {"name": [value]}], [{"name": "a"}] * 2, schema=TREE)
+    for missing in (pandas.NaT, pandas.NA, np.datetime64("NaT")):
+        with pytest.raises(InputError, match=r"predictions\[0\]: got None, expected a tree"):
+            way("tree_eval", [missing], [{"name": "a"}], schema=TREE)
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_what_other_tools_take_is_told_how_to_give_it(way):
+    with pytest.raises(InputError, match=r"predictions: got generator .*; did you mean predictions=list\(…\)\?"):
+        way("rouge_l", (text for text in ["a"]), ["a"])
+    with pytest.raises(InputError, match=r"length 1, expected 2, .* one list a document, list\(zip\(\*references\)\)"):
+        way("rouge_l", ["a", "b"], [["a", "b"]])  # as sacrebleu takes them
 
 
 @pytest.mark.parametrize("topics", [None, ["x", "y"]])

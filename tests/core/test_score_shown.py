@@ -44,6 +44,8 @@ def test_a_score_survives_copy_and_pickle(name):
     copies = [copy.copy(score), copy.deepcopy(score), pickle.loads(pickle.dumps(score))]
     for own in copies:
         assert repr(own) == repr(score) and own.explain(1) == score.explain(1) and own._repr_html_()
+        assert own == score
+    assert score_of(name) == score and dict(score) == {key: score[key] for key in score.table}
 
 
 def test_attributes_of_what_is_not_made_yet_do_not_recurse():
@@ -66,6 +68,8 @@ def test_a_data_frame_has_a_row_a_document(name):
     frame = score_of(name).to_pandas()
     assert list(dict.fromkeys(frame["row"])) == [0, 1]
     assert set(frame.columns) >= set(score_of(name).table)
+    assert not any(frame[key].dtype == object for key in score_of(name).table)
+    assert "topic" not in frame
 
 
 def test_without_pandas_it_says_what_to_install(monkeypatch):
@@ -77,6 +81,25 @@ def test_without_pandas_it_says_what_to_install(monkeypatch):
 def test_a_row_that_is_not_there_is_named():
     with pytest.raises(InputError, match="row: got 2, expected a row from 0 to 1"):
         score_of("rouge_l").explain(2)
+
+
+def test_without_topics_it_says_so():
+    with pytest.raises(InputError, match="topics: got None, expected a score of rows with topics"):
+        score_of("date_f1").by_topic()
+
+
+@pytest.mark.parametrize(
+    ("name", "last"),
+    [
+        ("date_f1", "  flags: empty_prediction"),
+        ("tree_eval", "  problems in the answer: no_json"),
+        ("evidence_extraction", "  nothing could be read in the answer"),
+        ("report_eval", "  nothing could be read in the answer"),
+    ],
+)
+def test_an_answer_that_cannot_be_read_is_told_so(name, last):
+    _, (wanted, _), options = ROWS[METRICS[name].family]
+    assert getattr(tls_tasks, name)(["I cannot help."], [wanted], **options).explain(0).splitlines()[-1] == last
 
 
 def explained(name, row=0):
@@ -102,7 +125,7 @@ def test_dates_are_aligned_with_both_texts():
         "    predicted  Protests begin.",
         "    reference  Clashes.",
     ]
-    assert "  2011-01-28 ~ 2011-01-28: weight 1, 1 words in common (precision and recall)" in lines
+    assert "  2011-01-28 ~ 2011-01-28: weight 1, 1 word in common (precision and recall)" in lines
 
 
 def test_objects_leaves_and_sentences():

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import fields, is_dataclass
+from decimal import Decimal
+from enum import Enum
 from itertools import chain
 from typing import Any
 
@@ -76,8 +78,10 @@ def read_columns(is_row: IsRow = _never, /, **columns: Any) -> list[Any]:
     lists = {name: _listed(name, column) for name, column in given.items()}
     for name, column in lists.items():
         if len(column) != len(lists["predictions"]):
-            expected = f"{len(lists['predictions'])}, as many as predictions"
-            raise InputError(name, None, f"length {len(column)}", expected)
+            n = len(lists["predictions"])
+            turned = name == "references" and all(isinstance(row, list | tuple) and len(row) == n for row in column)
+            hint = "; did you mean one list a document, list(zip(*references))?" if column and turned else ""
+            raise InputError(name, None, f"length {len(column)}", f"{n}, as many as predictions{hint}")
     return [lists.get(name) for name in columns]
 
 
@@ -107,18 +111,28 @@ def _listed(name: str, column: Any) -> list[Any]:
         known = [str(own) for own in table]
         got = f"a {type(column).__name__} with the columns {shorten(known)}"
         raise InputError(name, None, got, f"one column of it, such as {name}=table[{(known or ['text'])[0]!r}]")
-    is_one = isinstance(column, str | bytes | Mapping) or _is_object(column) or _is_ours(column)
+    is_one = isinstance(column, str | bytes | Mapping) or any(
+        check(column) for check in (_is_object, _is_ours, _is_tilse)
+    )
     rows = None if is_one or isinstance(column, Set) else _unfolded(column)
     if rows is column and hasattr(column, "__len__") and isinstance(column, Iterable):
         rows = list(column)
     if not isinstance(rows, list | tuple):
         hint = f"; did you mean {name}=[{shorten(column)}]?" if is_one else ""
+        if isinstance(column, Iterator):
+            hint = f"; did you mean {name}=list(…)?"
         raise InputError(name, None, describe(column), _ROWS + hint)
-    return list(rows) if are_plain(rows) else [as_values(row) for row in rows]
+    if are_plain(rows):
+        return list(rows)
+    found = [as_values(row) for row in rows]
+    for index, row in enumerate(found):
+        _refuse_classes(row, name, index)
+    return found
 
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _PLAIN = _SCALARS | {dict, list}
+_KEYS = _SCALARS | {datetime.date, datetime.datetime}
 _DEPTH = 64  # levels that are looked into; a family says what it thinks of more
 
 
@@ -135,17 +149,20 @@ def are_plain(rows: Iterable[Any]) -> bool:
         if not kinds <= _PLAIN:
             return False
         branches = [value for value in level if type(value) is dict]
+        if not set(map(type, chain.from_iterable(branches))) <= _KEYS:
+            return False
         lists = [value for value in level if type(value) is list]
         level = [*chain.from_iterable(map(dict.values, branches)), *chain.from_iterable(lists)]
     return False
 
 
 def as_values(value: Any, depth: int = 0) -> Any:
-    """A row with dictionaries and lists for what stands for them: nothing else changes.
+    """A row with dictionaries, lists and values of JSON for what stands for them: nothing else changes.
 
-    Dictionaries for dataclasses, pydantic models, named tuples and other objects with public attributes; lists for
-    arrays and columns of numpy, pandas and pyarrow; a list of dictionaries for a data frame. Objects of this package's
-    own classes stay: the families read them.
+    Dictionaries for dataclasses, pydantic models, named tuples, tilse's timelines and other objects with public
+    attributes; lists for arrays and columns of numpy, pandas, polars and pyarrow; a list of dictionaries for a data
+    frame; the value of an enumeration's member, None for what pandas calls missing. Objects of this package's own
+    classes stay: the families read them.
 
     Example:
         >>> import numpy as np
@@ -153,17 +170,44 @@ def as_values(value: Any, depth: int = 0) -> Any:
         >>> as_values([SimpleNamespace(date="2011-01-25", text=np.array(["Protests.", "Clashes."]))])
         [{'date': '2011-01-25', 'text': ['Protests.', 'Clashes.']}]
     """
+    if type(value).__name__ in ("NAType", "NaTType"):
+        return None
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, Decimal):
+        return float(value)
     if value is None or isinstance(value, str | bytes | int | float | datetime.date) or _is_ours(value):
         return value
     if depth > _DEPTH or isinstance(value, type):
         return value
+    if _is_tilse(value):
+        value = value.dates_to_summaries
     value = _fields(value) if _is_object(value) else _unfolded(value)
     if isinstance(value, Mapping):
-        return {key: as_values(inner, depth + 1) for key, inner in value.items()}
+        return {as_values(key, depth + 1): as_values(inner, depth + 1) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         rows = [as_values(inner, depth + 1) for inner in value]
         return tuple(rows) if isinstance(value, tuple) else rows
     return value
+
+
+def _refuse_classes(row: Any, field: str, index: int, depth: int = 0) -> None:
+    """Refuse what is in a row and neither JSON, nor a date, nor ours; the families say what a row itself may be."""
+    if depth > _DEPTH:
+        return
+    if isinstance(row, Mapping | list | tuple):
+        for inner in row.values() if isinstance(row, Mapping) else row:
+            _refuse_classes(inner, field, index, depth + 1)
+    elif depth and not (row is None or isinstance(row, str | int | float | datetime.date) or _is_ours(row)):
+        raise InputError(field, index, f"a value of class {type(row).__name__}", _VALUES)
+
+
+_VALUES = "values that JSON has, or dates"
+
+
+def _is_tilse(value: Any) -> bool:
+    """Whether a value is a timeline of tilse, which is iterable and no mapping."""
+    return hasattr(value, "dates_to_summaries")
 
 
 def _is_ours(value: Any) -> bool:
@@ -192,15 +236,18 @@ def _fields(value: Any) -> dict[str, Any]:
     return _attributes(value)
 
 
-_UNFOLD = ("to_pylist", "as_py", "tolist", "to_list")  # of pyarrow, its scalars, numpy and pandas, polars
+# of pyarrow, its scalars, polars' frames, numpy and pandas, polars
+_UNFOLD = ("to_pylist", "as_py", "to_dicts", "tolist", "to_list")
 
 
 def _unfolded(value: Any) -> Any:
-    """A list for an array, a plain value for a scalar of numpy or pyarrow; anything else as it is."""
-    if hasattr(value, "to_dict") and hasattr(value, "columns"):
-        return value.to_dict("records")
+    """A list for an array or a table, a plain value for a scalar of numpy or pyarrow; anything else as it is."""
+    if type(value).__module__ == "numpy" and value.dtype.kind == "M":
+        value = value.astype("datetime64[us]")  # of nanoseconds numpy gives plain integers
     unfold = next((name for name in _UNFOLD if callable(getattr(value, name, None))), None)
-    return value if unfold is None else getattr(value, unfold)()
+    if unfold is not None:
+        return getattr(value, unfold)()
+    return value.to_dict("records") if hasattr(value, "to_dict") and hasattr(value, "columns") else value
 
 
 def read_text(value: Any, field: str, index: int | None) -> str:
@@ -289,8 +336,7 @@ def _tagged(value: Any, plain: Plain, field: str, index: int) -> Any:
     try:
         return _tagged(plain(value), plain, field, index)
     except TypeError:
-        expected = "values that JSON has, or dates"
-        raise InputError(field, index, f"a value of class {type(value).__name__}", expected) from None
+        raise InputError(field, index, f"a value of class {type(value).__name__}", _VALUES) from None
 
 
 def _untagged(value: dict[str, Any]) -> Any:

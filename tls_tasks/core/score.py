@@ -199,7 +199,7 @@ class Score(Shown):
     """Numbers, with what they were made from.
 
     A result is an attribute and an item: ``score.f1``, ``score["f1"]``. Of names that are also attributes below, the
-    item is the result.
+    item is the result. Scores are equal if their signatures, units, topics and problems are.
 
     Attributes:
         metric: Registry name.
@@ -230,16 +230,16 @@ class Score(Shown):
     metric: str
     signature: str
     units: Sequence[Unit]
-    table: Results
+    table: Results = field(compare=False)
     topics: Sequence[Hashable] | None = None
-    items: Sequence[Any] = ()
+    items: Sequence[Any] = field(default=(), compare=False)
     problems: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
     parse_failures: int = 0
-    details: Callable[[Score], Mapping[str, Any]] = _nothing
-    more: Callable[[Score], Mapping[str, Any]] = _nothing
+    details: Callable[[Score], Mapping[str, Any]] = field(default=_nothing, compare=False)
+    more: Callable[[Score], Mapping[str, Any]] = field(default=_nothing, compare=False)
     as_lists: bool = False
     interval: Mapping[str, Any] | None = None
-    undefined: float | None = math.nan
+    undefined: float | None = field(default=math.nan, compare=False)
     explanation: Callable[[Any], Iterable[str]] = field(default=_nothing, compare=False)
 
     @cached_property
@@ -248,8 +248,14 @@ class Score(Shown):
         return values(self.table, self.units, self.topics)
 
     def by_topic(self) -> dict[Hashable, dict[str, float]]:
-        """Each topic's own numbers."""
-        groups = grouped(self.units, self.topics or [])
+        """Each topic's own numbers.
+
+        Raises:
+            InputError: The metric was given no topics.
+        """
+        if self.topics is None:
+            raise InputError("topics", None, "None", "a score of rows with topics; give them to the metric")
+        groups = grouped(self.units, self.topics)
         return {topic: values(self.table, members) for topic, members in groups.items()}
 
     def as_dict(self, detailed: bool = False) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import importlib
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tls_tasks.core.errors import InputError, nearest
@@ -38,6 +38,10 @@ class Shown:
     def __iter__(self) -> Iterator[str]:
         """The result keys."""
         return iter(self.table)
+
+    def keys(self) -> Iterable[str]:
+        """The result keys, so that ``dict(score)`` is the results alone."""
+        return self.table.keys()  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         """The headline numbers and the signature on one line; never the units."""
@@ -91,8 +95,10 @@ class Shown:
         rows = []
         for place, unit in enumerate(self.units):
             item = self.items[place] if self.items else None
-            own = {key: self._plain(key, result.value([unit])) for key, result in self.table.items()}
-            rows.append({**{key: getattr(item, key) for key in _PLACE if hasattr(item, key)}, **own})
+            place_of = {key: getattr(item, key, None) for key in _PLACE}
+            own = {key: result.value([unit]) for key, result in self.table.items()}
+            counts = {key: int(value) for key, value in own.items() if self.table[key].is_count and value == value}
+            rows.append({**{key: value for key, value in place_of.items() if value is not None}, **own, **counts})
         return pandas.DataFrame(rows)
 
     def explain(self, row: int = 0) -> str:
@@ -114,7 +120,12 @@ class Shown:
             reference = getattr(item, "reference", None)
             where = f"row {row}" if reference is None else f"row {row}, reference {reference}"
             numbers = {key: result.value([self.units[place]]) for key, result in self.table.items()}
-            lines += [f"{_one_line(self.metric)}, {where}: {self._headline(numbers)}", *self.explanation(item), ""]
+            lines += [f"{_one_line(self.metric)}, {where}: {self._headline(numbers)}", *self.explanation(item)]
+            if numbers.get("parse_failures"):
+                lines.append("  nothing could be read in the answer")
+            if item_problems := self.problems.get(row):
+                lines.append("  problems in the answer: " + ", ".join(item_problems))
+            lines.append("")
         return "\n".join(lines[:-1])
 
 

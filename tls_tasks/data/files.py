@@ -124,7 +124,7 @@ def text_lines(path: Path) -> Iterator[str]:
     """
     n_read = 0
     try:
-        with gzip.open(path, "rt", encoding="utf-8") if path.suffix == ".gz" else path.open(encoding="utf-8") as lines:
+        with (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig") as lines:
             for line in lines:
                 n_read += 1
                 yield line
@@ -159,7 +159,7 @@ def parquet_rows(file: Path, columns: Sequence[str] | None = None) -> list[dict[
 def _csv_rows(file: Path) -> Rows:
     try:
         # newline="" leaves line ends inside quotes to the csv module, as its documentation asks.
-        with file.open(encoding="utf-8", newline="") as lines:
+        with file.open(encoding="utf-8-sig", newline="") as lines:
             table = csv.DictReader(lines)
             for row in table:
                 yield f"{file}, line {table.line_num}", row

@@ -183,7 +183,8 @@ def _explanation(words_of: Callable[[int, int], _Pair], item: Item) -> Iterator[
         else:
             columns += [*((word, "*", "") for word in left), *(("*", word, "") for word in right)]
     common = sum(sign == "=" for *_, sign in columns)
-    yield f"  {common} words in common of {len(predicted)} predicted and {len(wanted)} in reference {position}"
+    words = "word" if common == 1 else "words"
+    yield f"  {common} {words} in common of {len(predicted)} predicted and {len(wanted)} in reference {position}"
     lines: tuple[list[str], ...] = ([], [], [])
     for place, column in enumerate(columns):
         cells = [shown(cell, 30) for cell in column]

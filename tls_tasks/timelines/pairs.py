@@ -165,7 +165,8 @@ def _explanation(rows: Sequence[TimelineRow], item: Item) -> Iterator[str]:
         for pair in aligned:
             pairs.setdefault(tuple(pair.values()), []).append(name)
     for (left, right, weight, hits), names in sorted(pairs.items()):
-        yield f"  {left} ~ {right}: weight {weight:.3g}, {hits:g} words in common ({' and '.join(names)})"
+        words = "word" if hits == 1 else "words"
+        yield f"  {left} ~ {right}: weight {weight:.3g}, {hits:g} {words} in common ({' and '.join(names)})"
         yield f"    predicted  {shown(texts['predicted'][left])}"
         yield f"    reference  {shown(texts['reference'][right])}"
     for place, side in enumerate(texts if sides else ()):
@@ -178,7 +179,7 @@ def _explanation(rows: Sequence[TimelineRow], item: Item) -> Iterator[str]:
         for name, listed in (("right", right_days), ("missed", details["missed"]), ("spurious", details["spurious"])):
             yield f"  dates {name}: {', '.join(listed) or '-'}"
     if item.flags:
-        yield f"  {', '.join(item.flags)}"
+        yield f"  flags: {', '.join(item.flags)}"
 
 
 def _given(results: Mapping[str, float], _: Score) -> Mapping[str, float]:

@@ -92,6 +92,7 @@ def read_references(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLIC
     place = ("references", index)
     if isinstance(row, str):
         row = _from_json(row)
+    row = _unwrapped(row)
     if not _is_list(row) or _is_one_timeline(row):
         return (_reference(row, place, policy),)
     return tuple(_reference(timeline, _within(place, position), policy) for position, timeline in enumerate(row))
@@ -142,11 +143,20 @@ def _is_entry(entry: Any) -> bool:
 def _structured(row: Any, place: _Place) -> Timeline:
     if isinstance(row, Timeline):
         return row
+    row = _unwrapped(row)
     if isinstance(row, Mapping) and _is_entry(row):
         raise InputError(*place, f"one entry {shorten(row)}", "a timeline; did you mean [[{'date': …, 'text': …}, …]]?")
     if isinstance(row, Mapping) or _is_list(row):
         return Timeline.of(_days(row, place))
     raise InputError(*place, describe(row), _FORMS)
+
+
+def _unwrapped(row: Any) -> Any:
+    """The list in an object around it, such as ``{"timeline": […]}`` or tilse's ground truth; else the row itself."""
+    if not isinstance(row, Mapping) or _is_entry(row) or any(not isinstance(key, str) or read_date(key) for key in row):
+        return row
+    lists = [value for value in row.values() if _is_list(value)]
+    return lists[0] if len(lists) == 1 else row
 
 
 def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, ...]]]:

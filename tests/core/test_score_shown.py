@@ -27,10 +27,10 @@ def test_results_are_attributes_and_items(name):
     told = score.as_dict()
     for key, value in told.items():
         assert score[key] == value or value != value
-    assert list(score) == list(score.table)
-    for key in score.table:
+    assert list(score) == list(score.definitions)
+    for key in score.definitions:
         assert getattr(score, key) == told[key] or told[key] != told[key]
-    near = next(iter(score.table))
+    near = next(iter(score.definitions))
     with pytest.raises(AttributeError, match=f"{near}s.*did you mean '{near}'"):
         getattr(score, f"{near}s")
     with pytest.raises(KeyError, match=f"{near}s.*did you mean '{near}'"):
@@ -65,7 +65,7 @@ def test_the_repr_is_short(name):
 def test_a_data_frame_has_a_row_a_document(name):
     frame = score_of(name).to_pandas()
     assert list(dict.fromkeys(frame["row"])) == [0, 1]
-    assert set(frame.columns) >= set(score_of(name).table)
+    assert set(frame.columns) >= set(score_of(name).definitions)
 
 
 def test_without_pandas_it_says_what_to_install(monkeypatch):
@@ -135,9 +135,9 @@ def test_no_text_breaks_what_is_shown(text):
     page.feed(score._repr_html_())
     assert set(page.tags) == {"table", "tr", "th", "td", "code"}
     assert page.tags.count("tr") == 3
-    for shown in (repr(score), score._repr_html_(), *score.as_table().splitlines()):
+    for shown in (repr(score), score._repr_html_(), *score.table().splitlines()):
         assert shown.isprintable()
-    assert len(score.as_table().splitlines()) == 5
+    assert len(score.table().splitlines()) == 5
 
 
 @pytest.mark.parametrize("text", HOSTILE)

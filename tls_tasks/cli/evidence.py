@@ -73,13 +73,13 @@ def _run(args: argparse.Namespace) -> int:
 
 def _table(score: Score, ids: Sequence[str]) -> Iterator[str]:
     """The total, then a line per journal; ``-`` where there was nothing to be right or wrong about."""
-    names = [key.removesuffix("_accuracy") for key in score.table if key.endswith("_accuracy")]
+    names = [key.removesuffix("_accuracy") for key in score.definitions if key.endswith("_accuracy")]
     asked = {**{f"{name}_accuracy": f"{name}/asked" for name in names}, "evidence_coverage": "checked"}
     keys = ["tp", "fp", "fn", "precision", "recall", "f1", *asked]
     lines = [["journal", "tp", "fp", "fn", "precision", "recall", "f1", *names, "coverage"]]
     units_of = [(name, [unit]) for name, unit in zip(ids, score.units, strict=True)]
     for name, units in [("total", list(score.units)), *units_of]:
-        lines.append([name, *(_cell(score.table[key], units, asked.get(key)) for key in keys)])
+        lines.append([name, *(_cell(score.definitions[key], units, asked.get(key)) for key in keys)])
     head, total, *journals = text_table(lines).split("\n")
     yield from (head, styled(total), *journals)
     totals = score.results

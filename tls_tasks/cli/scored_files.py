@@ -69,7 +69,7 @@ def document_table(names: Sequence[str], score: Score, keys: Sequence[str], what
     lines = [[what, *(["reference"] * several), *keys]]
     for item, unit in zip(score.items, score.units, strict=True):
         place = [names[item.row], *([str(item.reference)] if several else [])]
-        lines.append([*place, *(number(score.table[key].value([unit])) for key in keys)])
+        lines.append([*place, *(number(score.definitions[key].value([unit])) for key in keys)])
     return text_table(lines)
 
 
@@ -87,7 +87,7 @@ def as_json(
     result = score.as_dict(detailed=detailed)
     if intervals:
         result["intervals"] = intervals
-    result[what] = {name: values(score.table, [unit]) for name, unit in zip(names, score.units, strict=True)}
+    result[what] = {name: values(score.definitions, [unit]) for name, unit in zip(names, score.units, strict=True)}
     for item, own in zip(result.get("items", ()), score.items, strict=False):
         item[id_key] = names[own.row]
     return result

@@ -64,6 +64,6 @@ def _run(args: argparse.Namespace) -> int:
         return 0
     say(value_table(score.results, intervals, "rouge_l_f1"))
     if args.detailed:
-        say("\n" + document_table(names, score, list(score.table), "summary"))
+        say("\n" + document_table(names, score, list(score.definitions), "summary"))
     say(score.signature)
     return 0

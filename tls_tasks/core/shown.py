@@ -19,25 +19,25 @@ class Shown:
 
     def __getattr__(self, name: str) -> Any:
         """A result by its key."""
-        table = self.__dict__.get("table", ())  # copy and pickle ask before there is any
-        if name.startswith("_") or name not in table:
-            raise AttributeError(f"a score has no attribute or result {name!r}{nearest(name, table)}")
+        known = self.__dict__.get("definitions", ())  # copy and pickle ask before there is any
+        if name.startswith("_") or name not in known:
+            raise AttributeError(f"a score has no attribute or result {name!r}{nearest(name, known)}")
         return self[name]
 
     def __getitem__(self, key: str) -> Any:
         """A result as :meth:`as_dict` gives it, without its items."""
-        if key in self.table:
+        if key in self.definitions:
             return self._result(key)
         if key == "signature":
             return self.signature
         more = self.more(self)
         if key not in more:
-            raise KeyError(f"no result {key!r}{nearest(key, [*self.table, *more])}")
+            raise KeyError(f"no result {key!r}{nearest(key, [*self.definitions, *more])}")
         return more[key]
 
     def __iter__(self) -> Iterator[str]:
         """The result keys."""
-        return iter(self.table)
+        return iter(self.definitions)
 
     def __repr__(self) -> str:
         """The headline numbers and the signature on one line; never the units."""
@@ -56,21 +56,23 @@ class Shown:
         return _one_line(self.signature)
 
     def _rows(self) -> list[tuple[str, str]]:
-        numbers = [(_one_line(key), _number(value, self.table[key].is_count)) for key, value in self.results.items()]
+        numbers = [
+            (_one_line(key), _number(value, self.definitions[key].is_count)) for key, value in self.results.items()
+        ]
         return [*numbers, ("n", str(len(self.units)))]
 
     def _headline(self, results: Mapping[str, float]) -> str:
         """F1 and scores of a whole, or whatever comes first."""
         keys = [key for key in results if "f1" in key.split("_") or key.endswith("_score")] or list(results)[:3]
-        return ", ".join(f"{_one_line(key)} {_number(results[key], self.table[key].is_count)}" for key in keys)
+        return ", ".join(f"{_one_line(key)} {_number(results[key], self.definitions[key].is_count)}" for key in keys)
 
-    def as_table(self) -> str:
+    def table(self) -> str:
         """The results as a text table, with the signature below.
 
         Example:
             >>> from tls_tasks.core.score import Score, ratio
             >>> score = Score("accuracy", "accuracy|v:1", [{"hit": 1, "n": 2}], {"accuracy": ratio("hit", "n")})
-            >>> print(score.as_table())
+            >>> print(score.table())
             result     value
             accuracy  0.5000
             n         1
@@ -91,7 +93,7 @@ class Shown:
         rows = []
         for place, unit in enumerate(self.units):
             item = self.items[place] if self.items else None
-            own = {key: self._plain(key, result.value([unit])) for key, result in self.table.items()}
+            own = {key: self._plain(key, result.value([unit])) for key, result in self.definitions.items()}
             rows.append({**{key: getattr(item, key) for key in _PLACE if hasattr(item, key)}, **own})
         return pandas.DataFrame(rows)
 
@@ -113,7 +115,7 @@ class Shown:
             item = self.items[place]
             reference = getattr(item, "reference", None)
             where = f"row {row}" if reference is None else f"row {row}, reference {reference}"
-            numbers = {key: result.value([self.units[place]]) for key, result in self.table.items()}
+            numbers = {key: result.value([self.units[place]]) for key, result in self.definitions.items()}
             lines += [f"{_one_line(self.metric)}, {where}: {self._headline(numbers)}", *self.explanation(item), ""]
         return "\n".join(lines[:-1])
 

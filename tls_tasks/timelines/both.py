@@ -22,7 +22,7 @@ def score_timelines(predictions: Any, references: Any, options: Mapping[str, Any
         metric="timelines",
         signature=f"{words.signature} + {dates.signature}",
         units=[{**left, **right} for left, right in zip(words.units, dates.units, strict=True)],
-        table={**words.table, **dates.table},
+        definitions={**words.definitions, **dates.definitions},
         items=_merged(words.items, dates.items),
         details=partial(_details, words),
     )

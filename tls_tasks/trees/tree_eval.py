@@ -116,7 +116,7 @@ def tree_eval(
         metric="tree_eval",
         signature=_signature(plan, parse_mode, interval_sign(interval)),
         units=with_means(plan, units) if plan.options.aggregate == "macro" else units,
-        table=results(plan),
+        definitions=results(plan),
         items=[Sample(plan, row, found) for row in range(len(rows))],
         problems={row: dict(parsed.counts()) for row, parsed in enumerate(parses) if parsed.problems},
         parse_failures=sum(parsed.failed for parsed in parses),

@@ -107,8 +107,8 @@ def test_dates_are_aligned_with_both_texts():
 
 def test_objects_leaves_and_sentences():
     assert "  missed    mind: felt calm" in explained("evidence_extraction")
-    assert "  spurious  food: had tea" in explained("evidence_extraction", 1)
-    assert ["name", '"baroo"', '"bar"', "indel_ratio", "0.75"] in [line.split() for line in explained("tree_eval")]
+    assert "  spurious  food: had tea; missing_level" in explained("evidence_extraction", 1)
+    assert ["~", "name", '"baroo"', '"bar"', "0.75"] in [line.split() for line in explained("tree_eval")]
     assert "        +2  It rained." in explained("report_eval")
     assert "      open  r" not in explained("report_eval")  # the judge says that every sentence answers it
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tls_tasks.cli.base import note, number, styled
+from tls_tasks.core.terminal import visible
 from tls_tasks.core.text_table import text_table
 
 if TYPE_CHECKING:
@@ -71,6 +72,12 @@ def document_table(names: Sequence[str], score: Score, keys: Sequence[str], what
         place = [names[item.row], *([str(item.reference)] if several else [])]
         lines.append([*place, *(number(score.definitions[key].value([unit])) for key in keys)])
     return text_table(lines)
+
+
+def explained(score: Score, names: Sequence[str]) -> str:
+    """What each document's score is made of, below its name."""
+    rows = dict.fromkeys(item.row for item in score.items)
+    return "\n".join(f"\n{visible(names[row])}\n{score.explain(row)}" for row in rows)
 
 
 def as_json(

@@ -13,10 +13,12 @@ from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.date_f1 import date_f1
 
 
-def score_timelines(predictions: Any, references: Any, options: Mapping[str, Any], own: Mapping[str, Any]) -> Score:
-    """Both scores in one: their units and tables side by side; ``own`` options are alignment ROUGE's alone."""
+def score_timelines(
+    predictions: Any, references: Any, options: Mapping[str, Any], tolerance: int, own: Mapping[str, Any]
+) -> Score:
+    """Both scores in one: their units and definitions side by side; ``own`` options are alignment ROUGE's alone."""
     words = alignment_rouge(predictions, references, **options, **own)
-    dates = date_f1(predictions, references, **options)
+    dates = date_f1(predictions, references, tolerance=tolerance, **options)
     return replace(
         words,
         metric="timelines",

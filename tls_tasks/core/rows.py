@@ -49,7 +49,7 @@ def read_columns(is_row: IsRow = _never, /, **columns: Any) -> list[Any]:
 
     A column is a list, or an array or column of numpy, pandas, pyarrow or datasets. Where both predictions
     and references are mappings name -> row, the rows are joined by name, in the order of the predictions. In rows, what
-    :func:`as_values` can unfold is plain afterwards.
+    :func:`_as_values` can unfold is plain afterwards.
 
     Args:
         is_row: Tells such a mapping of names from a bare row that lacks the list around it.
@@ -114,7 +114,7 @@ def _listed(name: str, column: Any) -> list[Any]:
     if not isinstance(rows, list | tuple):
         hint = f"; did you mean {name}=[{shorten(column)}]?" if is_one else ""
         raise InputError(name, None, describe(column), _ROWS + hint)
-    return list(rows) if are_plain(rows) else [as_values(row) for row in rows]
+    return list(rows) if are_plain(rows) else [_as_values(row) for row in rows]
 
 
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -123,7 +123,7 @@ _DEPTH = 64  # levels that are looked into; a family says what it thinks of more
 
 
 def are_plain(rows: Iterable[Any]) -> bool:
-    """Whether rows hold dictionaries, lists and scalars of JSON only, so that :func:`as_values` would change nothing.
+    """Whether rows hold dictionaries, lists and scalars of JSON only, so that :func:`_as_values` would change nothing.
 
     All rows are checked at once, level by level, which is quick.
     """
@@ -140,7 +140,7 @@ def are_plain(rows: Iterable[Any]) -> bool:
     return False
 
 
-def as_values(value: Any, depth: int = 0) -> Any:
+def _as_values(value: Any, depth: int = 0) -> Any:
     """A row with dictionaries and lists for what stands for them: nothing else changes.
 
     Dictionaries for dataclasses, pydantic models, named tuples and other objects with public attributes; lists for
@@ -150,7 +150,7 @@ def as_values(value: Any, depth: int = 0) -> Any:
     Example:
         >>> import numpy as np
         >>> from types import SimpleNamespace
-        >>> as_values([SimpleNamespace(date="2011-01-25", text=np.array(["Protests.", "Clashes."]))])
+        >>> _as_values([SimpleNamespace(date="2011-01-25", text=np.array(["Protests.", "Clashes."]))])
         [{'date': '2011-01-25', 'text': ['Protests.', 'Clashes.']}]
     """
     if value is None or isinstance(value, str | bytes | int | float | datetime.date) or _is_ours(value):
@@ -159,9 +159,9 @@ def as_values(value: Any, depth: int = 0) -> Any:
         return value
     value = _fields(value) if _is_object(value) else _unfolded(value)
     if isinstance(value, Mapping):
-        return {key: as_values(inner, depth + 1) for key, inner in value.items()}
+        return {key: _as_values(inner, depth + 1) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        rows = [as_values(inner, depth + 1) for inner in value]
+        rows = [_as_values(inner, depth + 1) for inner in value]
         return tuple(rows) if isinstance(value, tuple) else rows
     return value
 

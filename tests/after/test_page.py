@@ -84,7 +84,7 @@ def test_the_table_of_runs_shows_what_was_reported(report, made_runs, open_page)
         article = opened.page.locator("article", has=opened.page.locator(f"h3:text-is('{scored.name}')"))
         assert article.locator("tbody th").all_inner_texts()[0].startswith("CUSTOM (base)")
         cells = article.locator("tbody td").all_inner_texts()
-        key = next(key for key, result in scored.score.table.items() if result.better)
+        key = next(key for key, result in scored.score.definitions.items() if result.better)
         assert any(cell.startswith(f"{scored.reported[key]:.4f}") and "[" in cell for cell in cells)
         assert article.locator("svg:not(.spread) rect.bar").count() == 2
         own = [scored.of_document(place)[key] for place in range(len(scored.ids))]

@@ -57,7 +57,7 @@ def test_an_untouched_log_gives_the_harness_numbers(made_runs, system):
 def test_sums_of_documents_are_the_corpus(made_runs):
     """What intervals and tests rest on: the numbers are a function of the units' totals, in any order."""
     for scored in score_places([made_runs / "base"]):
-        backwards = values(scored.score.table, scored.score.units[::-1], scored.topics[::-1])
+        backwards = values(scored.score.definitions, scored.score.units[::-1], scored.topics[::-1])
         assert backwards == scored.metrics
         sums = Sums.of(scored.score)
         assert sums.values(sums.rows.sum(axis=0)) == pytest.approx(scored.metrics, abs=1e-12, nan_ok=True)

@@ -54,10 +54,12 @@ def test_the_table_has_a_line_a_journal_and_the_total(files, capsys):
 def test_details_tell_of_every_object(files, capsys):
     assert main(["evidence", *files(), "--detailed"]) == 0
     out = capsys.readouterr().out
-    assert "match     food: 'Had tea' ~ 'Had tea' (1.00); polarity uncertain, not present" in out
-    assert "missed    symptom: 'no fever'" in out
-    assert "spurious  mind: 'no fever'; missing_level" in out
-    assert "spurious  symptom: 'a fever'; missing_level; not in the text" in out
+    assert "\nJ1\nevidence_extraction, row 0: " in out
+    assert "  match     food: overlap 1\n    reference  Had tea\n    predicted  Had tea\n" in out
+    assert "    x polarity: present / uncertain\n" in out
+    assert "  missed    symptom: no fever\n" in out
+    assert "  spurious  mind: no fever; missing_level\n" in out
+    assert "  spurious  symptom: a fever; missing_level; not in the text\n" in out
 
 
 @pytest.mark.parametrize("detailed", [False, True])

@@ -100,7 +100,7 @@ def test_the_mean_comes_first_in_the_papers_layout(capsys):
     assert [line for line in lines if line.startswith("Topic: ")] == [
         f"Topic: {name}" for name in ("egypt", "libya", "syria", "yemen")
     ]
-    assert lines[-2].startswith("alignment_rouge|variant:align+m:1|") and lines[-1].startswith("date_f1|days:0|")
+    assert lines[-1].startswith("alignment_rouge|variant:align+m:1|") and " + date_f1|days:0|" in lines[-1]
 
 
 def test_options_reach_the_metrics(capsys):

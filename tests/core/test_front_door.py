@@ -311,8 +311,8 @@ def test_timelines_in_one_call(topics):
     ]
     for part in parts:
         assert part.signature in both.signature
-        assert {key: both[key] for key in part.table} == part.results
-        assert {key: both.intervals(n_resamples=20)[key] for key in part.table} == part.intervals(n_resamples=20)
+        assert {key: both[key] for key in part.definitions} == part.results
+        assert {key: both.intervals(n_resamples=20)[key] for key in part.definitions} == part.intervals(n_resamples=20)
     assert set(both.as_dict(detailed=True)["items"][0]) >= {"alignment", "matches", "ar1_f1", "date_f1"}
     named = {"topics": dict(zip("ab", topics, strict=True))} if topics else {}
     named |= {"predictions": dict(zip("ab", predictions, strict=True))}

@@ -27,10 +27,10 @@ def test_results_are_attributes_and_items(name):
     told = score.as_dict()
     for key, value in told.items():
         assert score[key] == value or value != value
-    assert list(score) == list(score.table)
-    for key in score.table:
+    assert list(score) == list(score.definitions)
+    for key in score.definitions:
         assert getattr(score, key) == told[key] or told[key] != told[key]
-    near = next(iter(score.table))
+    near = next(iter(score.definitions))
     with pytest.raises(AttributeError, match=f"{near}s.*did you mean '{near}'"):
         getattr(score, f"{near}s")
     with pytest.raises(KeyError, match=f"{near}s.*did you mean '{near}'"):
@@ -67,8 +67,8 @@ def test_the_repr_is_short(name):
 def test_a_data_frame_has_a_row_a_document(name):
     frame = score_of(name).to_pandas()
     assert list(dict.fromkeys(frame["row"])) == [0, 1]
-    assert set(frame.columns) >= set(score_of(name).table)
-    assert not any(frame[key].dtype == object for key in score_of(name).table)
+    assert set(frame.columns) >= set(score_of(name).definitions)
+    assert not any(frame[key].dtype == object for key in score_of(name).definitions)
     assert "topic" not in frame
 
 
@@ -130,8 +130,8 @@ def test_dates_are_aligned_with_both_texts():
 
 def test_objects_leaves_and_sentences():
     assert "  missed    mind: felt calm" in explained("evidence_extraction")
-    assert "  spurious  food: had tea" in explained("evidence_extraction", 1)
-    assert ["name", '"baroo"', '"bar"', "indel_ratio", "0.75"] in [line.split() for line in explained("tree_eval")]
+    assert "  spurious  food: had tea; missing_level" in explained("evidence_extraction", 1)
+    assert ["~", "name", '"baroo"', '"bar"', "0.75"] in [line.split() for line in explained("tree_eval")]
     assert "        +2  It rained." in explained("report_eval")
     assert "      open  r" not in explained("report_eval")  # the judge says that every sentence answers it
 
@@ -158,9 +158,9 @@ def test_no_text_breaks_what_is_shown(text):
     page.feed(score._repr_html_())
     assert set(page.tags) == {"table", "tr", "th", "td", "code"}
     assert page.tags.count("tr") == 3
-    for shown in (repr(score), score._repr_html_(), *score.as_table().splitlines()):
+    for shown in (repr(score), score._repr_html_(), *score.table().splitlines()):
         assert shown.isprintable()
-    assert len(score.as_table().splitlines()) == 5
+    assert len(score.table().splitlines()) == 5
 
 
 @pytest.mark.parametrize("text", HOSTILE)

@@ -202,7 +202,7 @@ def test_bounds(documents, postprocess, require_grounding):
 @given(DOCUMENTS)
 def test_the_results_are_a_function_of_the_units_sums(documents):
     score = evidence_extraction(*columns(documents), macro=True)
-    result, numbers = score.as_dict(), values(score.table, [sums_of(score)])
+    result, numbers = score.as_dict(), values(score.definitions, [sums_of(score)])
     assert {key: result[key] for key in numbers} == numbers
     parts = [evidence_extraction(*columns([one]), macro=True).units[0] for one in documents]
     assert score.units == parts

@@ -59,7 +59,8 @@ def test_nothing_is_written_of_a_broken_row(tmp_path, capsys, changed, message):
 
 def test_what_is_refused(tmp_path, capsys):
     for source, message in (
-        (tmp_path / "none", "not a folder with requests.jsonl"),
+        (tmp_path / "none", "none: no such file or folder"),
+        (tmp_path, "no requests.jsonl; a folder has requests, documents"),
         (EMBEDDED / "report_generation", "embedded"),
     ):
         assert run(source, tmp_path / "out") == 2

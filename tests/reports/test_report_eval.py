@@ -189,14 +189,14 @@ def test_reports_are_independent_and_results_are_sums(rows, seed, share_missing)
             result = score.as_dict()
             assert result == back.as_dict()
             assert [item.values() for item in score.items] == [one.items[0].values() for one in alone]
-            expected = {key: result[key] for key in score.table}
-            assert values(score.table, score.units) == pytest.approx(expected, abs=0, nan_ok=True)
+            expected = {key: result[key] for key in score.definitions}
+            assert values(score.definitions, score.units) == pytest.approx(expected, abs=0, nan_ok=True)
             halves = [
                 {part: sum(unit[part] for unit in half) for part in half[0]}
                 for half in (score.units[:1], score.units[1:])
                 if half
             ]
-            assert values(score.table, halves) == pytest.approx(expected, nan_ok=True)
+            assert values(score.definitions, halves) == pytest.approx(expected, nan_ok=True)
 
 
 # --- what is asked ---
@@ -563,10 +563,10 @@ def test_what_could_not_be_scored_makes_every_result_nan():
     """NaN parts are a broken instrument: alone and among others they are seen, and nothing raises."""
     for how in ("macro", "micro"):
         score = report_eval([REPORT], [REQUEST], KNOWN, lambda query: True, aggregate=how)
-        broken = unscored(score.table)
+        broken = unscored(score.definitions)
         for units in ([broken], [*score.units, broken]):
             result = replace(score, units=units, items=()).as_dict()
-            assert all(math.isnan(result[key]) for key in score.table)
+            assert all(math.isnan(result[key]) for key in score.definitions)
 
 
 def test_a_score_pickles():

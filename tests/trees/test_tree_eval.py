@@ -713,9 +713,9 @@ def test_the_sums_of_the_samples_are_the_batch(case, compat):
         for prediction, reference in zip(case.predictions, case.references, strict=True)
     ]
     assert batch.units == single
-    assert values(batch.table, single) == batch.results
+    assert values(batch.definitions, single) == batch.results
     for item, unit in zip(batch.as_dict(detailed=True)["items"], single, strict=True):
-        assert all(item[key] == batch.table[key].value([unit]) for key in KEYS)
+        assert all(item[key] == batch.definitions[key].value([unit]) for key in KEYS)
 
 
 @given(CASES, OPTIONS_TO_TRY, COMPAT)

@@ -109,8 +109,8 @@ def compare_task(
     first, *others = systems
     scored = first.tasks[name]
     for key in keys or ():
-        if key not in scored.score.table:
-            raise OptionError.unknown("--metric", key, scored.score.table)
+        if key not in scored.score.definitions:
+            raise OptionError.unknown("--metric", key, scored.score.definitions)
     keys = keys or list(scored.ranked)
     sums, *other_sums = [
         Sums.of(_in_order(system.tasks[name], scored, system.name), by_topic=not by_document) for system in systems

@@ -121,7 +121,7 @@ def _tasks(scored: Sequence[ScoredTask], names: Sequence[str], progress: Progres
             {
                 "name": run.name,
                 "family": run.task.family,
-                "metrics": [{"key": key, "higher": result.better} for key, result in run.score.table.items()],
+                "metrics": [{"key": key, "higher": result.better} for key, result in run.score.definitions.items()],
                 "signatures": list(run.signatures.values()),
                 "prompts": {},  # text -> its number: runs of one task mostly ask the same
                 "runs": [],

@@ -84,7 +84,7 @@ class ScoredTask:
     @property
     def ranked(self) -> dict[str, float]:
         """The results by which systems are compared: good or bad, and not at their best where nothing is answered."""
-        table = self.score.table
+        table = self.score.definitions
         return {
             key: value
             for key, value in self.metrics.items()
@@ -93,7 +93,7 @@ class ScoredTask:
 
     def of_document(self, position: int) -> dict[str, float]:
         """One document's own results."""
-        return values(self.score.table, [self.score.units[position]])
+        return values(self.score.definitions, [self.score.units[position]])
 
     def intervals(self, confidence: float = 0.95, n_resamples: int = 1000, seed: int = 12345) -> dict[str, Interval]:
         """Bootstrap intervals over topics where there are topics, else over documents; none of no documents."""
@@ -106,7 +106,7 @@ class ScoredTask:
         """The numbers in the results file; empty if there is none, or the run made answers only."""
         row = self.results.get("results", {}).get(self.name, {})
         filter_name = self.log.samples[0].row.get("filter", "none") if self.log.samples else "none"
-        found = {key: row.get(f"{key},{filter_name}") for key in self.score.table}
+        found = {key: row.get(f"{key},{filter_name}") for key in self.score.definitions}
         return {key: value for key, value in found.items() if isinstance(value, float)}  # not "N/A"
 
     @cached_property

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tls_tasks.cli.base import Subparsers, add_command, note, say, styled, write_json
-from tls_tasks.cli.scored_files import add_files, as_json, intervals_of, value_table
+from tls_tasks.cli.scored_files import add_files, as_json, explained, intervals_of, value_table
 from tls_tasks.core.text_table import text_table
 
 if TYPE_CHECKING:
@@ -67,19 +67,19 @@ def _run(args: argparse.Namespace) -> int:
     if intervals:
         say("\n" + value_table({key: score.results[key] for key in intervals}, intervals, "f1"))
     if args.detailed:
-        say("\n".join(_objects(score, ids)))
+        say(explained(score, ids))
     return 0
 
 
 def _table(score: Score, ids: Sequence[str]) -> Iterator[str]:
     """The total, then a line per journal; ``-`` where there was nothing to be right or wrong about."""
-    names = [key.removesuffix("_accuracy") for key in score.table if key.endswith("_accuracy")]
+    names = [key.removesuffix("_accuracy") for key in score.definitions if key.endswith("_accuracy")]
     asked = {**{f"{name}_accuracy": f"{name}/asked" for name in names}, "evidence_coverage": "checked"}
     keys = ["tp", "fp", "fn", "precision", "recall", "f1", *asked]
     lines = [["journal", "tp", "fp", "fn", "precision", "recall", "f1", *names, "coverage"]]
     units_of = [(name, [unit]) for name, unit in zip(ids, score.units, strict=True)]
     for name, units in [("total", list(score.units)), *units_of]:
-        lines.append([name, *(_cell(score.table[key], units, asked.get(key)) for key in keys)])
+        lines.append([name, *(_cell(score.definitions[key], units, asked.get(key)) for key in keys)])
     head, total, *journals = text_table(lines).split("\n")
     yield from (head, styled(total), *journals)
     totals = score.results
@@ -91,23 +91,3 @@ def _cell(result: Result, units: Sequence[Unit], asked: str | None) -> str:
     if asked is not None and not any(unit[asked] for unit in units):
         return "-"
     return f"{result.value(units):.0f}" if result.is_count else f"{result.value(units):.4f}"
-
-
-def _objects(score: Score, ids: Sequence[str]) -> Iterator[str]:
-    for item in (document.as_dict() for document in score.items):
-        yield f"\n{ids[item['row']]}" + ("  (parse failure)" if "parse_failure" in item["flags"] else "")
-        yield from (f"  match     {_match(match)}" for match in item["matches"])
-        yield from (f"  missed    {entry['domain']}: {entry['span']!r}" for entry in item["misses"])
-        for entry in item["spurious"]:
-            issues = [*entry["issues"], *(() if entry["grounded"] else ("not in the text",))]
-            yield f"  spurious  {entry['domain']}: {entry['span']!r}" + "".join(f"; {issue}" for issue in issues)
-
-
-def _match(match: Mapping[str, Any]) -> str:
-    wanted, predicted = match["reference"], match["prediction"]
-    wrong = [
-        f"; {name} {pair['predicted']}, not {pair['reference']}"
-        for name, pair in match["attributes"].items()
-        if not pair["right"]
-    ]
-    return f"{wanted['domain']}: {wanted['span']!r} ~ {predicted['span']!r} ({match['overlap']:.2f})" + "".join(wrong)

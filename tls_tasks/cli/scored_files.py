@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tls_tasks.cli.base import note, number, styled
+from tls_tasks.core.terminal import visible
 from tls_tasks.core.text_table import text_table
 
 if TYPE_CHECKING:
@@ -69,8 +70,14 @@ def document_table(names: Sequence[str], score: Score, keys: Sequence[str], what
     lines = [[what, *(["reference"] * several), *keys]]
     for item, unit in zip(score.items, score.units, strict=True):
         place = [names[item.row], *([str(item.reference)] if several else [])]
-        lines.append([*place, *(number(score.table[key].value([unit])) for key in keys)])
+        lines.append([*place, *(number(score.definitions[key].value([unit])) for key in keys)])
     return text_table(lines)
+
+
+def explained(score: Score, names: Sequence[str]) -> str:
+    """What each document's score is made of, below its name."""
+    rows = dict.fromkeys(item.row for item in score.items)
+    return "\n".join(f"\n{visible(names[row])}\n{score.explain(row)}" for row in rows)
 
 
 def as_json(
@@ -87,7 +94,7 @@ def as_json(
     result = score.as_dict(detailed=detailed)
     if intervals:
         result["intervals"] = intervals
-    result[what] = {name: values(score.table, [unit]) for name, unit in zip(names, score.units, strict=True)}
+    result[what] = {name: values(score.definitions, [unit]) for name, unit in zip(names, score.units, strict=True)}
     for item, own in zip(result.get("items", ()), score.items, strict=False):
         item[id_key] = names[own.row]
     return result

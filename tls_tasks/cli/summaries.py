@@ -12,6 +12,7 @@ from tls_tasks.cli.scored_files import (
     add_files,
     as_json,
     document_table,
+    explained,
     intervals_of,
     value_table,
     warnings_as_notes,
@@ -64,6 +65,7 @@ def _run(args: argparse.Namespace) -> int:
         return 0
     say(value_table(score.results, intervals, "rouge_l_f1"))
     if args.detailed:
-        say("\n" + document_table(names, score, list(score.table), "summary"))
+        say("\n" + document_table(names, score, list(score.definitions), "summary"))
+        say(explained(score, names) + "\n")
     say(score.signature)
     return 0

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tls_tasks.cli.base import Subparsers, add_command, count, note, number, say, styled, write_json
-from tls_tasks.cli.scored_files import add_files, document_table, intervals_of, value_table, warnings_as_notes
-
-if TYPE_CHECKING:
-    from tls_tasks.core.score import Score
+from tls_tasks.cli.scored_files import (
+    add_files,
+    document_table,
+    explained,
+    intervals_of,
+    value_table,
+    warnings_as_notes,
+)
 
 _MEAN_F = (("AR-1", "ar1_mean_f"), ("AR-2", "ar2_mean_f"), ("Date-F1", "date_mean_f"))
 _F_OF_MEANS = (("AR-1", "ar1_f1"), ("AR-2", "ar2_f1"), ("Date-F1", "date_f1"))
@@ -51,38 +55,37 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks timelines gold/egypt answer.txt --detailed
     """
     from tls_tasks.data.keyed import missing_note
-    from tls_tasks.timelines.alignment_rouge import alignment_rouge
-    from tls_tasks.timelines.date_f1 import date_f1
+    from tls_tasks.timelines import score as score_timelines
     from tls_tasks.timelines.files import read_topics
+    from tls_tasks.timelines.task import RESULTS
 
     rows = read_topics(args.gold, args.predictions)
     columns = [row.prediction for row in rows], [row.references for row in rows]
-    mode = {"reference_mode": args.reference_mode}
+    options = {name: getattr(args, name) for name in ("reference_mode", "variant", "tokenizer", "tolerance")}
     with warnings_as_notes("timelines"):
-        words = alignment_rouge(*columns, variant=args.variant, tokenizer=args.tokenizer, **mode)
-        dates = date_f1(*columns, tolerance=args.tolerance, **mode)
+        both = score_timelines(*columns, **options)
     note("timelines", *missing_note(((row.topic, row.told) for row in rows), "topics", "it scores 0"))
     if unread := [row.topic for row in rows if row.told is not None and row.told.failed]:
         note(
             "timelines",
             f"no timeline can be read in {count(len(unread), 'prediction')}, of {unread[0]!r} first; it scores 0",
         )
-    score = _together(words, dates, [row.topic for row in rows])
+    # with the results that the timeline tasks have; each topic has a vote in the means of F
+    score = replace(both, definitions=RESULTS, topics=[rows[item.row].topic for item in both.items])
     topics, intervals = score.by_topic(), intervals_of(args, score)
     if args.json:
-        scores = {score.metric: score for score in (words, dates)}
-        told = {"metrics": score.results, "topics": topics, "intervals": intervals}
-        told["signatures"] = {name: own.signature for name, own in scores.items()}
+        told = {"metrics": score.results, "topics": topics, "intervals": intervals, "signature": score.signature}
         if args.detailed:
-            told["items"] = {name: [item.as_dict() for item in own.items] for name, own in scores.items()}
+            told["items"] = [item.as_dict() for item in score.items]
         write_json(Path("-"), told)
         return 0
     say("\n".join(papers_layout(score.results, topics)))
     if intervals:
         say(value_table(score.results, intervals) + "\n")
     if args.detailed:
-        say(document_table([row.name for row in rows], score, _PER_PAIR, "topic") + "\n")
-    say(f"{words.signature}\n{dates.signature}")
+        say(document_table([row.name for row in rows], score, _PER_PAIR, "topic"))
+        say(explained(score, [row.name for row in rows]) + "\n")
+    say(score.signature)
     return 0
 
 
@@ -98,12 +101,3 @@ def papers_layout(values: Mapping[str, float], topics: Mapping[Hashable, Mapping
 
 def _block(values: Mapping[str, float], rows: Sequence[tuple[str, str]]) -> list[str]:
     return [f"  {name + ':':<9} {number(values[key])}" for name, key in rows if key in values]
-
-
-def _together(words: Score, dates: Score, topics: Sequence[str]) -> Score:
-    """Both scores as one, with the results that the timeline tasks have; each topic has a vote in the means of F."""
-    from tls_tasks.core.score import Score
-    from tls_tasks.timelines.task import RESULTS
-
-    units = [{**own, **other} for own, other in zip(words.units, dates.units, strict=True)]
-    return Score("timelines", "", units, RESULTS, [topics[item.row] for item in words.items], words.items)

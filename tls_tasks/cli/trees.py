@@ -12,30 +12,15 @@ from typing import TYPE_CHECKING, Any
 from tls_tasks.cli.base import add_command, note, say, styled, write_json
 from tls_tasks.cli.scored_files import add_options, as_json, document_table, intervals_of, value_table
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.text_table import text_table
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
     from tls_tasks.cli.scored_files import Intervals
     from tls_tasks.core.score import Score
-    from tls_tasks.trees.files import TreeRow
-    from tls_tasks.trees.read import ParsedTree
     from tls_tasks.trees.score import Sample
-    from tls_tasks.trees.view import Row
 
-_MARKS: Mapping[str, tuple[str, str, str]] = {
-    "same": ("=", "32", "the best score"),
-    "near": ("~", "33", "between"),
-    "wrong": ("x", "31", "the worst score"),
-    "type": ("!", "31;1", "a value of another type"),
-    "missing": ("-", "31", "only in the reference"),
-    "extra": ("+", "35", "only in the prediction"),
-    "absent": (".", "2", "null in both"),
-    "branch": (" ", "1", ""),
-}
-"""State of a node -> its sign, its colour (SGR), what it means."""
-
-_LONGEST = 40  # characters of a cell
+_STYLES = {"=": "32", "~": "33", "x": "31", "!": "31;1", "-": "31", "+": "35", ".": "2", " ": "1"}
+"""Sign of a node -> its colour (SGR)."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -106,23 +91,20 @@ def _run(args: argparse.Namespace) -> int:
     if args.json:
         write_json(Path("-"), as_json(score, [row.id for row in rows], intervals, args.detailed))
     elif many:
-        say("\n".join(_many(score, rows, parses, intervals, args)))
+        say("\n".join(_many(score, [row.id for row in rows], intervals, args)))
     else:
-        shown = _comparison(score.items[0], parses[0], rows[0].reference, args)
-        say("\n".join([*shown, *_totals(score.as_dict())]))
+        say("\n".join([*_comparison(score, score.items[0], args.color), *_totals(score.as_dict())]))
     return int(bool(unread))
 
 
-def _many(
-    score: Score, rows: Sequence[TreeRow], parses: Sequence[ParsedTree], intervals: Intervals, args: argparse.Namespace
-) -> Iterator[str]:
+def _many(score: Score, names: Sequence[str], intervals: Intervals, args: argparse.Namespace) -> Iterator[str]:
     from tls_tasks.trees.score import KEYS
 
     yield value_table(score.results, intervals, "treeval_score")
     if args.detailed:
-        yield from ("", document_table([row.id for row in rows], score, KEYS, "tree"))
-        for row, sample, parsed in zip(rows, score.items, parses, strict=True):
-            yield from ("", f"{row.id}:", *_comparison(sample, parsed, row.reference, args))
+        yield from ("", document_table(names, score, KEYS, "tree"))
+        for sample in score.items:
+            yield from ("", f"{names[sample.row]}:", *_comparison(score, sample, args.color))
     yield from ("", score.signature)
 
 
@@ -150,63 +132,13 @@ def _leaf_metrics(arguments: list[str], node: Any) -> dict[Any, list[str]] | Non
     return chosen or None
 
 
-def _comparison(sample: Sample, parsed: ParsedTree, reference: Any, args: argparse.Namespace) -> list[str]:
-    """The report on one prediction: the table, its legend, and what was wrong with the text."""
-    from tls_tasks.core.terminal import visible
-    from tls_tasks.trees.compliance import complies
-    from tls_tasks.trees.view import compare
-
-    tree = {} if parsed.failed and isinstance(reference, dict) else parsed.value
-    rows = compare(reference, tree, sample.plan, sample.alignments)
-    issues = [] if parsed.failed else complies(parsed.value, sample.plan.root)
-    return [
-        _render(rows, args.color),
-        "",
-        _legend(rows),
-        *(f"reading: {visible(one.kind)}: {visible(one.detail)}" for one in parsed.problems),
-        *(f"schema: {visible(str(issue))}" for issue in issues),
-    ]
-
-
-def _render(rows: Sequence[Row], color: bool) -> str:
-    """A table: sign and key, reference, prediction, scores; coloured by SGR sequences.
-
-    Example:
-        >>> from tls_tasks.trees.view import Row
-        >>> print(_render([Row("branch", 0, "seller"), Row("missing", 1, "city", '"Ulm"', None)], False))
-          key     reference  prediction
-          seller
-        -   city  "Ulm"
-    """
-    cells = [("  key", "reference", "prediction", "")]
-    for row in rows:
-        label = f"{_MARKS[row.state][0]} {'  ' * row.depth}{row.label}"
-        cells.append((_cut(label), _cut(row.reference or ""), _cut(row.prediction or ""), _scores(row.scores)))
-    head, *lines = text_table(cells).split("\n")
-    if color:
-        lines = [styled(line, _MARKS[row.state][1]) for row, line in zip(rows, lines, strict=True)]
-    return "\n".join([head, *lines])
-
-
-def _cut(text: str) -> str:
-    from tls_tasks.core.terminal import visible
-
-    text = visible(text[: _LONGEST + 1])
-    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-
-
-def _scores(scores: Mapping[str, float]) -> str:
-    if len(scores) == 1:
-        return f"{next(iter(scores.values())):.2f}"
-    return " ".join(f"{name} {score:.2f}" for name, score in scores.items())
-
-
-def _legend(rows: Sequence[Row]) -> str:
-    """What the signs mean that occur in the rows, on one line."""
-    states = {row.state for row in rows}
-    return "   ".join(
-        f"{sign} {meaning}" for state, (sign, _, meaning) in _MARKS.items() if meaning and state in states
-    )
+def _comparison(score: Score, sample: Sample, color: bool) -> Iterator[str]:
+    """What :meth:`~tls_tasks.core.score.Score.explain` says of one prediction; its table is coloured by SGR codes."""
+    lines = [line.removeprefix("  ") for line in score.explanation(sample)]
+    end = lines.index("")
+    yield lines[0]
+    yield from (styled(line, _STYLES[line[0]]) if color else line for line in lines[1:end])
+    yield from lines[end:]
 
 
 def _totals(result: Mapping[str, Any]) -> list[str]:

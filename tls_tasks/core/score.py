@@ -205,13 +205,13 @@ class Score(Shown):
         metric: Registry name.
         signature: How the numbers were made.
         units: One a document, or one a (document, reference) pair.
-        table: Result key -> :class:`Result`.
+        definitions: Result key -> how it is computed.
         topics: Each unit's topic, if there are any: what is drawn and exchanged together.
         items: What each unit came from; each has ``as_dict()``.
         problems: Row -> kind of problem in the model's text -> how often.
         parse_failures: How many predictions could not be read at all.
         details: Makes what ``as_dict(detailed=True)`` adds before the items.
-        more: Makes further plain results, which follow those of the table.
+        more: Makes further plain results, which follow those of ``definitions``.
         as_lists: Whether ``as_dict`` gives one value a unit.
         interval: Options of :meth:`intervals`, if ``as_dict`` is to give ``<key>_ci``.
         undefined: What ``as_dict`` gives for NaN.
@@ -230,7 +230,7 @@ class Score(Shown):
     metric: str
     signature: str
     units: Sequence[Unit]
-    table: Results = field(compare=False)
+    definitions: Results = field(compare=False)
     topics: Sequence[Hashable] | None = None
     items: Sequence[Any] = field(default=(), compare=False)
     problems: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
@@ -245,7 +245,7 @@ class Score(Shown):
     @cached_property
     def results(self) -> dict[str, float]:
         """The numbers: result key -> value; NaN where undefined or unscored."""
-        return values(self.table, self.units, self.topics)
+        return values(self.definitions, self.units, self.topics)
 
     def by_topic(self) -> dict[Hashable, dict[str, float]]:
         """Each topic's own numbers.
@@ -256,11 +256,11 @@ class Score(Shown):
         if self.topics is None:
             raise InputError("topics", None, "None", "a score of rows with topics; give them to the metric")
         groups = grouped(self.units, self.topics)
-        return {topic: values(self.table, members) for topic, members in groups.items()}
+        return {topic: values(self.definitions, members) for topic, members in groups.items()}
 
     def as_dict(self, detailed: bool = False) -> dict[str, Any]:
         """The results as plain values; ``detailed`` adds what explains them."""
-        plain: dict[str, Any] = {key: self._result(key) for key in self.table}
+        plain: dict[str, Any] = {key: self._result(key) for key in self.definitions}
         if self.interval is not None:
             plain |= {f"{key}_ci": list(ends) for key, ends in self.intervals(**self.interval).items()}
         plain |= {**self.more(self), "signature": self.signature}
@@ -272,13 +272,13 @@ class Score(Shown):
 
     def _result(self, key: str) -> Any:
         if self.as_lists:
-            return [self._plain(key, self.table[key].value([unit])) for unit in self.units]
+            return [self._plain(key, self.definitions[key].value([unit])) for unit in self.units]
         return self._plain(key, self.results[key])
 
     def _plain(self, key: str, value: float) -> Any:
         if math.isnan(value):
             return self.undefined
-        return int(value) if self.table[key].is_count else float(value)
+        return int(value) if self.definitions[key].is_count else float(value)
 
     def intervals(
         self, *, confidence: float = 0.95, n_resamples: int = 1000, seed: int = 12345, keys: Iterable[str] | None = None
@@ -300,14 +300,16 @@ class Score(Shown):
         for _ in range(n_resamples):
             rows = generator.choices(range(len(sums.rows)), k=len(sums.rows))
             for key, value in sums.values(sums.rows[rows].sum(axis=0), keys).items():
-                if not math.isnan(value) and not self.table[key].is_count:
+                if not math.isnan(value) and not self.definitions[key].is_count:
                     drawn.setdefault(key, []).append(value)
         return {key: percentiles(values, confidence) for key, values in drawn.items()}
 
     def standard_errors(self) -> dict[str, float]:
         """Jackknife standard errors, leaving out one topic (or unit) at a time; NaN of fewer than two."""
         return {
-            key: jackknife(result, self.units, self.topics) for key, result in self.table.items() if not result.is_count
+            key: jackknife(result, self.units, self.topics)
+            for key, result in self.definitions.items()
+            if not result.is_count
         }
 
 
@@ -336,7 +338,7 @@ class Sums:
         places: dict[tuple[str, str], int] = {}  # (part, what it is divided by within a topic) -> column
         columns = {}
         topics = range(len(score.units)) if score.topics is None else score.topics
-        for key, result in score.table.items():
+        for key, result in score.definitions.items():
             size = result.parts[0] if result.equal_votes and score.topics is not None else ""
             columns[key] = [places.setdefault((part, size), len(places)) for part in result.parts]
         rows: list[list[float]] = []
@@ -346,7 +348,7 @@ class Sums:
                 [unit[part] / sums[size] if size else unit[part] for part, size in places]
                 for unit in ([sums] if by_topic else members)
             ]
-        return cls(score.table, np.array(rows, dtype=np.float64), columns)
+        return cls(score.definitions, np.array(rows, dtype=np.float64), columns)
 
     def values(self, sums: Any, keys: Iterable[str] | None = None) -> dict[str, float]:
         """The results of one row of sums."""

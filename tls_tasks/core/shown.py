@@ -19,29 +19,29 @@ class Shown:
 
     def __getattr__(self, name: str) -> Any:
         """A result by its key."""
-        table = self.__dict__.get("table", ())  # copy and pickle ask before there is any
-        if name.startswith("_") or name not in table:
-            raise AttributeError(f"a score has no attribute or result {name!r}{nearest(name, table)}")
+        known = self.__dict__.get("definitions", ())  # copy and pickle ask before there is any
+        if name.startswith("_") or name not in known:
+            raise AttributeError(f"a score has no attribute or result {name!r}{nearest(name, known)}")
         return self[name]
 
     def __getitem__(self, key: str) -> Any:
         """A result as :meth:`as_dict` gives it, without its items."""
-        if key in self.table:
+        if key in self.definitions:
             return self._result(key)
         if key == "signature":
             return self.signature
         more = self.more(self)
         if key not in more:
-            raise KeyError(f"no result {key!r}{nearest(key, [*self.table, *more])}")
+            raise KeyError(f"no result {key!r}{nearest(key, [*self.definitions, *more])}")
         return more[key]
 
     def __iter__(self) -> Iterator[str]:
         """The result keys."""
-        return iter(self.table)
+        return iter(self.definitions)
 
     def keys(self) -> Iterable[str]:
         """The result keys, so that ``dict(score)`` is the results alone."""
-        return self.table.keys()  # type: ignore[no-any-return]
+        return self.definitions.keys()  # type: ignore[no-any-return]
 
     def __repr__(self) -> str:
         """The headline numbers and the signature on one line; never the units."""
@@ -60,21 +60,23 @@ class Shown:
         return _one_line(self.signature)
 
     def _rows(self) -> list[tuple[str, str]]:
-        numbers = [(_one_line(key), _number(value, self.table[key].is_count)) for key, value in self.results.items()]
+        numbers = [
+            (_one_line(key), _number(value, self.definitions[key].is_count)) for key, value in self.results.items()
+        ]
         return [*numbers, ("n", str(len(self.units)))]
 
     def _headline(self, results: Mapping[str, float]) -> str:
         """F1 and scores of a whole, or whatever comes first."""
         keys = [key for key in results if "f1" in key.split("_") or key.endswith("_score")] or list(results)[:3]
-        return ", ".join(f"{_one_line(key)} {_number(results[key], self.table[key].is_count)}" for key in keys)
+        return ", ".join(f"{_one_line(key)} {_number(results[key], self.definitions[key].is_count)}" for key in keys)
 
-    def as_table(self) -> str:
+    def table(self) -> str:
         """The results as a text table, with the signature below.
 
         Example:
             >>> from tls_tasks.core.score import Score, ratio
             >>> score = Score("accuracy", "accuracy|v:1", [{"hit": 1, "n": 2}], {"accuracy": ratio("hit", "n")})
-            >>> print(score.as_table())
+            >>> print(score.table())
             result     value
             accuracy  0.5000
             n         1
@@ -96,8 +98,10 @@ class Shown:
         for place, unit in enumerate(self.units):
             item = self.items[place] if self.items else None
             place_of = {key: getattr(item, key, None) for key in _PLACE}
-            own = {key: result.value([unit]) for key, result in self.table.items()}
-            counts = {key: int(value) for key, value in own.items() if self.table[key].is_count and value == value}
+            own = {key: result.value([unit]) for key, result in self.definitions.items()}
+            counts = {
+                key: int(value) for key, value in own.items() if self.definitions[key].is_count and value == value
+            }
             rows.append({**{key: value for key, value in place_of.items() if value is not None}, **own, **counts})
         return pandas.DataFrame(rows)
 
@@ -119,7 +123,7 @@ class Shown:
             item = self.items[place]
             reference = getattr(item, "reference", None)
             where = f"row {row}" if reference is None else f"row {row}, reference {reference}"
-            numbers = {key: result.value([self.units[place]]) for key, result in self.table.items()}
+            numbers = {key: result.value([self.units[place]]) for key, result in self.definitions.items()}
             lines += [f"{_one_line(self.metric)}, {where}: {self._headline(numbers)}", *self.explanation(item)]
             if numbers.get("parse_failures"):
                 lines.append("  nothing could be read in the answer")

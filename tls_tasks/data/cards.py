@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +42,21 @@ def write_folder(
         (out / _PARQUET_FILE).parent.mkdir(exist_ok=True)
         write_parquet(out / _PARQUET_FILE)
     (out / "README.md").write_text("\n".join([*card, ""]), encoding="utf-8")
+
+
+def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Write rows, at least one, as Parquet: columns of text, and of lists of text where the first row has a list."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds = {name: pa.list_(pa.string()) if isinstance(one, list) else pa.string() for name, one in rows[0].items()}
+    pq.write_table(pa.Table.from_pylist(rows, schema=pa.schema(kinds)), path, compression="zstd")
+
+
+def use(command: str) -> list[str]:
+    """The section of a card that says how to run the task, and how to push the folder to the hub."""
+    upload = "hf upload ORG/NAME FOLDER . --repo-type dataset --private"
+    return ["", "## Use", "", "```", command, upload, "```"]
 
 
 def front_matter(title: str, categories: Sequence[str], tag: str, licence: str | None) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from tls_tasks.core.task import Task
+from tls_tasks.data.cards import write_rows
 
 _PROMPTS = "prompts"  # a folder of their own: readers of the data look in data/ and beside the card
 _COMMENT = """\
@@ -31,9 +32,6 @@ def write_eval_yaml(task: Task, repo: str, folder: Path) -> int:
     Returns:
         The number of prompts.
     """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     documents = task.documents(data=str(folder))
     rows = [{"id": str(doc["doc_id"]), "input": task.prompt(doc), "target": task.target(doc)} for doc in documents]
     # datasets reads all files of a repository with one builder, so that the prompts come in the form of the data.
@@ -41,8 +39,7 @@ def write_eval_yaml(task: Task, repo: str, folder: Path) -> int:
     file = folder / _PROMPTS / f"prompts.{ending}"
     file.parent.mkdir(exist_ok=True)
     if ending == "parquet":
-        schema = pa.schema([(name, pa.string()) for name in ("id", "input", "target")])
-        pq.write_table(pa.Table.from_pylist(rows, schema=schema), file, compression="zstd")
+        write_rows(rows, file)
     else:
         file.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     _add_config(folder / "README.md", task.name, file.relative_to(folder).as_posix())

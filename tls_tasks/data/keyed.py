@@ -7,12 +7,13 @@ an id, two single documents) is joined by its order, and then both sides must be
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import DataError, nearest
+from tls_tasks.core.errors import DataError, InputError, nearest
 from tls_tasks.data.files import ENDINGS, field_of, file_rows, text_lines
 
 PREDICTION_FIELDS = ("prediction", "answer", "output")
@@ -98,7 +99,7 @@ def read_keyed(
         rows = _object(place, id_fields) if place.suffix == ".json" else None
         return Keyed(place, rows) if rows else _by_id(place, list(file_rows(place)), id_fields, needs_ids)
     if text == "document":
-        return Keyed(place, {place.stem: Row(str(place), read_document(place, of_a_model))}, by_order=True)
+        return Keyed(place, {place.stem: Row(str(place), _read_document(place, of_a_model))}, by_order=True)
     lines = enumerate(text_lines(place), start=1)
     rows = {str(number): Row(f"{place}, line {number}", line.rstrip("\r\n")) for number, line in lines}
     if not rows:
@@ -106,7 +107,7 @@ def read_keyed(
     return Keyed(place, rows, by_order=True)
 
 
-def read_document(file: Path, of_a_model: bool = False) -> str:
+def _read_document(file: Path, of_a_model: bool = False) -> str:
     """A file as text.
 
     Raises:
@@ -116,6 +117,15 @@ def read_document(file: Path, of_a_model: bool = False) -> str:
         return file.read_bytes().decode("utf-8", "replace" if of_a_model else "strict").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise DataError(f"{file}: no UTF-8 at byte {error.start}, expected a text file in UTF-8") from None
+
+
+@contextmanager
+def said_of(row: Row) -> Iterator[None]:
+    """Name the place of a row in what is wrong with it."""
+    try:
+        yield
+    except InputError as error:
+        raise DataError(f"{row.where}: got {error.got}, expected {error.expected}") from error
 
 
 def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]:
@@ -201,7 +211,7 @@ def _documents(files: Iterable[Path], of_a_model: bool) -> dict[str, Row]:
     for file in files:
         if file.stem in rows:
             raise DataError(f"{file}: a second file for {file.stem!r}, the first is {rows[file.stem].where}")
-        rows[file.stem] = Row(str(file), read_document(file, of_a_model))
+        rows[file.stem] = Row(str(file), _read_document(file, of_a_model))
     return rows
 
 

@@ -185,6 +185,8 @@ def read_place(reading: Reading[DocumentT], place: Path) -> Loaded[DocumentT]:
         DataError: If there is nothing of this data set, a file is broken, or the folder is named like another data set:
             no task may score another one's data by mistake.
     """
+    if not place.exists():
+        raise DataError(f"{place}: no such file or folder")
     wanted = reading.wanted
     folder = own_folder(wanted, place) or place
     name = folder.resolve().name

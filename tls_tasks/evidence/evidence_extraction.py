@@ -130,7 +130,7 @@ def evidence_extraction(
         metric="evidence_extraction",
         signature=signature("evidence_extraction", config, VERSION),
         units=[document.unit() for document in documents],
-        table=results(read, macro),
+        definitions=results(read, macro),
         items=documents,
         problems={document.row: kinds for document in documents if (kinds := document.parsed.counts())},
         parse_failures=sum(document.parsed.failed for document in documents),

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from tls_tasks.core.errors import DataError
-from tls_tasks.data.cards import front_matter, write_folder
+from tls_tasks.data.cards import front_matter, use, write_folder, write_rows
 from tls_tasks.data.order import Loaded
 from tls_tasks.evidence.data import read_local
 from tls_tasks.evidence.data_rows import EvidenceDocument
@@ -44,10 +43,13 @@ def prepare_evidence(
         DataError: The source can't be read, violates the schema or is the embedded edition, or ``out`` exists, is not
             an empty folder, and ``force`` isn't set.
     """
-    if not source.exists():
-        raise DataError(f"{source}: no such file or folder")
     found = read_local(_TASK, source, schema)
-    write_folder(found, out, force, partial(_write_parquet, found.documents), _card(found.documents, schema, licence))
+    rows = [
+        # objects as JSON text: a struct column would give each of them the keys of all
+        {"id": document.id, "text": document.text, "items": json.dumps(document.objects, ensure_ascii=False)}
+        for document in found.documents
+    ]
+    write_folder(found, out, force, partial(write_rows, rows), _card(found.documents, schema, licence))
     (out / _SCHEMA_FILE).write_text(json.dumps(schema.as_dict(), indent=2, ensure_ascii=False) + "\n", "utf-8")
     return found
 
@@ -56,19 +58,6 @@ def command_for(schema: EvidenceSchema, folder: str) -> str:
     """The command that runs the task on a prepared folder."""
     option = "" if schema == JOURNAL_SCHEMA else f', "schema": "{folder}/{_SCHEMA_FILE}"'
     return f'lm_eval --tasks {_TASK} --metadata \'{{"data": "{folder}"{option}}}\' …'
-
-
-def _write_parquet(documents: Sequence[EvidenceDocument], path: Path) -> None:
-    """Objects go in as JSON text, because a struct column would give each of them the keys of all."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    rows = [
-        {"id": document.id, "text": document.text, "items": json.dumps(document.objects, ensure_ascii=False)}
-        for document in documents
-    ]
-    columns = pa.schema([(name, pa.string()) for name in ("id", "text", "items")])
-    pq.write_table(pa.Table.from_pylist(rows, schema=columns), path, compression="zstd")
 
 
 def _card(documents: Sequence[EvidenceDocument], schema: EvidenceSchema, licence: str | None) -> Iterator[str]:
@@ -80,5 +69,5 @@ def _card(documents: Sequence[EvidenceDocument], schema: EvidenceSchema, licence
     counts = Counter(value[schema.domain_field] for document in documents for value in document.objects)
     yield from (f"| {domain} | {counts[domain]} |" for domain in schema.domains)
     empty = sum(not document.objects for document in documents)
-    yield from ("", f"{len(documents)} documents, {empty} of them without objects.", "", "## Use", "", "```")
-    yield from (command_for(schema, "FOLDER"), "hf upload ORG/NAME FOLDER . --repo-type dataset --private", "```")
+    yield from ("", f"{len(documents)} documents, {empty} of them without objects.")
+    yield from use(command_for(schema, "FOLDER"))

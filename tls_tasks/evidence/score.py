@@ -100,7 +100,13 @@ def explanation(document: Document) -> Iterator[str]:
         ("spurious", document.predicted, document.spurious()),
     ):
         for place in places:
-            yield f"  {name:8}  {shown(str(objects[place].domain))}: {shown(str(objects[place].span))}"
+            wrong = [] if name == "missed" else [*objects[place].issues]
+            if name == "spurious" and document.source is not None and not document.grounded[place]:
+                wrong.append("not in the text")
+            texts = f"{shown(str(objects[place].domain))}: {shown(str(objects[place].span))}"
+            yield "; ".join([f"  {name:8}  {texts}", *wrong])
+    if document.parsed.failed:
+        yield "  parse failure"
 
 
 def details(matcher: Matcher, score: Score) -> dict[str, Any]:

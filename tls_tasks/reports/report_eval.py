@@ -157,7 +157,7 @@ def report_eval(
     return Score(
         "report_eval",
         signature("report_eval", settings, VERSION),
-        table=results_table(aggregate, zero=compat is not None),
+        definitions=results_table(aggregate, zero=compat is not None),
         **from_items(items),
         details=runs_of,
         more=counts_of,

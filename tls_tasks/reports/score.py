@@ -144,7 +144,7 @@ def counts_of(score: Score) -> dict[str, dict[str, float]]:
 
 def runs_of(score: Score) -> dict[str, dict[str, dict[str, float]]]:
     """``runs``: each run's own results."""
-    table = {key: score.table[key] for key in KEYS}
+    table = {key: score.definitions[key] for key in KEYS}
     runs = grouped(score.units, [item.run_id for item in score.items])
     return {"runs": {str(run): values(table, units) for run, units in runs.items()}}
 

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.rows import read_text
-from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed
+from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
 from tls_tasks.summaries.data import ID_FIELDS, REFERENCE_FIELDS
 from tls_tasks.summaries.rows import read_texts
 
@@ -34,14 +33,11 @@ def read_summaries(gold: Path, predictions: Path) -> list[SummaryRow]:
     told = read_keyed(predictions, ID_FIELDS, text="line", of_a_model=True)
     rows = []
     for name, own, other in joined(wanted, told):
-        where = own.where
-        try:
+        with said_of(own):
             references = read_texts(own.field(REFERENCE_FIELDS), 0)
-            prediction: Any = None
-            if other is not None:
-                where = other.where
+        prediction = None
+        if other is not None:
+            with said_of(other):
                 prediction = read_text(other.field((*PREDICTION_FIELDS, "summary")), "predictions", 0)
-        except InputError as error:
-            raise DataError(f"{where}: got {error.got}, expected {error.expected}") from error
         rows.append(SummaryRow(name, prediction, references))
     return rows

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from statistics import fmean
 
-from tls_tasks.core.errors import DataError
-from tls_tasks.data.cards import front_matter, write_folder
+from tls_tasks.data.cards import front_matter, use, write_folder, write_rows
 from tls_tasks.summaries.data import Document, read_local
 
 TASK = "summ_custom"
@@ -33,23 +33,10 @@ def prepare_summaries(
         DataError: The source can't be read or is the embedded edition, or ``out`` exists, is not an empty folder, and
             ``force`` isn't set.
     """
-    if not source.exists():
-        raise DataError(f"{source}: no such file or folder")
     found = read_local(TASK, source)
-    write_folder(found, out, force, partial(_write_parquet, found.documents), _card(found.documents, licence))
+    rows = [{**asdict(document), "references": list(document.references)} for document in found.documents]
+    write_folder(found, out, force, partial(write_rows, rows), _card(found.documents, licence))
     return found.documents
-
-
-def _write_parquet(documents: Sequence[Document], path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    texts = [(name, pa.string()) for name in ("id", "text", "query")]
-    rows = [
-        {"id": one.id, "text": one.text, "query": one.query, "references": list(one.references)} for one in documents
-    ]
-    schema = pa.schema([*texts, ("references", pa.list_(pa.string()))])
-    pq.write_table(pa.Table.from_pylist(rows, schema=schema), path, compression="zstd")
 
 
 def _card(documents: Sequence[Document], licence: str | None) -> Iterator[str]:
@@ -60,6 +47,5 @@ def _card(documents: Sequence[Document], licence: str | None) -> Iterator[str]:
     references = [reference for document in documents for reference in document.references]
     words = fmean(len(reference.split()) for reference in references)
     yield f"{len(documents)} documents, {len(references)} summaries of {words:.0f} words on average."
-    yield from (f"Licence: {licence or 'not stated'}.", "", "## Use", "", "```")
-    yield f'lm_eval --tasks {TASK} --metadata \'{{"data": "FOLDER or ORG/NAME", "name": "ours"}}\' …'
-    yield from ("hf upload ORG/NAME FOLDER . --repo-type dataset --private", "```")
+    yield f"Licence: {licence or 'not stated'}."
+    yield from use(f'lm_eval --tasks {TASK} --metadata \'{{"data": "FOLDER or ORG/NAME", "name": "ours"}}\' …')

@@ -148,7 +148,7 @@ def rouge_l(
         metric="rouge_l",
         signature=signature("rouge_l", config, VERSION),
         units=[prf_unit(item.counts) for item in items],
-        table=results(*readers),
+        definitions=results(*readers),
         items=items,
         as_lists=not use_aggregator,
         interval=interval,

@@ -19,6 +19,7 @@ def score(
     aggregate: str = "f_of_means",
     beta: float = 1.0,
     policy: TimelinePolicy | None = None,
+    tolerance: int = 0,
     **options: Any,
 ) -> Score:
     """AR-1, AR-2 and date F1 of timelines in one call.
@@ -32,6 +33,7 @@ def score(
         aggregate: ``f_of_means`` or ``mean_f``.
         beta: Weight of recall in F.
         policy: How dates and texts are read from model text.
+        tolerance: How many days apart dates of date F1 may match.
         **options: Further options of alignment ROUGE, such as ``variant`` or ``tokenizer``.
 
     Returns:
@@ -62,4 +64,4 @@ def score(
     shared = {
         "topics": topics, "reference_mode": reference_mode, "aggregate": aggregate, "beta": beta, "policy": policy
     }  # fmt: skip
-    return score_timelines(predictions, references, shared, options)
+    return score_timelines(predictions, references, shared, tolerance, options)

@@ -13,16 +13,18 @@ from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.date_f1 import date_f1
 
 
-def score_timelines(predictions: Any, references: Any, options: Mapping[str, Any], own: Mapping[str, Any]) -> Score:
-    """Both scores in one: their units and tables side by side; ``own`` options are alignment ROUGE's alone."""
+def score_timelines(
+    predictions: Any, references: Any, options: Mapping[str, Any], tolerance: int, own: Mapping[str, Any]
+) -> Score:
+    """Both scores in one: their units and definitions side by side; ``own`` options are alignment ROUGE's alone."""
     words = alignment_rouge(predictions, references, **options, **own)
-    dates = date_f1(predictions, references, **options)
+    dates = date_f1(predictions, references, tolerance=tolerance, **options)
     return replace(
         words,
         metric="timelines",
         signature=f"{words.signature} + {dates.signature}",
         units=[{**left, **right} for left, right in zip(words.units, dates.units, strict=True)],
-        table={**words.table, **dates.table},
+        definitions={**words.definitions, **dates.definitions},
         items=_merged(words.items, dates.items),
         details=partial(_details, words),
     )

@@ -11,10 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import DataError, InputError
+from tls_tasks.core.errors import DataError
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.data.files import ENDINGS
-from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed
+from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed, said_of
 from tls_tasks.text.dates import read_date
 from tls_tasks.timelines.news_tls import read_timelines
 from tls_tasks.timelines.rows import read_prediction, read_references
@@ -128,10 +128,8 @@ def _news_tls(file: Path, of_a_model: bool) -> Row:
 
 
 def _references(row: Row) -> tuple[Timeline, ...]:
-    try:
+    with said_of(row):
         found = read_references(row.field(_GOLD_FIELDS), 0)
-    except InputError as error:
-        raise DataError(f"{row.where}: got {error.got}, expected {error.expected}") from error
     if not any(found):
         raise DataError(f"{row.where}: a timeline without dates")
     return found
@@ -142,10 +140,8 @@ def _predictions(row: Row) -> list[Parsed[Timeline]]:
     named = isinstance(row.value, Mapping) and any(row.value.get(key) is value for key in _SEVERAL)
     several = isinstance(row.value, tuple) or (named and isinstance(value, list) and all(map(_is_timeline, value)))
     answers = value if several and value else [value]
-    try:
+    with said_of(row):
         return [read_prediction(answer, 0) for answer in answers]
-    except InputError as error:
-        raise DataError(f"{row.where}: got {error.got}, expected {error.expected}") from error
 
 
 def _is_timeline(value: Any) -> bool:

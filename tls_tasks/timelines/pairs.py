@@ -130,7 +130,7 @@ def score_of(
         metric=metric,
         signature=signature(metric, config, version),
         units=[prf_unit(item.counts, config.beta) for item in items],
-        table=table,
+        definitions=table,
         topics=[item.topic for item in items] if config.by_topic else None,
         items=items,
         problems={row.index: row.parsed.counts() for row in rows if row.parsed.problems},
@@ -145,7 +145,7 @@ def _details(variants: Mapping[str, Sequence[Unit]], score: Score) -> dict[str, 
     """The results under all variants, and of each topic."""
     details: dict[str, Any] = {}
     if variants:
-        details["variants"] = {name: values(score.table, units, score.topics) for name, units in variants.items()}
+        details["variants"] = {name: values(score.definitions, units, score.topics) for name, units in variants.items()}
     if score.topics is not None:
         details["topics"] = score.by_topic()
     return details

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from tls_tasks.core.errors import DataError
-from tls_tasks.data.cards import front_matter, write_folder
+from tls_tasks.data.cards import front_matter, use, write_folder
 from tls_tasks.data.catalogue import DataSet, find_data_set
 from tls_tasks.timelines.data import ALL_SETS, read_local
 from tls_tasks.timelines.parquet import write_parquet
@@ -35,8 +34,6 @@ def prepare(
         OptionError: If there is no such data set.
     """
     wanted = find_data_set(ALL_SETS, name)
-    if not source.exists():
-        raise DataError(f"{source}: no such file or folder")
     found = read_local(wanted, source)
     topics = found.documents
     write_folder(found, out, force, partial(write_parquet, name, topics), _card(wanted, topics, licence))
@@ -67,9 +64,9 @@ def _card(wanted: DataSet, topics: tuple[Topic, ...], licence: str | None) -> It
     yield "Made by `tls-tasks prepare`. One row a topic, every date a string. Columns: `data_set`, `topic`,"
     yield "`keywords`, `articles` (`id`, `date`, `title`, `sentences`), `timelines` (the references, each a list of"
     yield "`date` and `text`)."
-    yield from ("", *_topic_table(topics), "", "## Use", "", "```")
-    yield f'lm_eval --tasks {task_for(wanted.name, topics)} --metadata \'{{"data": "FOLDER or ORG/NAME"}}\' …'
-    yield from ("hf upload ORG/NAME FOLDER . --repo-type dataset --private", "```", "")
+    yield from ("", *_topic_table(topics))
+    task = task_for(wanted.name, topics)
+    yield from (*use(f'lm_eval --tasks {task} --metadata \'{{"data": "FOLDER or ORG/NAME"}}\' …'), "")
     yield "The second line puts this folder on the hub. Make it public only if the licence above allows it."
 
 

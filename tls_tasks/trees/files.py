@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.data.files import ENDINGS
-from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed
+from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
 from tls_tasks.trees.data_rows import ID_FIELDS, REFERENCE_FIELDS
 from tls_tasks.trees.rows import read_prediction, read_reference
 
@@ -38,13 +37,11 @@ def read_trees(predictions: Path, references: Path) -> list[TreeRow]:
     told = read_keyed(predictions, ID_FIELDS, of_a_model=True)
     rows = []
     for name, own, other in joined(read_keyed(references, ID_FIELDS), told):
-        where = own.where
-        try:
+        with said_of(own):
             reference, prediction = read_reference(own.field(REFERENCE_FIELDS), None), None
-            if other is not None:
-                where, prediction = other.where, other.field((*PREDICTION_FIELDS, *REFERENCE_FIELDS))
+        if other is not None:
+            with said_of(other):
+                prediction = other.field((*PREDICTION_FIELDS, *REFERENCE_FIELDS))
                 read_prediction(prediction, None)
-        except InputError as error:
-            raise DataError(f"{where}: got {error.got}, expected {error.expected}") from error
         rows.append(TreeRow(name, prediction, reference))
     return rows

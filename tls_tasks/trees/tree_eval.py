@@ -16,7 +16,6 @@ from tls_tasks.core.errors import InputError, ParseFailureWarning, warn_caller
 from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign, signature
 from tls_tasks.core.score import Columns, Score
 from tls_tasks.core.terminal import shown
-from tls_tasks.core.text_table import text_table
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
 from tls_tasks.trees.found import Found
 from tls_tasks.trees.nodes import MISSING
@@ -116,7 +115,7 @@ def tree_eval(
         metric="tree_eval",
         signature=_signature(plan, parse_mode, interval_sign(interval)),
         units=with_means(plan, units) if plan.options.aggregate == "macro" else units,
-        table=results(plan),
+        definitions=results(plan),
         items=[Sample(plan, row, found) for row in range(len(rows))],
         problems={row: dict(parsed.counts()) for row, parsed in enumerate(parses) if parsed.problems},
         parse_failures=sum(parsed.failed for parsed in parses),
@@ -126,18 +125,20 @@ def tree_eval(
     )
 
 
+_LONGEST = 500  # characters of a line
+
+
 def _explanation(rows: Sequence[tuple[ParsedTree, Any]], sample: Sample) -> Iterator[str]:
-    """Both trees side by side, each leaf with its scores."""
-    from tls_tasks.trees.view import compare
+    """Both trees side by side, and what was wrong with the text."""
+    from tls_tasks.trees.view import compare, side_by_side
 
     parsed, reference = rows[sample.row]
     tree = {} if parsed.failed and isinstance(reference, dict) else parsed.value
-    cells = [("", "reference", "prediction", "score")]
-    for row in compare(reference, tree, sample.plan, sample.alignments):
-        scores = ", ".join(f"{name} {score:.2f}" for name, score in row.scores.items())
-        left, right = shown(row.reference or "", 40), shown(row.prediction or "", 40)
-        cells.append((f"{'  ' * row.depth}{shown(row.label, 40)}", left, right, scores or row.state))
-    return (f"  {line}" for line in text_table(cells).splitlines())
+    nodes = compare(reference, tree, sample.plan, sample.alignments)
+    yield from (f"  {line}" if line else "" for line in side_by_side(nodes))
+    yield from (f"  reading: {shown(one.kind)}: {shown(one.detail, _LONGEST)}" for one in parsed.problems)
+    issues = [] if parsed.failed else complies(parsed.value, sample.plan.root)
+    yield from (f"  schema: {shown(str(issue), _LONGEST)}" for issue in issues)
 
 
 _MOST_PLANS = 64

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tls_tasks.core.score import without_nan
-from tls_tasks.core.terminal import visible
+from tls_tasks.core.terminal import shown, visible
+from tls_tasks.core.text_table import text_table
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.read import parse_tree
@@ -98,15 +99,17 @@ class _Comparison:
             yield self._leaf(reference, prediction, node, depth, label)
 
     def _children(self, reference: Any, prediction: Any, node: Branch, path: Path, depth: int) -> Iterator[Row]:
-        for key in [*node.children, *(key for key in prediction if key not in node.children)]:
+        for key, child in node.children.items():
             label = path_name((key,))
             if key in reference and key in prediction:
-                child = node.children[key]
                 yield from self.node(reference[key], prediction[key], child, (*path, key), depth, label)
             elif key in reference:
                 yield from _one_sided("missing", reference[key], depth, label)
             elif key in prediction:
                 yield from _one_sided("extra", prediction[key], depth, label)
+        for key in prediction:
+            if key not in node.children:  # extra even if the reference has it, which only types="loose" lets through
+                yield from _one_sided("extra", prediction[key], depth, path_name((key,)))
 
     def _items(self, reference: Any, prediction: Any, node: ListOf, path: Path, depth: int) -> Iterator[Row]:
         pairs = {place: other for place, other in self.alignments.get(path, ())}
@@ -184,6 +187,49 @@ def _value_text(value: Any) -> str:
     except (TypeError, ValueError, RecursionError):  # keys that JSON doesn't have; an integer of too many digits
         text = f"({type(value).__name__})"
     return visible(text[:_CUT])
+
+
+_SIGNS = {
+    "same": ("=", "the best score"),
+    "near": ("~", "between"),
+    "wrong": ("x", "the worst score"),
+    "type": ("!", "a value of another type"),
+    "missing": ("-", "only in the reference"),
+    "extra": ("+", "only in the prediction"),
+    "absent": (".", "null in both"),
+    "branch": (" ", ""),
+}
+"""State of a node -> its sign, what it means."""
+
+_LONGEST_CELL = 40  # characters
+
+
+def side_by_side(rows: Sequence[Row]) -> list[str]:
+    r"""Lines of text: a table of sign and key, reference, prediction and scores; an empty line; what the signs mean.
+
+    Example:
+        >>> *table, _, legend = side_by_side([Row("branch", 0, "seller"), Row("missing", 1, "city", '"Ulm"', None)])
+        >>> print(*table, sep="\n")
+          key     reference  prediction
+          seller
+        -   city  "Ulm"
+        >>> legend
+        '- only in the reference'
+    """
+    cells = [("  key", "reference", "prediction", "")]
+    for row in rows:
+        texts = f"{_SIGNS[row.state][0]} {'  ' * row.depth}{row.label}", row.reference or "", row.prediction or ""
+        label, reference, prediction = (shown(text, _LONGEST_CELL) for text in texts)
+        cells.append((label, reference, prediction, _scores(row.scores)))
+    states = {row.state for row in rows}
+    legend = (f"{sign} {meaning}" for state, (sign, meaning) in _SIGNS.items() if meaning and state in states)
+    return [*text_table(cells).split("\n"), "", "   ".join(legend)]
+
+
+def _scores(scores: Mapping[str, float]) -> str:
+    if len(scores) == 1:
+        return f"{next(iter(scores.values())):.2f}"
+    return " ".join(f"{name} {score:.2f}" for name, score in scores.items())
 
 
 def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:

@@ -128,7 +128,7 @@ def _source(scored: ScoredTask) -> dict[str, Any]:
 
 
 def _metric(scored: ScoredTask, key: str) -> dict[str, Any]:
-    higher = scored.score.table[key].better
+    higher = scored.score.definitions[key].better
     kind = next((kind for kind in _KINDS if kind in key), "rouge" if "rouge" in key else key)
     judge = scored.provenance.get("judge", "")
     return {

@@ -128,7 +128,7 @@ def _ranking(conditions: Conditions, status: str, members: Mapping[str, tuple[En
     tasks = {system: task for system, (_, task) in members.items()}
     first = next(iter(tasks.values()))
     keys = list(first.ranked)
-    sign = -1 if first.score.table[keys[0]].better else 1
+    sign = -1 if first.score.definitions[keys[0]].better else 1
     order = sorted(tasks, key=lambda system: (sign * tasks[system].metrics[keys[0]], system))
     groups, notes = _groups(name, keys[0], [System(system, {name: tasks[system]}) for system in order])
     rows = [

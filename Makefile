@@ -7,6 +7,8 @@ TORCH ?= torch
 # How many tests run at a time: a worker for each core. JOBS=0 runs them one after the other, in one process.
 JOBS ?= logical
 BIN := $(VENV)/bin
+# Not all that is installed is compiled, only what is imported, and then.
+INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 # The validator of Every Eval Ever needs Python 3.12 or newer; without one its test is skipped.
 NEWER := $(firstword $(shell for python in python3.14 python3.13 python3.12 $(PYTHON) $(wildcard $(HOME)/.pyenv/versions/*/bin/python); do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$python; done))
@@ -22,27 +24,28 @@ help: ## What can be made
 
 $(VENV)/base: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet --editable .
+	$(INSTALL) --upgrade pip
+	$(INSTALL) --editable .
 	@touch $@
 
 $(VENV)/dev: $(VENV)/base
-	$(BIN)/python -m pip install --quiet "$(TORCH)"
-	$(BIN)/python -m pip install --quiet --editable '.[dev,hf,api]'
+	$(INSTALL) "$(TORCH)"
+	$(INSTALL) --editable '.[dev,hf,api]'
 	@touch $@
 
 $(VENV)/peers: $(VENV)/dev
-	$(BIN)/python -m pip install --quiet --editable '.[dev,hf,api,bench]'
+	$(INSTALL) --editable '.[dev,hf,api,bench]'
 	@touch $@
 
 $(VENV)/docs: $(VENV)/base
-	$(BIN)/python -m pip install --quiet --editable '.[docs]'
+	$(INSTALL) --editable '.[docs]'
 	@touch $@
 
 demo: $(VENV)/base ## Install, and run a task with the baseline that needs no weights
 	$(BIN)/lm_eval --tasks tls_crisis --model tls_datewise
 
-test: lint types unit ## Lint, types and every test
+test: lint ## Lint, types and every test
+	@$(MAKE) --no-print-directory -j 2 types unit
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
@@ -53,7 +56,7 @@ types: $(VENV)/dev
 	$(BIN)/mypy
 
 $(VENV)/validators: $(VENV)/dev
-	if [ -n "$(NEWER)" ]; then $(NEWER) -m venv $(VENV)-validators && $(VENV)-validators/bin/python -m pip install --quiet every_eval_ever==0.3.0; fi
+	if [ -n "$(NEWER)" ]; then $(NEWER) -m venv $(VENV)-validators && $(VENV)-validators/bin/python -m pip install --quiet --no-compile every_eval_ever==0.3.0; fi
 	@touch $@
 
 unit: $(VENV)/dev $(VENV)/validators

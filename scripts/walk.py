@@ -16,7 +16,6 @@ import re
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,11 +37,11 @@ sys.exit(code[0] if code else 70)
 """
 
 _SERVER = """
-import functools, json, os, pathlib, signal, socket, sys, traceback
+import functools, json, os, pathlib, select, signal, socket, sys, traceback
 from importlib.metadata import entry_points
-address = sys.argv[1]
+address, user = sys.argv[1], int(sys.argv[2])
 mains = {p.name: p.load() for p in entry_points(group="console_scripts") if p.name in ("lm_eval", "tls-tasks")}
-import lm_eval.evaluator, lm_eval.models, lm_eval.tasks, datasets, evaluate, torch, transformers, tls_tasks.hosts.models
+import lm_eval.evaluator, lm_eval.models, lm_eval.tasks, datasets, evaluate, torch, transformers
 from torch.utils import collect_env
 from tls_tasks.registry import find_task
 find_task("summ_qmsum")
@@ -63,9 +62,16 @@ else:
 listening = socket.socket(socket.AF_UNIX)
 listening.bind(address)
 listening.listen()
+if os.fork():
+    os._exit(0)  # ready; the rest goes on behind
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-print("ready", flush=True)
 while True:
+    if not select.select([listening], [], [], 1)[0]:
+        try:
+            os.kill(user, 0)
+        except OSError:
+            sys.exit()
+        continue
     asked, _ = listening.accept()
     if os.fork():
         asked.close()
@@ -80,6 +86,8 @@ while True:
         request = json.loads(said)
         for number, stream in enumerate(streams):
             os.dup2(stream, number)
+        sys.stdout = open(1, "w", closefd=False)
+        sys.stderr = open(2, "w", buffering=1, errors="backslashreplace", closefd=False)
         os.chdir(request["cwd"])
         os.environ.clear()
         os.environ.update(request["env"])
@@ -102,27 +110,23 @@ while True:
 """
 
 
-@contextlib.contextmanager
-def commands() -> Iterator[dict[str, str]]:
-    """The environment in which the commands are the quick ones, as long as the context lasts."""
-    environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "TLS_TASKS_DATA"}}
-    with tempfile.TemporaryDirectory(prefix="walk-") as folder:
-        address = f"{folder}/socket"
-        for name in COMMANDS:
-            stub = Path(folder, name)
-            stub.write_text(_STUB.format(python=sys.executable, address=address, name=name), encoding="utf-8")
-            stub.chmod(0o755)
-        server = subprocess.Popen(
-            [sys.executable, "-c", _SERVER, address], cwd=folder, env=environment, stdout=subprocess.PIPE, text=True
-        )
-        try:
-            if not server.stdout or server.stdout.readline() != "ready\n":
-                raise RuntimeError("the harness could not be imported; what it said is above")
-            path = os.pathsep.join([folder, str(Path(sys.executable).parent), environment["PATH"]])
-            yield {**environment, "PATH": path}
-        finally:
-            server.terminate()
-            server.communicate()
+def serve(folder: Path, user: int) -> None:
+    """Make the quick commands in a folder; they work until the process ``user`` has ended."""
+    address = str(folder / "socket")
+    for name in COMMANDS:
+        stub = folder / name
+        stub.write_text(_STUB.format(python=sys.executable, address=address, name=name), encoding="utf-8")
+        stub.chmod(0o755)
+    own = {**environment(folder), "HF_HOME": str(folder / "hf")}
+    subprocess.run(
+        [sys.executable, "-c", _SERVER, address, str(user)], cwd=folder, env=own, stdout=subprocess.DEVNULL, check=True
+    )
+
+
+def environment(folder: Path) -> dict[str, str]:
+    """This process's environment, in which the commands are the quick ones of a folder."""
+    kept = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "TLS_TASKS_DATA"}}
+    return {**kept, "PATH": os.pathsep.join([str(folder), str(Path(sys.executable).parent), kept["PATH"]])}
 
 
 def has_run(block: Block) -> bool:
@@ -135,7 +139,7 @@ class Walk:
 
     Attributes:
         folder: Where it runs.
-        environment: What :func:`commands` gave; None for pages without commands to run.
+        environment: Of the commands; None for pages without commands to run.
     """
 
     def __init__(self, folder: Path, environment: dict[str, str] | None = None) -> None:
@@ -182,12 +186,13 @@ def agrees(shown: str, printed: str) -> bool:
 
 def main() -> None:
     """Write the outputs anew; those that agree stay as they are."""
-    with commands() as environment:
+    with tempfile.TemporaryDirectory(prefix="walk-") as made:
+        serve(Path(made), os.getpid())
         for page in sys.argv[1:]:
             path = ROOT / page
             source, later = path.read_text(encoding="utf-8"), 0
             with tempfile.TemporaryDirectory() as folder:
-                walk = Walk(Path(folder), environment)
+                walk = Walk(Path(folder), environment(Path(made)))
                 for block, output in list(with_output(page)):
                     printed = walk.run(block)
                     if output and printed is not None and not agrees(output.text, printed):

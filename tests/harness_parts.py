@@ -3,13 +3,13 @@
 import json
 import os
 import subprocess
-import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import entry_points
 
 import pytest
 
+from scripts import walk
 from tests.conftest import ROOT, made_once
 
 
@@ -28,29 +28,41 @@ def run_here(task_manager, tasks, model, **options):
     return lm_eval.simple_evaluate(model=model, tasks=tasks, task_manager=task_manager, **options)
 
 
-def run_installed(folder, model, arguments):
-    """``lm_eval --model MODEL ARGUMENTS`` in an empty folder, word for word; needs tls-tasks installed.
+@pytest.fixture(scope="session")
+def commands(tmp_path_factory):
+    """The folder of the quick commands of scripts/walk.py, for all workers; needs tls-tasks installed."""
+    if "tls_datewise" not in {point.name for point in entry_points(group="lm_eval.models")}:
+        pytest.skip("this tls-tasks is not installed")
+    user = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+    return made_once(tmp_path_factory, "commands", lambda folder: walk.serve(folder, user))
+
+
+@pytest.fixture(scope="session")
+def run_installed(commands):
+    """``lm_eval --model MODEL ARGUMENTS`` in an empty folder, word for word.
 
     Returns:
         The process, its results file, and task -> samples.
     """
-    if "tls_datewise" not in {point.name for point in entry_points(group="lm_eval.models")}:
-        pytest.skip("this tls-tasks is not installed")
-    environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "TLS_TASKS_DATA"}}
-    command = f"--model {model} {arguments} --output_path out --log_samples".split()
-    done = subprocess.run(
-        [sys.executable, "-m", "lm_eval", *command], cwd=folder, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    (file,) = folder.glob("out/**/results_*.json")
-    results = json.loads(file.read_text())
-    samples = {}
-    for name in results["configs"]:
-        (file,) = folder.glob(f"out/**/samples_{name}_2*.jsonl")
-        samples[name] = [json.loads(line) for line in file.read_text().splitlines()]
-        assert results["configs"][name]["metadata"]["provenance"]["edition"] == "embedded"
-    assert "EMBEDDED EDITION" in done.stderr
-    return done, results, samples
+
+    def run(folder, model, arguments):
+        command = f"lm_eval --model {model} {arguments} --output_path out --log_samples".split()
+        done = subprocess.run(
+            command, cwd=folder, env=walk.environment(commands), capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr[-3000:]
+        (file,) = folder.glob("out/**/results_*.json")
+        results = json.loads(file.read_text())
+        samples = {}
+        for name in results["configs"]:
+            (file,) = folder.glob(f"out/**/samples_{name}_2*.jsonl")
+            samples[name] = [json.loads(line) for line in file.read_text().splitlines()]
+            assert results["configs"][name]["metadata"]["provenance"]["edition"] == "embedded"
+        is_all = list(results["configs"]) == ["tree_extraction"]  # its embedded edition is the data set
+        assert ("EMBEDDED EDITION" in done.stderr) == (not is_all)
+        return done, results, samples
+
+    return run
 
 
 @pytest.fixture(scope="session")

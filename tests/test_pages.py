@@ -5,7 +5,6 @@ import re
 import shlex
 import subprocess
 import sys
-from importlib.metadata import entry_points
 
 import pytest
 
@@ -34,15 +33,6 @@ def test_no_link_is_dead():
     assert [wrong for page in pages.pages() for wrong in pages.dead_links(page)] == []
 
 
-@pytest.fixture(scope="session")
-def environment():
-    """Of the quick commands; needs tls-tasks installed, since the harness finds its tasks through the installation."""
-    if "summ_lead" not in {point.name for point in entry_points(group="lm_eval.models")}:
-        pytest.skip("this tls-tasks is not installed")
-    with walk.commands() as made:
-        yield made
-
-
 def page_cases():
     for page in PAGES:
         found = pages.blocks(page)
@@ -54,7 +44,7 @@ def page_cases():
 def test_the_code_runs_and_prints_what_the_page_shows(page, tmp_path, request):
     walked = walk.Walk(tmp_path)
     if any(map(walk.has_run, pages.blocks(page))):
-        walked.environment = request.getfixturevalue("environment")
+        walked.environment = walk.environment(request.getfixturevalue("commands"))
     for block, output in pages.with_output(page):
         printed = walked.run(block)
         if output and printed is not None:

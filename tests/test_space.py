@@ -11,7 +11,6 @@ from contextlib import contextmanager
 import pytest
 
 from tests.browser import Opened
-from tests.browser import browser as browser  # the fixture
 from tls_tasks import space
 from tls_tasks.registry import METRICS
 

@@ -11,6 +11,8 @@ import pytest
 import yaml
 
 from tests.conftest import ORACLES
+from tls_tasks.after.scored_runs import score_places
+from tls_tasks.after.submission import checks
 from tls_tasks.cli import main
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -96,8 +98,22 @@ def test_the_hubs_own_reader_takes_the_eval_results(archive, run, tmp_path, caps
     assert code == 2 and "no task here ran on a data set of the hub, but on the local data" in err
     assert not (tmp_path / "none").exists()
     origin = {"edition": "hub", "origin": "acme/protests@" + "a" * 40}
-    change_results(run, lambda results: results["configs"]["tls_crisis"]["metadata"]["provenance"].update(origin))
-    assert call(capsys, "submit", run, "-o", tmp_path / "some", "--eval-results")[0] == 0
+    (path,) = run.rglob("samples_tls_crisis_*")
+    path.write_text(
+        path.read_text(encoding="utf-8").replace('"edition": "local"', '"edition": "hub"'), encoding="utf-8"
+    )
+    samples = next(iter(score_places([path]))).log.samples
+    for sample in samples:
+        sample.row.update(checks._hashes_of(sample))
+    path.write_text("".join(json.dumps(sample.row) + "\n" for sample in samples), encoding="utf-8")
+
+    def on_the_hub(results):
+        results["configs"]["tls_crisis"]["metadata"]["provenance"].update(origin)
+        results["task_hashes"]["tls_crisis"] = checks._task_hash(samples)
+
+    change_results(run, on_the_hub)
+    code, _, err = call(capsys, "submit", run, "-o", tmp_path / "some", "--eval-results")
+    assert code == 0, err
     rows = yaml.safe_load((tmp_path / "some" / ".eval_results" / "tls_tasks.yaml").read_text())
     entries = {entry.task_id: entry for entry in parse_eval_result_entries(rows)}
     expected = {f"tls_crisis.{key}": value for key, value in reported(archive, "tls_crisis").items()}

@@ -6,7 +6,7 @@ import pytest
 
 import tls_tasks
 from tests.conftest import ROOT
-from tests.harness_parts import run_here, run_installed
+from tests.harness_parts import run_here
 from tls_tasks.evidence.data import DATA_SETS, load_documents
 from tls_tasks.evidence.schema import read_schema
 
@@ -43,7 +43,7 @@ def check(results, samples):
     return numbers
 
 
-def test_the_command_line_word_for_word(tmp_path):
+def test_the_command_line_word_for_word(run_installed, tmp_path):
     """``lm_eval --tasks evid --model evid_keyword`` in an empty folder."""
     done, results, samples = run_installed(tmp_path, "evid_keyword", "--tasks evid")
     assert "|evid " in done.stdout

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.harness_parts import Server, make_tiny_model, run_here, run_installed
+from tests.harness_parts import Server, make_tiny_model, run_here
 from tests.rule_model import answer
 from tls_tasks.core.errors import InputError
 from tls_tasks.timelines.data import load_documents
@@ -85,7 +85,7 @@ def test_two_rounds_over_all_articles_and_what_is_kept_of_them(task_manager, rul
     assert all(step["days"][0]["events"] for step in steps)
 
 
-def test_the_command_line_as_installed_and_what_is_said_of_its_run(rules, tmp_path):
+def test_the_command_line_as_installed_and_what_is_said_of_its_run(run_installed, rules, tmp_path):
     from tls_tasks.after.page import page
     from tls_tasks.after.scored_runs import score_places
 

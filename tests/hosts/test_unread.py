@@ -3,7 +3,6 @@
 import pytest
 
 import tls_tasks
-from tests.harness_parts import run_installed
 from tls_tasks.core.errors import OptionError
 from tls_tasks.hosts import unread
 from tls_tasks.hosts.lm_eval import _Load
@@ -89,7 +88,7 @@ def test_what_a_loaded_model_takes_is_nobody_s_slip(caplog):
 
 
 @pytest.mark.slow
-def test_an_ordinary_run_of_a_checkpoint_says_nothing(tmp_path, tiny_model):
+def test_an_ordinary_run_of_a_checkpoint_says_nothing(run_installed, tmp_path, tiny_model):
     arguments = (
         f"--tasks tls_open_closed_book,summ_qmsum --model_args pretrained={tiny_model},dtype=float32,max_length=512,"
         "attn_implementation=eager,trust_remote_code=False,add_bos_token=False,revision=main "
@@ -100,7 +99,7 @@ def test_an_ordinary_run_of_a_checkpoint_says_nothing(tmp_path, tiny_model):
 
 
 @pytest.mark.slow
-def test_an_ordinary_run_of_an_endpoint_says_nothing_and_a_slip_is_named(tmp_path, server):
+def test_an_ordinary_run_of_an_endpoint_says_nothing_and_a_slip_is_named(run_installed, tmp_path, server):
     server.answers[""] = "I can't."
     arguments = (
         f"--tasks tls_open,tree_extraction --model_args model=acme/table,base_url={server.url},num_concurrent=2,"

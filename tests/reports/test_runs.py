@@ -2,13 +2,11 @@
 
 import json
 import math
-import os
 import subprocess
-import sys
-from importlib.metadata import entry_points
 
 import pytest
 
+from scripts import walk
 from tests.conftest import ROOT
 from tests.harness_parts import run_here
 from tests.reports.answers import answers, docs, sample_reports
@@ -240,25 +238,15 @@ def test_a_folder_of_the_users(tmp_path):
     assert outcome["configs"][NAME]["metadata"]["provenance"]["edition"] == "local"
 
 
-def test_the_command_line_word_for_word(tmp_path):
+def test_the_command_line_word_for_word(run_installed, commands, tmp_path):
     """``lm_eval --tasks report_generation --model report_lead`` in an empty folder."""
-    if "report_lead" not in {point.name for point in entry_points(group="lm_eval.models")}:
-        pytest.skip("this tls-tasks is not installed")
-    environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "TLS_TASKS_DATA"}}
-    command = f"--tasks {NAME} --model report_lead --model_args k=4 --output_path out --log_samples".split()
-    done = subprocess.run(
-        [sys.executable, "-m", "lm_eval", *command, "--metadata", '{"judge": "recorded"}'],
-        cwd=tmp_path, env=environment, capture_output=True, text=True,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "EMBEDDED EDITION" in done.stderr
-    (file,) = tmp_path.glob("out/**/results_*.json")
-    logged = json.loads(file.read_text())
+    arguments = f'--tasks {NAME} --model_args k=4 --metadata {{"judge":"recorded"}}'
+    _, logged, _ = run_installed(tmp_path, "report_lead", arguments)
     assert logged["configs"][NAME]["metadata"]["provenance"]["judge"] == "embedded"
     assert logged["results"][NAME]["citation_support,none"] == 1.0
     (samples,) = tmp_path.glob(f"out/**/samples_{NAME}_*.jsonl")
     done = subprocess.run(
-        [sys.executable, "-m", "tls_tasks", "judge", str(samples), "-o", "judged", "--recorded", "embedded"],
-        cwd=tmp_path, env=environment, capture_output=True, text=True,
+        ["tls-tasks", "judge", str(samples), "-o", "judged", "--recorded", "embedded"],
+        cwd=tmp_path, env=walk.environment(commands), capture_output=True, text=True,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -6,7 +6,7 @@ import pytest
 
 import tls_tasks
 from tests.conftest import ROOT
-from tests.harness_parts import run_here, run_installed
+from tests.harness_parts import run_here
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import strip_thinking
 from tls_tasks.summaries.data import DATA_SETS, load_documents
@@ -34,7 +34,7 @@ def check(results, samples):
     assert results["empty_answers,none"] == lengths.count(0)
 
 
-def test_the_command_line_word_for_word(tmp_path):
+def test_the_command_line_word_for_word(run_installed, tmp_path):
     """``lm_eval --tasks summ --model summ_lead`` in an empty folder."""
     done, results, samples = run_installed(tmp_path, "summ_lead", "--tasks summ --model_args n=2")
     assert "|summ " in done.stdout

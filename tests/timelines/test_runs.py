@@ -5,7 +5,7 @@ import json
 import pytest
 
 import tls_tasks
-from tests.harness_parts import run_here, run_installed
+from tests.harness_parts import run_here
 from tls_tasks.timelines.data import load_documents
 from tls_tasks.timelines.prompts import prompt
 from tls_tasks.timelines.read import parse_timeline
@@ -45,7 +45,7 @@ def check(results, samples):
 
 
 @pytest.fixture(scope="module")
-def run_of_the_baseline(tmp_path_factory):
+def run_of_the_baseline(run_installed, tmp_path_factory):
     """``lm_eval --tasks tls_crisis --model tls_datewise`` in an empty folder; needs tls-tasks installed."""
     done, results, samples = run_installed(tmp_path_factory.mktemp("run"), "tls_datewise", "--tasks tls_crisis")
     return done, results, samples["tls_crisis"]

@@ -1,11 +1,7 @@
 """Whole runs of the extraction tasks, each compared with a direct computation from the answers that it logged."""
 
 import json
-import os
-import subprocess
-import sys
 import warnings
-from importlib.metadata import entry_points
 from statistics import fmean
 
 import pytest
@@ -49,22 +45,11 @@ def check(results, samples):
         assert isinstance(results["treeval_score_stderr,none"], float)
 
 
-def test_the_command_line_word_for_word(tmp_path):
+def test_the_command_line_word_for_word(run_installed, tmp_path):
     """``lm_eval --tasks tree_extraction --model tree_rules`` in an empty folder."""
-    if "tree_rules" not in {point.name for point in entry_points(group="lm_eval.models")}:
-        pytest.skip("this tls-tasks is not installed")
-    environment = {key: value for key, value in os.environ.items() if key not in {"PYTHONPATH", "TLS_TASKS_DATA"}}
-    command = "--tasks tree_extraction --model tree_rules --output_path out --log_samples".split()
-    done = subprocess.run(
-        [sys.executable, "-m", "lm_eval", *command], cwd=tmp_path, env=environment, capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert "|tree_extraction|" in done.stdout and "EMBEDDED EDITION" not in done.stderr  # it is the data set
-    (file,) = tmp_path.glob("out/**/results_*.json")
-    results = json.loads(file.read_text())
-    (samples,) = tmp_path.glob("out/**/samples_tree_extraction_*.jsonl")
-    check(results["results"]["tree_extraction"], [json.loads(line) for line in samples.read_text().splitlines()])
-    assert results["configs"]["tree_extraction"]["metadata"]["provenance"]["edition"] == "embedded"
+    done, results, samples = run_installed(tmp_path, "tree_rules", "--tasks tree_extraction")
+    assert "|tree_extraction|" in done.stdout
+    check(results["results"]["tree_extraction"], samples["tree_extraction"])
 
 
 def test_the_baseline_on_every_task_and_the_groups_macro_average(task_manager):

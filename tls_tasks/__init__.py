@@ -14,16 +14,34 @@ use::
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tls_tasks.registry import METRICS, find_task
+from tls_tasks.registry import FAMILIES, METRICS
+from tls_tasks.registry import find_task as task
+
+if TYPE_CHECKING:  # what editors, type checkers and the API reference see
+    from tls_tasks.evidence.evidence_extraction import evidence_extraction
+    from tls_tasks.reports.report_eval import report_eval
+    from tls_tasks.summaries.rouge_l import rouge_l
+    from tls_tasks.timelines.alignment_rouge import alignment_rouge
+    from tls_tasks.timelines.date_f1 import date_f1
+    from tls_tasks.trees.tree_eval import tree_eval
 
 __version__ = "0.1.0"
 
-task = find_task
-
-__all__ = sorted([*METRICS, "METRICS", "__version__", "task"])
+__all__ = [
+    "METRICS",
+    "__version__",
+    "alignment_rouge",
+    "date_f1",
+    "evidence_extraction",
+    "report_eval",
+    "rouge_l",
+    "task",
+    "tree_eval",
+]
 
 if not (Path(__file__).parent / "task_configs").is_dir():
     # A checkout: metrics/ and task_configs/ lie beside this folder, in a wheel inside it. With this line
@@ -32,9 +50,11 @@ if not (Path(__file__).parent / "task_configs").is_dir():
 
 
 def __getattr__(name: str) -> Any:
-    """Import a metric's function at first use, so that ``import tls_tasks`` stays light."""
+    """Import a metric's function, or a family, at first use, so that ``import tls_tasks`` stays light."""
     if name in METRICS:
         return METRICS[name].load()
+    if name in FAMILIES:
+        return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -82,7 +82,7 @@ def _text(comparison: TaskComparison, holm: bool) -> str:
     sizes = count(comparison.n_documents, "document")
     if comparison.n_units < comparison.n_documents:
         sizes += f", {count(comparison.n_units, comparison.unit)}"
-    head = f"{comparison.task}: {visible(comparison.second)} against {visible(comparison.first)}, {sizes}"
+    head = f"{comparison.task}: first {visible(comparison.first)}, second {visible(comparison.second)}; {sizes}"
     rows = [["metric", "first", "second", "difference", "interval", "p", "p (Holm)"]]
     for result, adjusted in zip(comparison.differences, comparison.adjusted, strict=True):
         interval = f"[{result.interval.low:+.4f}, {result.interval.high:+.4f}]" if result.interval else "-"

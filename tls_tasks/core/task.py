@@ -21,7 +21,7 @@ Doc = Mapping[str, Any]
 """A document: plain values by name; ``doc_id`` names it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Task:
     """What can be asked of a model, and how its answer is scored.
 
@@ -67,6 +67,10 @@ class Task:
     table_of: Callable[[Doc], Results] | None = None
     fewshot: Callable[[str], Sequence[Doc]] | None = None
     shorter: Callable[[Doc, int], Doc] | None = None
+
+    def __repr__(self) -> str:
+        """The name and the result keys."""
+        return f"<Task {self.name}: {', '.join(self.table)}>"
 
     def documents(self, **options: Any) -> Sequence[Doc]:
         """The documents; the options are those of ``lm_eval --metadata``.

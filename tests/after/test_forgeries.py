@@ -375,6 +375,16 @@ class TestSigners:
         (sent / "manifest.json.sig").write_text("no signature")
         assert "signature: it is not one" in call(capsys, "verify", sent)[2]
 
+    def test_signers_that_are_none(self, honest, sent, capsys):
+        """A public key as OpenSSH writes it names nobody: with it every submission would be nobody's."""
+        self.sign(sent, honest, "acme")
+        code, _, err = call(capsys, "verify", sent, "--allowed-signers", honest / "acme.pub")
+        assert code == 2 and "acme.pub:1: no key in this line, expected ORG ssh-ed25519 AAAA…" in err
+
+    def test_data_that_is_not_there(self, sent, capsys):
+        code, out, err = call(capsys, "verify", sent, "--data", "nowhere")
+        assert (code, out) == (2, "") and "--data: got 'nowhere', expected a folder or file" in err
+
     def test_without_openssh_or_key(self, honest, tmp_path, capsys, monkeypatch):
         arguments = ("submit", honest / "run", "--model", "acme/honest", "--no-chat-template", "-o", tmp_path / "out")
         code, _, err = call(capsys, *arguments, "--sign", tmp_path / "none")

@@ -45,7 +45,7 @@ def test_a_score_survives_copy_and_pickle(name):
     for own in copies:
         assert repr(own) == repr(score) and own.explain(1) == score.explain(1) and own._repr_html_()
         assert own == score
-    assert score_of(name) == score and dict(score) == {key: score[key] for key in score.table}
+    assert score_of(name) == score and dict(score) == {key: score[key] for key in score.definitions}
 
 
 def test_attributes_of_what_is_not_made_yet_do_not_recurse():

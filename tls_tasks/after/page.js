@@ -48,6 +48,8 @@ function table(caption, heads, rows) {
 
 // ---- runs
 
+const count = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
+
 const headline = (task) => task.metrics.find((metric) => metric.higher) || task.metrics[0];
 
 function overview() {
@@ -504,7 +506,7 @@ function start() {
     return;
   }
   const n = data.tasks.reduce((sum, task) => sum + task.runs.length, 0);
-  document.getElementById("about").textContent = `${data.tasks.length} tasks, ${n} runs, scored by tls-tasks ${data.version}.`;
+  document.getElementById("about").textContent = `${count(data.tasks.length, "task")}, ${count(n, "run")}, scored by tls-tasks ${data.version}.`;
   fill("tasks", data.tasks.length ? overview() : null, ...data.tasks.map(runsOf));
   if (data.tasks.length && !readAddress()) openTask(0);
   addEventListener("hashchange", readAddress);

@@ -38,7 +38,8 @@ def labels(scored: Sequence[ScoredTask]) -> list[str]:
             for key in own
             if any(_settings(other).get(key, own[key]) != own[key] for other in (rivals if "." in key else others))
         ]
-        told = [f"{key.rpartition('.')[2]}={own[key]}" for key in differing]
+        # The harness repeats the model's arguments in each task's metadata.
+        told = list(dict.fromkeys(f"{key.rpartition('.')[2]}={own[key]}" for key in differing))
         same = [other for other in rivals if all(_settings(other).get(key) == own[key] for key in differing)]
         if same:
             told.append(_place(run, others))

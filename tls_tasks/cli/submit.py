@@ -76,6 +76,9 @@ def means_of(args: argparse.Namespace) -> Means:
         from tls_tasks.reports.judges.choose import check_judge
 
         check_judge(judge)
+    editions = ("embedded", "fetched", "hub")
+    if args.data is not None and args.data not in editions and "/" not in args.data and not Path(args.data).exists():
+        raise InputError("--data", None, repr(args.data), "a folder or file, org/name, embedded, fetched or hub")
     return Means(args.data, judge, check_whole_number("--sample", args.sample), args.allowed_signers)
 
 

@@ -173,7 +173,7 @@ def _differences(stated: Mapping[str, str], present: Mapping[str, str]) -> Itera
         elif name not in stated:
             yield Refusal("file", f"{name} is not in the manifest", _AS_WRITTEN)
         elif stated[name] != present[name]:
-            yield Refusal("file", f"{name} differs", _AS_WRITTEN)
+            yield Refusal("file", f"{name} does not have the hash that the manifest states", _AS_WRITTEN)
 
 
 def pack(folder: Path, target: Path) -> None:

@@ -23,7 +23,7 @@ from tls_tasks.data.editions import KNOWN, UNKNOWN, editions_of
 SIGNIFICANT = 0.05
 """P-values below this tell two systems apart."""
 
-_FACTS = ("interval", "n", "edition", "budget", "date", "submitter", "signature", "checks")
+_FACTS = ("interval", "n", "checks", "signature", "submitter", "date", "edition", "budget")
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,7 +225,7 @@ def _section(ranking: _Ranking, number: int) -> str:
         notes += f"<p class='soft small'>Published rows: {html.escape(_published()['source'])}.</p>"
     said = f"version {ranking.conditions.version:g}, {ranking.status}, {ranking.conditions}"
     if ranking.status == UNKNOWN:
-        said += ". This release does not know the data: its numbers stand beside no others"
+        said += ". This release does not know the data, so nothing here compares with other tables"
     caption = (
         f"Ranked by {html.escape(ranking.metric)}. The systems of a group do not differ significantly from its best at "
         f"p &lt; {SIGNIFICANT} (paired randomisation over topics or documents, Holm)."

@@ -15,6 +15,7 @@ from tls_tasks.core.errors import DataError, TlsTasksError
 _NAMESPACE = "tls-tasks"
 _PROGRAM = "ssh-keygen"
 _KEY = re.compile(r"key (SHA256:\S+)")
+_NO_KEY = re.compile(r":(\d+): (?:invalid|missing) key")
 _SECONDS = 60
 
 
@@ -91,8 +92,10 @@ def signer_of(manifest: Path, allowed: Path | None) -> tuple[Signer, list[Refusa
     key = found[1] if found else "unknown"
     if allowed is None:
         return Signer("", key), []
-    names = _run("find-principals", *given, "-f", str(allowed)).stdout.decode(errors="replace").split()
-    for name in names:
+    known = _run("find-principals", *given, "-f", str(allowed))
+    if wrong := _NO_KEY.search(known.stderr.decode(errors="replace")):
+        raise DataError(f"{allowed}:{wrong[1]}: no key in this line, expected ORG ssh-ed25519 AAAA…")
+    for name in known.stdout.decode(errors="replace").split():
         if _run("verify", *given, "-f", str(allowed), "-I", name, content=content).returncode == 0:
             return Signer(name, key), []
     return Signer("", key), []

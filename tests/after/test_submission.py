@@ -420,6 +420,28 @@ def test_secrets_are_not_packed_and_never_shown(run, tmp_path, capsys, monkeypat
     code, out, err = call(capsys, "submit", run, "-o", tmp_path / "out", "--model", "acme/good")
     kind = {"samples": "a field for a secret", "results": "a password in a URL"}.get(where, "the value of ACME_API_KEY")
     name = "samples_tls_crisis_" if where == "samples" else "results_"
-    [said] = [line for line in err.splitlines() if "refused: secret: " in line]
+    said = [line for line in err.splitlines() if "refused: secret: " in line][-1]
     assert code == 1 and name in said and f":1 holds {kind} (not shown); give secrets by the name" in said
     assert secret not in out + err and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "place"),
+    [
+        ("model=acme/good,api_key=0123abcd", "tls_crisis.api_key holds a secret (not shown)"),
+        (
+            {"model": "acme/good", "header": {"X-Subscription-Key": "0123abcd"}},
+            "header.X-Subscription-Key holds a secret",
+        ),
+        ({"model": "acme/good", "data": "https://me@host/x"}, "tls_crisis.data holds a URL with a user's name"),
+    ],
+)
+def test_secrets_in_the_options_of_the_model(run, tmp_path, capsys, arguments, place):
+    change_results(run, set_path("config", "model_args", value=arguments))
+    code, out, err = call(capsys, "submit", run, "-o", tmp_path / "out", "--model", "acme/good")
+    assert code == 1 and place in err and "0123abcd" not in out + err
+
+
+def test_settings_of_a_tokenizer_are_no_secrets(run, tmp_path, capsys):
+    change_results(run, set_path("config", "model_args", value="model=acme/good,add_bos_token=True,eos_token=</s>"))
+    assert call(capsys, "submit", run, "-o", tmp_path / "out")[0] == 0

@@ -119,6 +119,8 @@ def _source(scored: ScoredTask) -> dict[str, Any]:
     details = {
         "edition": scored.edition,
         "data": scored.data,
+        "status": scored.status,
+        "context_budget": scored.conditions.budget,
         "fingerprint": scored.provenance.get("fingerprint", ""),
         "revision": revision if on_hub else "",
         "task_version": f"{scored.version:g}",

@@ -97,6 +97,14 @@ def test_the_hubs_own_reader_takes_the_eval_results(archive, run, tmp_path, caps
     assert not (tmp_path / "none").exists()
     origin = {"edition": "hub", "origin": "acme/protests@" + "a" * 40}
     change_results(run, lambda results: results["configs"]["tls_crisis"]["metadata"]["provenance"].update(origin))
+    (path,) = run.rglob("samples_tls_crisis_*")
+    samples = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for row in samples:
+        row["doc"]["edition"] = "hub"
+        row["doc_hash"] = hashlib.sha256(json.dumps(row["doc"], indent=2, ensure_ascii=False).encode()).hexdigest()
+    path.write_text("".join(json.dumps(row) + "\n" for row in samples), encoding="utf-8")
+    hashes = "".join(row[key] for row in samples for key in ("doc_hash", "prompt_hash", "target_hash"))
+    change_results(run, set_path("task_hashes", "tls_crisis", value=hashlib.sha256(hashes.encode()).hexdigest()))
     assert call(capsys, "submit", run, "-o", tmp_path / "some", "--eval-results")[0] == 0
     rows = yaml.safe_load((tmp_path / "some" / ".eval_results" / "tls_tasks.yaml").read_text())
     entries = {entry.task_id: entry for entry in parse_eval_result_entries(rows)}

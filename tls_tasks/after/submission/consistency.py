@@ -107,7 +107,7 @@ def _requests(scored: ScoredTask) -> Iterator[Refusal]:
         )
         yield Refusal("prompts", found, _AGAIN)
     stated = results.get("chat_template")
-    if isinstance(stated, str) and stated and results.get("chat_template_sha") != _sha256(stated):
+    if isinstance(stated, str) and stated and results.get("chat_template_sha") != sha256(stated):
         yield Refusal("chat template", f"{name}: chat_template_sha is not that of the chat template", _AGAIN)
     first: tuple[str, str] | None = None
     for sample, doc_id in zip(scored.log.samples, scored.ids, strict=True):
@@ -191,5 +191,6 @@ def _verbatim(scored: ScoredTask) -> Iterator[Refusal]:
         yield Refusal("gold", found, "submit what the model wrote; if it wrote this, it has seen the references")
 
 
-def _sha256(text: str) -> str:
+def sha256(text: str) -> str:
+    """The hex digest of a text in UTF-8; half a surrogate pair is encoded as if it were a character."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

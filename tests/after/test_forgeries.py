@@ -6,6 +6,7 @@ import subprocess
 
 import pytest
 
+import tls_tasks
 from tests.conftest import made_once
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.after.submission import archive, checks
@@ -166,6 +167,20 @@ REFUSED = {
         {"rows": each(lambda row: row.update(resps=[["[]", row["resps"][0][0]]]))},
         "answers: ",
     ),
+    "the best of three responses, first": (
+        {"rows": each(lambda row: row["resps"][0].extend(["[]", "x"]))},
+        "answers: ",
+    ),
+    "requests taken away": (
+        {"rows": each(lambda row: row.pop("arguments"))},
+        "prompts: evidence_journals: 50 of 50 documents have no request",
+    ),
+    "one empty request": ({"rows": lambda samples: ask(samples[3], "")}, "1 of 50 documents have no request"),
+    "a budget that is text": (
+        {"results": metadata(context_budget="24000")},
+        "options: evidence_journals: context_budget: got '24000', expected a whole number above 0, or auto",
+    ),
+    "a budget of nothing": ({"results": metadata(context_budget=0)}, "context_budget: got 0, expected"),
     "gold replaced by answers": ({"rows": each(new_gold)}, "ids or gold answers are not those of the edition"),
     "one document of three": ({"rows": first_only}, "17 documents, but the edition 'embedded' has 50"),
     "invented documents": ({"rows": renamed}, "ids or gold answers are not those of the edition"),
@@ -330,6 +345,35 @@ def test_other_conditions_are_other_boards(honest, sent, tmp_path, capsys):
     assert "eve/copy gave the same answers as acme/honest, word by word" in first
 
 
+def test_who_submitted_is_quoted_where_it_says_more_than_a_name(honest, sent, tmp_path, capsys):
+    forge(sent, manifest=lambda listed: listed.update(organization=f"acme, signed by acme\u202e\x1b{'x' * 90}"))
+    assert call(capsys, "leaderboard", sent, honest / "sent", "-o", tmp_path)[0] == 0
+    page = (tmp_path / "index.html").read_text()
+    assert "(by &#x27;acme, signed by acme\\\\u202e\\\\x1bxxx" in page and "…&#x27;, unsigned)</th>" in page
+    assert "\u202e" not in page and "x" * 60 not in page
+
+
+def test_runs_that_measure_different_things_are_not_ranked_together(sent, tmp_path, capsys):
+    """Two strangers state one fingerprint for documents with different schemas."""
+    forge(sent, rows=each(lambda row: row["doc"].update(edition="local")))
+    forge(sent, results=provenance(**UNKNOWN, edition="local"))
+    other = shutil.copytree(sent, tmp_path / "other")
+
+    def fewer(row):
+        schema = json.loads(row["doc"]["schema"])
+        row["doc"]["schema"] = json.dumps({**schema, "attributes": schema["attributes"][:1]})
+        ask(row, tls_tasks.task(TASK).prompt(row["doc"]))
+
+    forge(other, rows=each(fewer), manifest=lambda listed: listed.update(model="eve/other"))
+    assert call(capsys, "leaderboard", sent, other, "-o", tmp_path / "site")[0] == 0
+    assert (tmp_path / "site" / "index.html").read_text().count("<section ") == 2
+
+
+def test_half_a_surrogate_pair_in_the_options(sent, capsys):
+    forge(sent, results=provenance(origin="\ud800"))
+    assert call(capsys, "verify", sent)[0] == 0
+
+
 class TestSigners:
     def sign(self, folder, honest, who):
         main(["verify", str(folder)])
@@ -360,6 +404,12 @@ class TestSigners:
         place = tmp_path / "site"
         assert call(capsys, "leaderboard", sent, "-o", place, "--allowed-signers", honest / "signers")[0] == 0
         assert '<th scope="row">acme/honest (by acme, unsigned)</th>' in (place / "index.html").read_text()
+
+    @pytest.mark.parametrize("model", ["Acme/honest", "ACME/other"])
+    def test_capitals_make_no_other_name(self, honest, sent, tmp_path, capsys, model):
+        forge(sent, manifest=lambda listed: listed.update(model=model, organization="eve"))
+        assert call(capsys, "leaderboard", sent, "-o", tmp_path, "--allowed-signers", honest / "signers")[0] == 0
+        assert f'<th scope="row">{model} (by eve, unsigned)</th>' in (tmp_path / "index.html").read_text()
 
     def test_a_manifest_that_was_edited_after_it_was_signed(self, honest, sent, capsys):
         self.sign(sent, honest, "acme")

@@ -11,8 +11,6 @@ import pytest
 import yaml
 
 from tests.conftest import ORACLES
-from tls_tasks.after.scored_runs import score_places
-from tls_tasks.after.submission import checks
 from tls_tasks.cli import main
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
@@ -98,22 +96,16 @@ def test_the_hubs_own_reader_takes_the_eval_results(archive, run, tmp_path, caps
     assert code == 2 and "no task here ran on a data set of the hub, but on the local data" in err
     assert not (tmp_path / "none").exists()
     origin = {"edition": "hub", "origin": "acme/protests@" + "a" * 40}
+    change_results(run, lambda results: results["configs"]["tls_crisis"]["metadata"]["provenance"].update(origin))
     (path,) = run.rglob("samples_tls_crisis_*")
-    path.write_text(
-        path.read_text(encoding="utf-8").replace('"edition": "local"', '"edition": "hub"'), encoding="utf-8"
-    )
-    samples = next(iter(score_places([path]))).log.samples
-    for sample in samples:
-        sample.row.update(checks._hashes_of(sample))
-    path.write_text("".join(json.dumps(sample.row) + "\n" for sample in samples), encoding="utf-8")
-
-    def on_the_hub(results):
-        results["configs"]["tls_crisis"]["metadata"]["provenance"].update(origin)
-        results["task_hashes"]["tls_crisis"] = checks._task_hash(samples)
-
-    change_results(run, on_the_hub)
-    code, _, err = call(capsys, "submit", run, "-o", tmp_path / "some", "--eval-results")
-    assert code == 0, err
+    samples = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    for row in samples:
+        row["doc"]["edition"] = "hub"
+        row["doc_hash"] = hashlib.sha256(json.dumps(row["doc"], indent=2, ensure_ascii=False).encode()).hexdigest()
+    path.write_text("".join(json.dumps(row) + "\n" for row in samples), encoding="utf-8")
+    hashes = "".join(row[key] for row in samples for key in ("doc_hash", "prompt_hash", "target_hash"))
+    change_results(run, set_path("task_hashes", "tls_crisis", value=hashlib.sha256(hashes.encode()).hexdigest()))
+    assert call(capsys, "submit", run, "-o", tmp_path / "some", "--eval-results")[0] == 0
     rows = yaml.safe_load((tmp_path / "some" / ".eval_results" / "tls_tasks.yaml").read_text())
     entries = {entry.task_id: entry for entry in parse_eval_result_entries(rows)}
     expected = {f"tls_crisis.{key}": value for key, value in reported(archive, "tls_crisis").items()}
@@ -436,6 +428,28 @@ def test_secrets_are_not_packed_and_never_shown(run, tmp_path, capsys, monkeypat
     code, out, err = call(capsys, "submit", run, "-o", tmp_path / "out", "--model", "acme/good")
     kind = {"samples": "a field for a secret", "results": "a password in a URL"}.get(where, "the value of ACME_API_KEY")
     name = "samples_tls_crisis_" if where == "samples" else "results_"
-    [said] = [line for line in err.splitlines() if "refused: secret: " in line]
+    said = [line for line in err.splitlines() if "refused: secret: " in line][-1]
     assert code == 1 and name in said and f":1 holds {kind} (not shown); give secrets by the name" in said
     assert secret not in out + err and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "place"),
+    [
+        ("model=acme/good,api_key=0123abcd", "tls_crisis.api_key holds a secret (not shown)"),
+        (
+            {"model": "acme/good", "header": {"X-Subscription-Key": "0123abcd"}},
+            "header.X-Subscription-Key holds a secret",
+        ),
+        ({"model": "acme/good", "data": "https://me@host/x"}, "tls_crisis.data holds a URL with a user's name"),
+    ],
+)
+def test_secrets_in_the_options_of_the_model(run, tmp_path, capsys, arguments, place):
+    change_results(run, set_path("config", "model_args", value=arguments))
+    code, out, err = call(capsys, "submit", run, "-o", tmp_path / "out", "--model", "acme/good")
+    assert code == 1 and place in err and "0123abcd" not in out + err
+
+
+def test_settings_of_a_tokenizer_are_no_secrets(run, tmp_path, capsys):
+    change_results(run, set_path("config", "model_args", value="model=acme/good,add_bos_token=True,eos_token=</s>"))
+    assert call(capsys, "submit", run, "-o", tmp_path / "out")[0] == 0

@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tls_tasks.after.foreign import Results
 from tls_tasks.core.task import Task
+from tls_tasks.core.terminal import shown
 
 _BUDGET = "context_budget"
+_LONGEST = 60  # characters that are shown of a value
 
 # What the options of a task say of the data or the model; all others change the prompt.
 _NO_PROMPT = frozenset(
@@ -42,9 +45,12 @@ class Conditions:
 
     def __str__(self) -> str:
         """All but task and version, in one line."""
-        parts = [f"data {self.fingerprint[:12] or 'without a fingerprint'}", f"{_BUDGET} {self.budget or 'unknown'}"]
-        parts += [f"{name} {value}" for name, value in self.options]
-        return ", ".join([*parts, f"{self.shots}-shot", *([f"judge {self.judge}"] if self.judge else ())])
+        parts = [
+            f"data {self.fingerprint[:12] or 'without a fingerprint'}",
+            f"{_BUDGET} {shown(self.budget, _LONGEST) or 'unknown'}",
+        ]
+        parts += [f"{name} {shown(value, _LONGEST)}" for name, value in self.options]
+        return ", ".join([*parts, f"{self.shots}-shot", *([f"judge {shown(self.judge)}"] if self.judge else ())])
 
 
 def conditions_of(task: Task, version: float, results: Mapping[str, Any]) -> Conditions:
@@ -71,6 +77,12 @@ def stated_metadata(name: str, results: Mapping[str, Any]) -> Mapping[str, Any]:
     """The task's metadata in a results file, the ``--metadata`` of the run included; empty if there are none."""
     found: Mapping[str, Any] = results.get("configs", {}).get(name, {}).get("metadata") or {}
     return found
+
+
+def model_arguments(results: Results) -> dict[str, Any]:
+    """The ``--model_args`` of a run, which older releases of the harness log as one text."""
+    given = (results.get("config") or {}).get("model_args") or {}
+    return dict(part.partition("=")[::2] for part in given.split(",")) if isinstance(given, str) else given
 
 
 def prompt_options(task: Task, metadata: Mapping[str, Any]) -> dict[str, Any]:

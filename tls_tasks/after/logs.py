@@ -16,10 +16,10 @@ from typing import Any
 from tls_tasks.after.foreign import Results, SampleRow, read_results, read_row
 from tls_tasks.core.errors import DataError
 
-MOST_ROWS = 1_000_000
+MOST_ROWS = 100_000
 """The most rows of a samples file that are read."""
 
-MOST_BYTES_OF_ROW = 64 << 20
+MOST_BYTES_OF_ROW = 16 << 20
 """The most bytes of one row; also those of a results file."""
 
 _FILE = re.compile(

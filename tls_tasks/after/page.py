@@ -12,7 +12,7 @@ from importlib import resources
 from typing import Any
 
 from tls_tasks import __version__
-from tls_tasks.after.conditions import stated_metadata
+from tls_tasks.after.conditions import model_arguments, stated_metadata
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import Progress, ScoredTask
 from tls_tasks.core.errors import DataError
@@ -58,14 +58,11 @@ def _place(scored: ScoredTask, others: Sequence[ScoredTask]) -> str:
 def _settings(scored: ScoredTask) -> dict[str, str]:
     """Option -> value: of the whole run, and under TASK.option what belongs to this task."""
     config = scored.results.get("config") or {}
-    given = config.get("model_args") or {}
-    if isinstance(given, str):
-        given = dict(part.partition("=")[::2] for part in given.split(","))
     metadata = stated_metadata(scored.name, scored.results)
     options = {key: value for key, value in metadata.items() if key not in ("provenance", "config_source")}
     task = {**options, "num_fewshot": scored.results.get("n-shot", {}).get(scored.name), "data": scored.data}
     whole = {
-        **given,
+        **model_arguments(scored.results),
         **{key: config.get(key) for key in ("gen_kwargs", "limit")},
         **{key: scored.results.get(key) for key in ("chat_template_sha", "system_instruction_sha")},
     }

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tls_tasks.after.conditions import Conditions, conditions_of, stated_metadata
+from tls_tasks.after.conditions import Conditions, conditions_of, model_arguments, stated_metadata
 from tls_tasks.after.foreign import Results
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, find_runs, read_samples
 from tls_tasks.after.task_files import TaskFile, data_set_of, task_file, task_files
@@ -146,10 +146,9 @@ class ScoredTask:
     @property
     def model(self) -> str:
         """The model's name in the results file; else the name of the folder."""
-        arguments = (self.results.get("config") or {}).get("model_args") or {}
-        names = {part.partition("=")[0] for part in arguments.split(",")} if isinstance(arguments, str) else arguments
         # For a model that is named by none of these the harness makes up a name, another one each time.
-        named = self.results.get("model_name") if {"pretrained", "model", "path", "engine"} & set(names) else None
+        is_named = {"pretrained", "model", "path", "engine"} & set(model_arguments(self.results))
+        named = self.results.get("model_name") if is_named else None
         source = str(self.results.get("model_source") or self.run.folder.name)
         # A pipeline around a model is another system than the model.
         return f"{named}+{_CORPUS}" if named and source == _CORPUS else str(named or source)

@@ -99,7 +99,7 @@ def _run_submit(args: argparse.Namespace) -> int:
       tls-tasks submit out/checkpoint-1200 -o submission/ --model ORG/NAME --zip submission.zip
     """
     from tls_tasks.after.scored_runs import score_places
-    from tls_tasks.after.submission.archive import MANIFEST, pack, packed_files, write
+    from tls_tasks.after.submission.archive import MANIFEST, pack, write
     from tls_tasks.after.submission.checks import refusals
     from tls_tasks.after.submission.secrets import secrets
     from tls_tasks.after.submission.signing import check_signing, sign
@@ -109,7 +109,7 @@ def _run_submit(args: argparse.Namespace) -> int:
 
     scored = list(score_places([args.results], newest=True, progress=progress))
     model = args.model or scored[0].model
-    found = [*refusals(scored, model, without_chat_template=args.no_chat_template), *secrets(packed_files(scored))]
+    found = [*refusals(scored, model, without_chat_template=args.no_chat_template), *secrets(scored)]
     if found:
         note("submit", *(f"refused: {refusal}" for refusal in found))
         return 1

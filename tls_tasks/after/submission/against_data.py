@@ -13,12 +13,13 @@ from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission.consistency import gold_of, response_of
 from tls_tasks.after.submission.refusal import Refusal
-from tls_tasks.core.errors import TlsTasksError
+from tls_tasks.core.errors import InputError, TlsTasksError
 from tls_tasks.core.task import answer_text
 from tls_tasks.data.editions import KNOWN
 
 _EDITIONS = ("embedded", "fetched", "hub")
 _NOT_CONTENT = frozenset({"edition", "judge"})  # columns that say where a document was read and who judges
+_FITTING = frozenset({"context_tokens", "tokenizer"})
 _MOST_OTHER_VERDICTS = 0.1  # of the verdicts that were asked again: no judge of today answers twice the same way
 
 _ADVICE = "ask the submitter which data was used, and for a run on yours"
@@ -54,11 +55,14 @@ def compare_documents(scored: ScoredTask, data: str) -> Comparison:
     name, provenance = scored.name, dict[str, str]()
     options = prompt_options(scored.task, stated_metadata(name, scored.results))
     is_fitted = "context" in scored.provenance or "auto" in options.values() or "context_tokens" in options
-    options = {key: value for key, value in options.items() if value != "auto" and key != "context_tokens"}
+    # A stranger does not choose what tokenizer is loaded here.
+    options = {key: value for key, value in options.items() if value != "auto" and key not in _FITTING}
     source = {"edition": data} if data in _EDITIONS else {"data": data}
     try:
         documents = scored.task.documents(provenance=provenance, **source, **options)
     except (TlsTasksError, OSError) as error:
+        if isinstance(error, InputError) and error.field in options:
+            return Comparison((Refusal("options", f"{name}: {error}", _ADVICE),))
         return Comparison((), unchecked=(f"{name}: documents and prompts: no such data at {data}: {error}",))
     logged = {key: sample.doc for key, sample in zip(scored.ids, scored.log.samples, strict=True)}
     ours = {str(document["doc_id"]): document for document in documents}

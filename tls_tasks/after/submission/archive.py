@@ -134,7 +134,7 @@ def _other_records(
     records = _records(scored, model, organization, relationship, _EVAL_RESULTS in manifest["files"])
     advice = _AS_WRITTEN if version == __version__ else f"verify it with tls-tasks {version}, which wrote it"
     for name, text in records.items():
-        if present.get(name) != hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest():
+        if present.get(name) != hashlib.sha256(text.encode("utf-8", "replace")).hexdigest():
             yield Refusal("record", f"{name} is not what the samples give", advice)
     for name in sorted(present.keys() - own - records.keys()):
         yield Refusal("file", f"{name} is no part of a submission", _AS_WRITTEN)
@@ -194,4 +194,4 @@ def _yaml(value: Any) -> str:
 
 def _write_text(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", errors="surrogateescape")
+    path.write_text(text, encoding="utf-8", errors="replace")  # half a surrogate pair, which JSON can hold

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import re
@@ -11,7 +10,7 @@ from typing import Any
 
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import ScoredTask
-from tls_tasks.after.submission.consistency import inconsistencies
+from tls_tasks.after.submission.consistency import inconsistencies, sha256
 from tls_tasks.after.submission.refusal import Refusal
 from tls_tasks.after.task_files import group_files, task_files
 from tls_tasks.data.editions import EMBEDDED
@@ -138,18 +137,13 @@ def _numbers(scored: ScoredTask) -> Iterator[Refusal]:
 def _hashes_of(sample: Sample) -> dict[str, str]:
     """A sample's hashes as the harness computes them, from what is logged."""
     return {
-        "doc_hash": _sha256(json.dumps(sample.doc, indent=2, ensure_ascii=False)),
-        "prompt_hash": _sha256(sample.request),
-        "target_hash": _sha256(str(sample.row.get("target"))),
+        "doc_hash": sha256(json.dumps(sample.doc, indent=2, ensure_ascii=False)),
+        "prompt_hash": sha256(sample.request),
+        "target_hash": sha256(str(sample.row.get("target"))),
     }
 
 
 def _task_hash(samples: Sequence[Sample]) -> str:
     """The harness's hash of a task: over the hashes of all samples, in the order of the file."""
     rows = [sample.row for sample in sorted(samples, key=lambda sample: sample.line)]
-    return _sha256("".join(str(row.get(key)) for row in rows for key in ("doc_hash", "prompt_hash", "target_hash")))
-
-
-def _sha256(text: str) -> str:
-    """The hex digest of a text in UTF-8; half a surrogate pair is encoded as if it were a character."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return sha256("".join(str(row.get(key)) for row in rows for key in ("doc_hash", "prompt_hash", "target_hash")))

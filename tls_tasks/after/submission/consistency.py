@@ -8,21 +8,26 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tls_tasks.after.conditions import stated_metadata
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission.refusal import Refusal
 from tls_tasks.after.task_files import data_set_of, task_files
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.task import answer_text
 from tls_tasks.data.editions import EMBEDDED, editions_of, golds_hash
 
 _AGAIN = "run lm_eval again without changing its files"
 _UNREADABLE = Exception  # a document that was changed can break its task in any way
 
+_BUDGET = "context_budget"
 _LONG_GOLD = 20  # characters; shorter answers, an empty list for one, are right by chance
 
 
 def inconsistencies(scored: ScoredTask) -> Iterator[Refusal]:
     """Whatever in a task's log contradicts the rest of it."""
+    yield from _budget(scored)
     yield from _answers(scored)
     yield from _requests(scored)
     yield from _documents(scored)
@@ -54,10 +59,19 @@ def gold_of(scored: ScoredTask, doc: Mapping[str, Any]) -> str:
 
 def response_of(sample: Sample) -> str | None:
     """What the model wrote, before any filter; None if the log does not hold one response."""
-    responses = sample.row.get("resps")
-    if isinstance(responses, list) and responses and isinstance(responses[0], list) and responses[0]:
-        return answer_text(responses[0])
-    return None
+    responses = sample.row.get("resps") or [None]
+    is_one = len(responses) == 1 and isinstance(responses[0], list) and len(responses[0]) == 1
+    return answer_text(responses) if is_one else None
+
+
+def _budget(scored: ScoredTask) -> Iterator[Refusal]:
+    """Under a budget that no task takes a run would have a board of its own."""
+    budget = stated_metadata(scored.name, scored.results).get(_BUDGET)
+    try:
+        if budget not in (None, "auto"):
+            check_whole_number(_BUDGET, budget)
+    except InputError as error:
+        yield Refusal("options", f"{scored.name}: {error}, or auto", _AGAIN)
 
 
 def _answers(scored: ScoredTask) -> Iterator[Refusal]:
@@ -87,8 +101,13 @@ def _follows(scored: ScoredTask, sample: Sample) -> bool:
 def _requests(scored: ScoredTask) -> Iterator[Refusal]:
     """Around the prompts stands the same text for all documents, and no more examples than the results say."""
     name, results = scored.name, scored.results
+    if silent := sum(not sample.request for sample in scored.log.samples):
+        found = (
+            f"{name}: {silent} of {len(scored.ids)} documents have no request, so that nobody can tell what was asked"
+        )
+        yield Refusal("prompts", found, _AGAIN)
     stated = results.get("chat_template")
-    if isinstance(stated, str) and stated and results.get("chat_template_sha") != _sha256(stated):
+    if isinstance(stated, str) and stated and results.get("chat_template_sha") != sha256(stated):
         yield Refusal("chat template", f"{name}: chat_template_sha is not that of the chat template", _AGAIN)
     first: tuple[str, str] | None = None
     for sample, doc_id in zip(scored.log.samples, scored.ids, strict=True):
@@ -172,5 +191,6 @@ def _verbatim(scored: ScoredTask) -> Iterator[Refusal]:
         yield Refusal("gold", found, "submit what the model wrote; if it wrote this, it has seen the references")
 
 
-def _sha256(text: str) -> str:
+def sha256(text: str) -> str:
+    """The hex digest of a text in UTF-8; half a surrogate pair is encoded as if it were a character."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import hashlib
 import json
 import math
@@ -34,7 +33,7 @@ def files(scored: ScoredTask, model: str, *, organization: str, relationship: st
         organization: Who ran the evaluation.
         relationship: To the model's maker: ``first_party``, ``third_party``, ``collaborative`` or ``other``.
     """
-    stamp = str(int(_date_of(scored).timestamp()))
+    stamp = str(int(scored.results["date"]))
     evaluation = f"{scored.name}/{model}/{stamp}"
     name = uuid.UUID(bytes=hashlib.sha256(evaluation.encode()).digest()[:16], version=4)
     folder = f"data/{_COLLECTION}/{model}"
@@ -119,6 +118,8 @@ def _source(scored: ScoredTask) -> dict[str, Any]:
     details = {
         "edition": scored.edition,
         "data": scored.data,
+        "status": scored.status,
+        "context_budget": scored.conditions.budget,
         "fingerprint": scored.provenance.get("fingerprint", ""),
         "revision": revision if on_hub else "",
         "task_version": f"{scored.version:g}",
@@ -255,7 +256,3 @@ def _deployment(scored: ScoredTask) -> str:
     if source.endswith("completions"):
         return "externally_managed"
     return "self_deployed" if source in {"hf", "vllm", "sglang"} else "unknown"
-
-
-def _date_of(scored: ScoredTask) -> datetime.datetime:
-    return datetime.datetime.fromtimestamp(scored.results["date"], datetime.timezone.utc)

@@ -6,6 +6,7 @@ import datetime
 import html
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,10 +19,14 @@ from tls_tasks.after.conditions import Conditions
 from tls_tasks.after.page import asset, csp_hash
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission.verification import Verified
+from tls_tasks.core.terminal import shown
 from tls_tasks.data.editions import KNOWN, UNKNOWN, editions_of
 
 SIGNIFICANT = 0.05
 """P-values below this tell two systems apart."""
+
+# What needs no quotes; commas and brackets could be taken for what the board says of a signature.
+_PLAIN_NAME = re.compile(r"[\w.&-]+(?: [\w.&-]+){0,5}")
 
 _FACTS = ("interval", "n", "checks", "signature", "submitter", "date", "edition", "budget")
 
@@ -85,11 +90,13 @@ def told_apart(submissions: Sequence[tuple[Verified, str]], bound: Collection[st
         bound: The names that allowed signers bind to keys.
     """
     models = [str(submission.manifest["model"]) for submission, _ in submissions]
-    rightful = Counter(model for model, (own, _) in zip(models, submissions, strict=True) if _is_rightful(own))
+    keys = [model.casefold() for model in models]  # Acme is nobody else than acme
+    rightful = Counter(key for key, (own, _) in zip(keys, submissions, strict=True) if _is_rightful(own))
+    owned = {name.casefold() for name in bound}
     names = []
-    for model, (submission, _) in zip(models, submissions, strict=True):
-        is_only = models.count(model) == 1 and model.partition("/")[0] not in bound
-        if is_only or (rightful[model] == 1 and _is_rightful(submission)):
+    for model, key, (submission, _) in zip(models, keys, submissions, strict=True):
+        is_only = keys.count(key) == 1 and key.partition("/")[0] not in owned
+        if is_only or (rightful[key] == 1 and _is_rightful(submission)):
             names.append(model)
         else:
             names.append(f"{model} (by {_submitter(submission)}, {submission.signer})")
@@ -100,11 +107,12 @@ def told_apart(submissions: Sequence[tuple[Verified, str]], bound: Collection[st
 
 
 def _is_rightful(submission: Verified) -> bool:
-    return submission.signer.name == str(submission.manifest["model"]).partition("/")[0]
+    return submission.signer.name.casefold() == str(submission.manifest["model"]).partition("/")[0].casefold()
 
 
 def _submitter(submission: Verified) -> str:
-    return str(submission.manifest.get("organization") or str(submission.manifest["model"]).partition("/")[0])
+    name = str(submission.manifest.get("organization") or str(submission.manifest["model"]).partition("/")[0])
+    return name if _PLAIN_NAME.fullmatch(name) else repr(shown(name, 60))
 
 
 def rankings(entries: Sequence[Entry]) -> list[_Ranking]:
@@ -113,14 +121,15 @@ def rankings(entries: Sequence[Entry]) -> list[_Ranking]:
     Two systems are in one significance group if the paired test cannot tell them apart from the group's best, after
     Holm over all systems that it was compared with. Systems that answered other documents are in groups of their own.
     """
-    found: dict[tuple[Conditions, str], dict[str, tuple[Entry, ScoredTask]]] = {}
+    # What is measured may depend on the documents, and a fingerprint is only what a stranger says of them.
+    found: dict[tuple[Conditions, str, tuple[str, ...]], dict[str, tuple[Entry, ScoredTask]]] = {}
     for entry in entries:
         for task in entry.submission.scored:
-            key = task.conditions, entry.submission.statuses.get(task.name, UNKNOWN)
+            key = task.conditions, entry.submission.statuses.get(task.name, UNKNOWN), tuple(task.ranked)
             found.setdefault(key, {})[entry.name] = entry, task
-    order = list(dict.fromkeys(conditions.task for conditions, _ in found))
+    order = list(dict.fromkeys(conditions.task for conditions, *_ in found))
     ordered = sorted(found.items(), key=lambda item: (order.index(item[0][0].task), item[0][1] != KNOWN))
-    return [_ranking(*key, members) for key, members in ordered]
+    return [_ranking(conditions, status, members) for (conditions, status, _), members in ordered]
 
 
 def _ranking(conditions: Conditions, status: str, members: Mapping[str, tuple[Entry, ScoredTask]]) -> _Ranking:

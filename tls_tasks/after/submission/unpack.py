@@ -27,6 +27,7 @@ MOST_BYTES = 2 << 30
 MOST_RATIO = 200
 """How many times larger than the zip its content may be; text shrinks to a fifth or tenth."""
 
+_MOST_PARTS = 20  # of a name; a record of Every Eval Ever has six
 _FREE_BYTES = 16 << 20  # whatever the ratio: a short answer to every prompt shrinks to nearly nothing
 _MOST_BYTES_OF_LIST = 1 << 20  # of the list of files at a zip's end, which is read as a whole
 _CHUNK = 1 << 20
@@ -51,7 +52,10 @@ def opened(place: Path) -> Iterator[Path]:
     elif stat.S_ISREG(mode):
         with tempfile.TemporaryDirectory() as scratch:
             _unpack(place, Path(scratch))
-            yield Path(scratch)
+            try:
+                yield Path(scratch)
+            except DataError as error:  # nobody else knows the scratch folder
+                raise DataError(str(error).replace(scratch, str(place))) from error
     else:
         raise DataError(f"{place}: {_kind(mode)}, expected a folder or zip")
 
@@ -89,7 +93,10 @@ def _kind(mode: int) -> str:
 
 def _check_name(place: Path, name: str) -> None:
     """No file has a name that leads out of its folder, hides something, or differs between systems."""
-    if not all(map(_NAME.fullmatch, name.split("/"))):
+    parts = name.split("/")
+    if len(parts) > _MOST_PARTS:
+        raise DataError(f"{place}: {name[:20]}… lies more than {_MOST_PARTS} folders deep")
+    if not all(map(_NAME.fullmatch, parts)):
         raise DataError(f"{place}: the name {name[:100]!r} leads out of the submission or has other than ASCII letters")
 
 

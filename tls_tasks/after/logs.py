@@ -16,9 +16,6 @@ from typing import Any
 from tls_tasks.after.foreign import Results, SampleRow, read_results, read_row
 from tls_tasks.core.errors import DataError
 
-MOST_ROWS = 100_000
-"""The most rows of a samples file that are read."""
-
 MOST_BYTES_OF_ROW = 16 << 20
 """The most bytes of one row; also those of a results file."""
 
@@ -187,7 +184,7 @@ def read_samples(path: Path, *, n_expected: int | None = None) -> SampleLog:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, with their numbers; no more than the limits are ever in memory."""
+    """The lines that are not blank, with their numbers; no more than the longest row is ever in memory."""
     with path.open("rb") as file:
         for line in itertools.count(1):
             content = file.readline(MOST_BYTES_OF_ROW + 1)
@@ -195,8 +192,6 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 return
             if len(content) > MOST_BYTES_OF_ROW:
                 raise DataError(f"{path}:{line}: a row of more than {MOST_BYTES_OF_ROW >> 20} MiB")
-            if line > MOST_ROWS:
-                raise DataError(f"{path}: more than {MOST_ROWS:,} rows")
             if not content.isspace():
                 yield line, content
 

@@ -57,6 +57,8 @@ def compare_documents(scored: ScoredTask, data: str) -> Comparison:
     is_fitted = "context" in scored.provenance or "auto" in options.values() or "context_tokens" in options
     # A stranger does not choose what tokenizer is loaded here.
     options = {key: value for key, value in options.items() if value != "auto" and key not in _FITTING}
+    if isinstance(options.get("schema"), str):  # a stranger does not choose a file that is read here
+        return Comparison((), unchecked=(f"{name}: documents and prompts: their schema is a file of the submitter's",))
     source = {"edition": data} if data in _EDITIONS else {"data": data}
     try:
         documents = scored.task.documents(provenance=provenance, **source, **options)
@@ -98,7 +100,8 @@ def ask_again(scored: ScoredTask, judge: Any, n_documents: int) -> Comparison:
     if task.judge is None:
         return Comparison(())
     samples = list(scored.log.samples)
-    drawn = random.Random(scored.conditions.fingerprint).sample(samples, min(n_documents, len(samples)))
+    # Nobody may know beforehand which verdicts will be looked at.
+    drawn = random.SystemRandom().sample(samples, min(n_documents, len(samples)))
     documents = [{**sample.doc, "judge": json.dumps(judge)} for sample in drawn]
     judged = [json.loads(text) for text in task.judge([response_of(sample) or "" for sample in drawn], documents)]
     if failed := next((row["judge_error"] for row in judged if row.get("judge_error")), ""):

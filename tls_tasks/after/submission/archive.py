@@ -19,7 +19,7 @@ from tls_tasks.after.submission import every_eval_ever
 from tls_tasks.after.submission.checks import refusals
 from tls_tasks.after.submission.records import eval_results, model_index
 from tls_tasks.after.submission.refusal import Refusal
-from tls_tasks.after.submission.unpack import files_of
+from tls_tasks.after.submission.unpack import check_rows, files_of
 from tls_tasks.core.errors import DataError
 
 _FORMAT = 1
@@ -114,6 +114,8 @@ def verify(folder: Path) -> tuple[list[Refusal], Manifest, list[ScoredTask]]:
     present = _file_hashes(folder)
     if differences := list(_differences(manifest["files"], present)):
         return differences, manifest, []
+    for path in (folder / _RUN).glob("samples_*"):
+        check_rows(path)
     scored = list(score_places([folder / _RUN], newest=True))
     without = not manifest.get("chat_template", True)
     found = refusals(scored, manifest["model"], without_chat_template=without)

@@ -27,6 +27,9 @@ MOST_BYTES = 2 << 30
 MOST_RATIO = 200
 """How many times larger than the zip its content may be; text shrinks to a fifth or tenth."""
 
+MOST_ROWS = 100_000
+"""The most rows of a submission's samples file."""
+
 _MOST_PARTS = 20  # of a name; a record of Every Eval Ever has six
 _FREE_BYTES = 16 << 20  # whatever the ratio: a short answer to every prompt shrinks to nearly nothing
 _MOST_BYTES_OF_LIST = 1 << 20  # of the list of files at a zip's end, which is read as a whole
@@ -58,6 +61,17 @@ def opened(place: Path) -> Iterator[Path]:
                 raise DataError(str(error).replace(scratch, str(place))) from error
     else:
         raise DataError(f"{place}: {_kind(mode)}, expected a folder or zip")
+
+
+def check_rows(path: Path) -> None:
+    """Refuse a samples file that is too long to be scored while somebody waits.
+
+    Raises:
+        DataError: If it has more than :data:`MOST_ROWS` rows.
+    """
+    with path.open("rb") as file:
+        if sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b"")) > MOST_ROWS:
+            raise DataError(f"{path}: more than {MOST_ROWS:,} rows")
 
 
 def files_of(folder: Path) -> list[Path]:

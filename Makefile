@@ -30,11 +30,11 @@ $(VENV)/base: pyproject.toml
 
 $(VENV)/dev: $(VENV)/base
 	$(INSTALL) "$(TORCH)"
-	$(INSTALL) --editable '.[dev,hf,api]'
+	$(INSTALL) --editable '.[dev,hf,api,docs]'
 	@touch $@
 
 $(VENV)/peers: $(VENV)/dev
-	$(INSTALL) --editable '.[dev,hf,api,bench]'
+	$(INSTALL) --editable '.[dev,hf,api,docs,bench]'
 	@touch $@
 
 $(VENV)/docs: $(VENV)/base

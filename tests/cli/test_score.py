@@ -204,14 +204,14 @@ def test_compare_two_systems(made_runs, tmp_path, capsys):
     assert "n_dates" not in {one["metric"] for one in crisis["metrics"]}
     assert "warning: 4 topics cannot reach significance: no p-value below 0.125 is possible" in out
     assert "seed 12345" in out and "p (Holm)" not in out
-    heads = re.findall(r"^(?:tls_crisis|summ_qmsum): .*\), (.*)", out, re.MULTILINE)
+    heads = re.findall(r"^(?:tls_crisis|summ_qmsum): first .*\), second .*\); (.*)", out, re.MULTILINE)
     assert sorted(heads) == ["3 documents", "8 documents, 4 topics"], "units are named where they are not the documents"
 
 
 def test_compare_three_systems_by_document(made_runs, capsys):
     systems = [made_runs / "base", made_runs / "noisy", made_runs / "base"]
     code, out, _ = run(capsys, "compare", *systems, "--task", "tls_crisis", "--metric", "date_f1", "--by-document")
-    assert code == 0 and out.count("), 8 documents\n") == 2 and "p (Holm)" in out
+    assert code == 0 and out.count("); 8 documents\n") == 2 and "p (Holm)" in out
     rows = [line.split() for line in out.splitlines() if line.startswith("date_f1")]
     adjusted, itself = float(rows[0][-1]), float(rows[1][-1])
     assert adjusted == pytest.approx(min(1.0, 2 * float(rows[0][-2])), abs=2e-4) and itself == 1.0

@@ -169,7 +169,7 @@ def test_a_model_that_finds_nothing_has_no_timeline_and_no_score(task_manager, r
 def test_other_tasks_are_the_base_models_own(task_manager, rules):
     results = run(task_manager, rules, ["tls_crisis_closed_book", "summ_dialogsum"], limit=2)
     samples = [sample for name in results["samples"] for sample in results["samples"][name]]
-    own = [json.loads(sample["arguments"][0][0].prompt)[0]["content"] for sample in samples]
+    own = [json.loads(sample["arguments"][0][0][0])[0]["content"] for sample in samples]
     assert sorted(own) == sorted(request["messages"][0]["content"] for request in rules.requests) and len(own) == 4
     assert answers_of(results, "tls_crisis_closed_book") == ["I don't know."] * 2
     assert "map" not in results["config"]["tls_corpus"]

@@ -3,7 +3,7 @@
 import pytest
 
 import tls_tasks
-from tls_tasks.core.errors import OptionError
+from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.hosts import unread
 from tls_tasks.hosts.lm_eval import _Load
 from tls_tasks.registry import FAMILIES
@@ -51,6 +51,29 @@ def test_in_the_harness_it_is_one_warning_that_names_the_nearest(task, caplog):
     (message,) = caplog.messages
     nearest = "the option 'context_bugdet' is read by nobody; did you mean 'context_budget'?"
     assert message == f"{nearest} (--metadata or --model_args)"
+
+
+@pytest.mark.parametrize(
+    ("options", "place"),
+    [
+        ({"data": "https://me:correct-horse@host/data.jsonl"}, "--metadata.data"),
+        ({"name": "sk-0123456789abcdef0123"}, "--metadata.name"),
+        ({"my_password": "correct horse"}, "--metadata.my_password"),
+    ],
+)
+def test_a_secret_is_refused_before_the_run_and_never_shown(task, options, place):
+    with pytest.raises(InputError) as error:
+        loaded(task, **options)
+    said = str(error.value)
+    assert said.startswith(f"{place}: got ") and "(not shown), expected the name of an environment variable" in said
+    assert "horse" not in said and "sk-" not in said
+
+
+def test_a_secret_of_the_models_is_one_warning(task, caplog):
+    for _ in range(2):
+        loaded(task, api_key="sk-0123456789abcdef0123", torch_dtype="auto", max_tokens=5)
+    (message,) = caplog.messages
+    assert message.startswith("--model_args.api_key: got a secret (not shown)") and "can't be submitted" in message
 
 
 def test_what_is_near_to_nothing_is_told_what_there_is(task, caplog):

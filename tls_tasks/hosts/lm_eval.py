@@ -16,7 +16,7 @@ from tls_tasks.core.score import Result, jackknife
 from tls_tasks.core.task import Task, answer_text
 from tls_tasks.hosts.context import load_fitting
 from tls_tasks.hosts.request_cache import drop_stale_requests
-from tls_tasks.hosts.unread import say_unread
+from tls_tasks.hosts.unread import check_secrets, say_unread
 
 
 class _Number(float):
@@ -100,6 +100,7 @@ class _Load(_Hook):
         from datasets import Dataset, Features, Value
 
         name = next(options.pop(key) for key in list(options) if key.endswith("_data_set"))
+        check_secrets(self.task, options)
         say_unread(self.task, options.keys() - {"generation", "answer_tokens", *self.task.options})
         rows = [dict(row) for row in load_fitting(self.task, name, options)]
         drop_stale_requests(name, options.get("config_source"), rows)

@@ -13,8 +13,10 @@ import inspect
 import logging
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
-from tls_tasks.core.errors import nearest
+from tls_tasks.core.errors import InputError, nearest
+from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.core.task import Task
 from tls_tasks.registry import FAMILIES
 
@@ -56,6 +58,24 @@ def say_unread(task: Task, unread: Iterable[str]) -> None:
             guess = nearest(name, [*task.options, *sorted(others)])
             what = f"the option {name!r} is read by nobody{guess or f'; there are {_listed(task)}'}"
         _log.warning("%s (--metadata or --model_args)", what)
+
+
+def check_secrets(task: Task, options: Mapping[str, Any]) -> None:
+    """Refuse what looks like a secret in a task's options, which end in results and samples; warn of a model's.
+
+    Raises:
+        InputError: Names the option, never the secret.
+    """
+    texts = {name: value for name, value in options.items() if isinstance(value, str)}  # a judge's are its own matter
+    models = (_LOADING | set(_model_arguments())) - set(task.options)
+    check_no_secret({name: text for name, text in texts.items() if name not in models}, "--metadata")
+    for name in sorted(texts.keys() & models):
+        try:
+            check_no_secret({name: texts[name]}, "--model_args")
+        except InputError as error:  # noqa: PERF203 - an option, not the loop, may fail
+            if ("", name) not in _said:
+                _said.add(("", name))
+                _log.warning("%s that the model reads; the results will hold it, and can't be submitted", error)
 
 
 def _listed(task: Task) -> str:

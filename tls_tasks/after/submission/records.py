@@ -25,7 +25,10 @@ def eval_results(scored: Sequence[ScoredTask]) -> list[dict[str, Any]]:
     entries = []
     for task in scored:
         dataset, revision = _dataset_of(task)
-        notes = f"tls-tasks {__version__}, task version {task.version:g}; {'; '.join(task.signatures.values())}"
+        notes = (
+            f"tls-tasks {__version__}, task version {task.version:g}, {len(task.ids)} documents, {task.data}, "
+            f"{task.conditions}; {'; '.join(task.signatures.values())}"
+        )
         entries += [
             EvalResultEntry(
                 dataset_id=dataset,

@@ -28,7 +28,7 @@ SIGNIFICANT = 0.05
 # What needs no quotes; commas and brackets could be taken for what the board says of a signature.
 _PLAIN_NAME = re.compile(r"[\w.&-]+(?: [\w.&-]+){0,5}")
 
-_FACTS = ("interval", "n", "checks", "signature", "submitter", "date", "edition", "budget")
+_FACTS = ("interval", "n", "checks", "signed", "submitter", "date", "edition", "budget")
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,10 @@ def _ranking(conditions: Conditions, status: str, members: Mapping[str, tuple[En
     ]
     if _published_on(name) == conditions.fingerprint and status == KNOWN:
         rows += _published_rows(name)
-    return _Ranking(conditions, status, keys[0], tuple(keys), tuple(rows), (*notes, *_copies(order, tasks)))
+    # All are scored by this release, so that one signature says how the numbers of the whole table were made.
+    signatures = [f"Signature: {signature}" for signature in first.signatures.values()]
+    notes = [*signatures, *notes, *_copies(order, tasks)]
+    return _Ranking(conditions, status, keys[0], tuple(keys), tuple(rows), tuple(notes))
 
 
 def _facts(submission: Verified, task: ScoredTask, key: str) -> dict[str, str]:
@@ -161,7 +164,7 @@ def _facts(submission: Verified, task: ScoredTask, key: str) -> dict[str, str]:
         "budget": task.conditions.budget,
         "date": made.date().isoformat() if made else "",
         "submitter": _submitter(submission) if submission.manifest else "",
-        "signature": str(submission.signer),
+        "signed": str(submission.signer),
         "checks": submission.word(task.name),
     }
 

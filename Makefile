@@ -9,7 +9,8 @@ JOBS ?= logical
 BIN := $(VENV)/bin
 # Not all that is installed is compiled, only what is imported, and then.
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile
-# The validator of Every Eval Ever needs Python 3.12 or newer; without one its test is skipped.
+# The validators of what is written for others. Every Eval Ever's needs Python 3.12 or newer; without one its test is skipped,
+# and so is that of Inspect's model of eval.yaml, which shares the environment.
 NEWER := $(firstword $(shell for python in python3.14 python3.13 python3.12 $(PYTHON) $(wildcard $(HOME)/.pyenv/versions/*/bin/python); do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$python; done))
 export HF_HUB_OFFLINE ?= 1
@@ -56,7 +57,7 @@ types: $(VENV)/dev
 	$(BIN)/mypy
 
 $(VENV)/validators: $(VENV)/dev
-	if [ -n "$(NEWER)" ]; then $(NEWER) -m venv $(VENV)-validators && $(VENV)-validators/bin/python -m pip install --quiet --no-compile every_eval_ever==0.3.0; fi
+	if [ -n "$(NEWER)" ]; then $(NEWER) -m venv $(VENV)-validators && $(VENV)-validators/bin/python -m pip install --quiet --no-compile every_eval_ever==0.3.0 inspect-ai==0.3.285; fi
 	@touch $@
 
 unit: $(VENV)/dev $(VENV)/validators

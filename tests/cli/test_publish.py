@@ -1,6 +1,9 @@
 """``tls-tasks publish``: for each family a repository that datasets, the tasks and Inspect's own model take."""
 
+import os
 import re
+import subprocess
+from pathlib import Path
 
 import pytest
 import yaml
@@ -50,13 +53,30 @@ def test_what_is_published(name, sources, tmp_path, capsys):
     assert [task.prompt(doc) for doc in documents] == [task.prompt(doc) for doc in originals]
 
 
+_INSPECT = """
+import sys
+from pathlib import Path
+from inspect_ai._eval.task.hf import HFTask, _load_eval_yaml
+for path in sys.argv[1:]:
+    print(*[HFTask.model_validate(entry).id for entry in _load_eval_yaml(Path(path))["tasks"]])
+"""
+
+
+@pytest.mark.slow
 def test_inspects_own_model_takes_the_file(sources, tmp_path):
-    inspect = pytest.importorskip("inspect_ai._eval.task.hf", reason="inspect_ai is not installed")
-    for name, (source, _, result) in SOURCES.items():
+    """In the environment of the validators, since Inspect is no dependency of ours."""
+    validator = os.environ.get("EVERY_EVAL_EVER")
+    if not validator:
+        pytest.skip("EVERY_EVAL_EVER names no environment with validators: make test sets it where Python 3.12 is")
+    for name, (source, *_) in SOURCES.items():
         place = ["--source", str(sources / source), "--out", str(tmp_path / name)]
         assert main(["publish", name, "--repo", "acme/data", *place]) == 0
-        entries = inspect._load_eval_yaml(tmp_path / name / "eval.yaml")["tasks"]
-        assert result in [inspect.HFTask.model_validate(entry).id for entry in entries]
+    files = [str(tmp_path / name / "eval.yaml") for name in SOURCES]
+    command = [str(Path(validator).with_name("python")), "-c", _INSPECT, *files]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for line, (_, _, result) in zip(done.stdout.splitlines(), SOURCES.values(), strict=True):
+        assert result in line.split()
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,7 @@ class ScoredTask:
 
     def _is_asked(self, sample: Sample) -> bool:
         try:
-            prompt = _of_document(self.log, sample, self.task.prompt)
+            prompt = self.made_of(sample, self.task.prompt)
         except DataError:  # a document that was changed, which is said elsewhere
             return True
         return is_asked(prompt, sample.request)
@@ -208,7 +208,15 @@ class ScoredTask:
         Raises:
             DataError: If the document can't be scored.
         """
-        return _of_document(self.log, sample, self.task.explain, answer_text(sample.answer))
+        return self.made_of(sample, self.task.explain, answer_text(sample.answer))
+
+    def made_of(self, sample: Sample, function: Callable[..., T], *arguments: Any) -> T:
+        """What one of the task's functions makes of a logged document.
+
+        Raises:
+            DataError: Whatever the function raises, with the document's place.
+        """
+        return _of_document(self.log, sample, function, *arguments)
 
     def picture(self, sample: Sample) -> dict[str, Any]:
         """What the page draws of one answer.
@@ -217,7 +225,7 @@ class ScoredTask:
             DataError: If the document can't be scored.
         """
         explained = self.explain(sample)
-        return _of_document(self.log, sample, self.task.picture, answer_text(sample.answer), explained)
+        return self.made_of(sample, self.task.picture, answer_text(sample.answer), explained)
 
     @cached_property
     def signatures(self) -> dict[str, str]:

@@ -58,12 +58,13 @@ def secret_values(environment: Mapping[str, str]) -> dict[str, str]:
     return {text: name for name, value in long.items() for text in (value, json.dumps(value)[1:-1])}
 
 
-def check_no_secret(options: Any, field: str) -> None:
+def check_no_secret(options: Any, field: str, expected: str = _ADVICE) -> None:
     """Refuse options that hold a secret itself, at any depth.
 
     Args:
         options: Plain values, which are going to be logged.
         field: What they are called.
+        expected: What to give instead.
 
     Raises:
         InputError: Names the place, never the secret.
@@ -76,7 +77,7 @@ def check_no_secret(options: Any, field: str) -> None:
     """  # noqa: E501
     for place, text in _texts(options, field):
         if text and (kind := "a secret" if _is_secret_name(place) else _secret_in_option(text)):
-            raise InputError(place, None, f"{kind} (not shown)", _ADVICE)
+            raise InputError(place, None, f"{kind} (not shown)", expected)
 
 
 def _texts(value: Any, place: str) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from tls_tasks.core.errors import InputError, nearest
+from tls_tasks.core.errors import nearest
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.core.task import Task
 from tls_tasks.registry import FAMILIES
@@ -61,7 +61,7 @@ def say_unread(task: Task, unread: Iterable[str]) -> None:
 
 
 def check_secrets(task: Task, options: Mapping[str, Any]) -> None:
-    """Refuse what looks like a secret in a task's options, which end in results and samples; warn of a model's.
+    """Refuse what looks like a secret in ``--metadata`` and ``--model_args``, which both end in the results.
 
     Raises:
         InputError: Names the option, never the secret.
@@ -69,13 +69,8 @@ def check_secrets(task: Task, options: Mapping[str, Any]) -> None:
     texts = {name: value for name, value in options.items() if isinstance(value, str)}  # a judge's are its own matter
     models = (_LOADING | set(_model_arguments())) - set(task.options)
     check_no_secret({name: text for name, text in texts.items() if name not in models}, "--metadata")
-    for name in sorted(texts.keys() & models):
-        try:
-            check_no_secret({name: texts[name]}, "--model_args")
-        except InputError as error:  # noqa: PERF203 - an option, not the loop, may fail
-            if ("", name) not in _said:
-                _said.add(("", name))
-                _log.warning("%s that the model reads; the results will hold it, and can't be submitted", error)
+    variable = "nothing: set the variable that the model reads, such as OPENAI_API_KEY or HF_TOKEN"
+    check_no_secret({name: text for name, text in texts.items() if name in models}, "--model_args", variable)
 
 
 def _listed(task: Task) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from tls_tasks.after.conditions import prompt_options, stated_metadata
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import ScoredTask
-from tls_tasks.after.submission.consistency import gold_of, response_of
+from tls_tasks.after.submission.consistency import golds_of, response_of
 from tls_tasks.after.submission.refusal import Refusal
 from tls_tasks.core.errors import InputError, TlsTasksError
 from tls_tasks.core.task import answer_text
@@ -133,7 +133,8 @@ def _missing(name: str, logged: Mapping[str, Any], ours: Mapping[str, Any]) -> l
 
 
 def _golds(scored: ScoredTask, logged: Mapping[str, Any], ours: Mapping[str, Any]) -> list[Refusal]:
-    other = [key for key in ours if key in logged and gold_of(scored, ours[key]) != gold_of(scored, logged[key])]
+    golds = golds_of(scored)
+    other = [key for key in ours if key in logged and str(scored.task.target(ours[key])) != golds[key]]
     if not other:
         return []
     found = f"{scored.name}: the gold answers of {len(other)} documents are not those of the data: {other[0]!r} …"

@@ -5,22 +5,19 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator
 
 from tls_tasks.after.conditions import stated_metadata
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission.refusal import Refusal
 from tls_tasks.after.task_files import data_set_of, task_files
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
-from tls_tasks.core.task import answer_text
+from tls_tasks.core.task import Doc, answer_text
 from tls_tasks.data.editions import EMBEDDED, editions_of, golds_hash
 
 _AGAIN = "run lm_eval again without changing its files"
-_UNREADABLE = Exception  # a document that was changed can break its task in any way
-
 _BUDGET = "context_budget"
 _LONG_GOLD = 20  # characters; shorter answers, an empty list for one, are right by chance
 
@@ -46,14 +43,13 @@ def knows_golds(scored: ScoredTask) -> bool:
 
 def golds_of(scored: ScoredTask) -> dict[str, str]:
     """Each document's id -> its gold answer; of a document that can't be read a word that no gold answer is."""
-    return {key: gold_of(scored, sample.doc) for key, sample in zip(scored.ids, scored.log.samples, strict=True)}
+    return {key: _gold_of(scored, sample) for key, sample in zip(scored.ids, scored.log.samples, strict=True)}
 
 
-def gold_of(scored: ScoredTask, doc: Mapping[str, Any]) -> str:
-    """A document's gold answer."""
+def _gold_of(scored: ScoredTask, sample: Sample) -> str:
     try:
-        return str(scored.task.target(doc))
-    except _UNREADABLE:
+        return str(scored.made_of(sample, scored.task.target))
+    except DataError:
         return "\0unreadable"
 
 
@@ -90,12 +86,16 @@ def _follows(scored: ScoredTask, sample: Sample) -> bool:
     if scored.task.judge is None:
         return sample.answer == [response]
     try:
-        judged = json.loads(answer_text(sample.answer))
-        [read] = scored.task.judge([response], [{**sample.doc, "judge": json.dumps("none")}])
-        fresh = json.loads(read)
-        return all(judged[key] == fresh[key] for key in ("report", "problems"))
-    except _UNREADABLE:
+        return scored.made_of(sample, _is_read_so, response, answer_text(sample.answer), scored.task.judge)
+    except DataError:
         return False
+
+
+def _is_read_so(doc: Doc, response: str, logged: str, judge: Callable[..., list[str]]) -> bool:
+    """Whether the report in a judged answer is that of the response; who judged it does not matter."""
+    [text] = judge([response], [{**doc, "judge": json.dumps("none")}])
+    judged, read = json.loads(logged), json.loads(text)
+    return all(judged[key] == read[key] for key in ("report", "problems"))
 
 
 def _requests(scored: ScoredTask) -> Iterator[Refusal]:
@@ -134,8 +134,8 @@ def _requests(scored: ScoredTask) -> Iterator[Refusal]:
 def frame_of(scored: ScoredTask, sample: Sample) -> tuple[str, str] | None:
     """What stands before and after the prompt in a request; None if the request does not hold it."""
     try:
-        prompt = scored.task.prompt(sample.doc).strip()
-    except _UNREADABLE:
+        prompt = scored.made_of(sample, scored.task.prompt).strip()
+    except DataError:
         return None
     request = sample.request
     for form in (prompt, *(json.dumps(prompt, ensure_ascii=own)[1:-1] for own in (False, True))):
@@ -148,8 +148,8 @@ def frame_of(scored: ScoredTask, sample: Sample) -> tuple[str, str] | None:
 def _examples(scored: ScoredTask, frame: str) -> int:
     """How many prompts of the task's kind stand in the text around a prompt, or answers of an assistant."""
     for sample in scored.log.samples:
-        with contextlib.suppress(_UNREADABLE):
-            opening = scored.task.prompt(sample.doc).strip().split("\n")[0][:24]
+        with contextlib.suppress(DataError):
+            opening = scored.made_of(sample, scored.task.prompt).strip().split("\n")[0][:24]
             break
     else:
         return 0  # no document can be read, which is said elsewhere

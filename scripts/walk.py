@@ -13,13 +13,16 @@ import contextlib
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
+from scripts import stand_ins
 from scripts.pages import ROOT, Block, with_output
 
 COMMANDS = ("lm_eval", "tls-tasks")
@@ -42,6 +45,7 @@ from importlib.metadata import entry_points
 address, user = sys.argv[1], int(sys.argv[2])
 mains = {p.name: p.load() for p in entry_points(group="console_scripts") if p.name in ("lm_eval", "tls-tasks")}
 import lm_eval.evaluator, lm_eval.models, lm_eval.tasks, datasets, evaluate, torch, transformers
+from huggingface_hub import constants
 from torch.utils import collect_env
 from tls_tasks.registry import find_task
 find_task("summ_qmsum")
@@ -91,6 +95,7 @@ while True:
         os.chdir(request["cwd"])
         os.environ.clear()
         os.environ.update(request["env"])
+        constants.HF_HUB_CACHE = os.environ.get("HF_HUB_CACHE", constants.HF_HUB_CACHE)
         sys.argv = request["argv"]
         try:
             code = mains[sys.argv[0]]()
@@ -129,38 +134,38 @@ def environment(folder: Path) -> dict[str, str]:
     return {**kept, "PATH": os.pathsep.join([str(folder), str(Path(sys.executable).parent), kept["PATH"]])}
 
 
-def has_run(block: Block) -> bool:
-    """Whether a block is run by a shell."""
-    return block.language == "bash" and block.marker == "run"
-
-
 class Walk:
     """A page's code, run in order in one folder; its Python blocks share their names.
 
     Attributes:
         folder: Where it runs.
         environment: Of the commands; None for pages without commands to run.
+        words: What takes the place of words in the commands, see :mod:`scripts.stand_ins`.
     """
 
-    def __init__(self, folder: Path, environment: dict[str, str] | None = None) -> None:
-        self.folder, self.environment = folder, environment
+    def __init__(
+        self, folder: Path, environment: dict[str, str] | None = None, words: Mapping[str, str] | None = None
+    ) -> None:
+        self.folder, self.environment, self.words = folder, environment, words or {}
         self._names: dict[str, Any] = {"__name__": "__main__"}
 
     def run(self, block: Block) -> str | None:
         """What the block printed; None for one that isn't run. A block that names a file is written to it."""
-        if block.marker.startswith("not run"):
-            return None
         if name := block.marker.removeprefix("file ") if block.marker.startswith("file ") else "":
             place = self.folder / name
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_text(block.text, encoding="utf-8")
-        elif has_run(block):
+        elif block.language == "bash":
+            text = block.text
+            for word, instead in self.words.items():
+                text = text.replace(word, instead)
             done = subprocess.run(
-                ["bash", "-euo", "pipefail", "-c", block.text],
-                cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False,
+                ["bash", "-euo", "pipefail", "-c", text],
+                cwd=self.folder, env=self.environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                check=False,
             )  # fmt: skip
             if done.returncode:
-                raise AssertionError(f"{block}: {block.text}\n{done.stdout[-1000:]}\n{done.stderr[-3000:]}")
+                raise AssertionError(f"{block}: {text}\n{done.stdout[-1000:]}\n{done.stderr[-3000:]}")
             return done.stdout
         elif block.language == "python":
             printed, before = io.StringIO(), Path.cwd()
@@ -186,13 +191,19 @@ def agrees(shown: str, printed: str) -> bool:
 
 def main() -> None:
     """Write the outputs anew; those that agree stay as they are."""
-    with tempfile.TemporaryDirectory(prefix="walk-") as made:
-        serve(Path(made), os.getpid())
+    with tempfile.TemporaryDirectory(prefix="walk-") as made, stand_ins.server() as url:
+        commands, things = Path(made, "commands"), Path(made, "stand_ins")
+        commands.mkdir()
+        things.mkdir()
+        serve(commands, os.getpid())
+        stand_ins.make(things)
+        own, words = stand_ins.environment(environment(commands), things), stand_ins.words(things, url)
         for page in sys.argv[1:]:
             path = ROOT / page
             source, later = path.read_text(encoding="utf-8"), 0
             with tempfile.TemporaryDirectory() as folder:
-                walk = Walk(Path(folder), environment(Path(made)))
+                shutil.copytree(things / "files", folder, dirs_exist_ok=True)
+                walk = Walk(Path(folder), own, words)
                 for block, output in list(with_output(page)):
                     printed = walk.run(block)
                     if output and printed is not None and not agrees(output.text, printed):

@@ -3,13 +3,14 @@
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 
 import pytest
 
-from scripts import pages, walk
-from tests.conftest import ROOT
+from scripts import pages, stand_ins, walk
+from tests.conftest import ROOT, made_once
 from tls_tasks.registry import FAMILIES, METRICS
 
 PAGES = [page for page in pages.pages() if pages.blocks(page)]
@@ -18,15 +19,11 @@ NO_CODE = {"text", "bibtex", "json", "jsonl", "yaml", "toml"}
 
 
 def test_blocks_say_what_they_are():
-    """What is not run says why; what has no language is an output."""
+    """What has no language is an output."""
     outputs = {output for page in PAGES for _, output in pages.with_output(page)}
     for block in ALL:
         known = block.language in NO_CODE | {"python", "bash"} or (block in outputs and not block.language)
         assert known, f"{block}: a block of language {block.language!r}; text, json, python and bash are known"
-        if block.marker.startswith("not run"):
-            assert re.fullmatch(r"not run: \S.{10,}", block.marker), f"{block}: <!-- not run: the reason -->"
-    assert sum(block.marker.startswith("not run") for block in ALL) == 0
-    assert {block.language for block in ALL if block.marker == "run"} == {"bash"}
 
 
 def test_no_link_is_dead():
@@ -35,16 +32,28 @@ def test_no_link_is_dead():
 
 def page_cases():
     for page in PAGES:
-        found = pages.blocks(page)
-        if any(block.language == "python" or block.marker == "run" for block in found):
-            yield pytest.param(page, marks=[pytest.mark.slow] if any(map(walk.has_run, found)) else [], id=page)
+        languages = {block.language for block in pages.blocks(page)}
+        if languages & {"python", "bash"}:
+            yield pytest.param(page, marks=[pytest.mark.slow] if "bash" in languages else [], id=page)
+
+
+@pytest.fixture(scope="session")
+def equipment(commands, tmp_path_factory):
+    """The environment of the pages' commands, and what stands in for what this machine lacks."""
+    pytest.importorskip("torch")
+    pytest.importorskip("transformers")
+    made = made_once(tmp_path_factory, "stand_ins", stand_ins.make)
+    with stand_ins.server() as url:
+        yield stand_ins.environment(walk.environment(commands), made), stand_ins.words(made, url), made / "files"
 
 
 @pytest.mark.parametrize("page", list(page_cases()))
 def test_the_code_runs_and_prints_what_the_page_shows(page, tmp_path, request):
+    """All of it: what needs a model, a server or the hub has a stand-in."""
     walked = walk.Walk(tmp_path)
-    if any(map(walk.has_run, pages.blocks(page))):
-        walked.environment = walk.environment(request.getfixturevalue("commands"))
+    if any(block.language == "bash" for block in pages.blocks(page)):
+        walked.environment, walked.words, files = request.getfixturevalue("equipment")
+        shutil.copytree(files, tmp_path, dirs_exist_ok=True)
     for block, output in pages.with_output(page):
         printed = walked.run(block)
         if output and printed is not None:
@@ -136,7 +145,7 @@ def check_command(words, names, monkeypatch):
             ".",
             "unzip",
         }
-        assert name in usual, f"{name} is no command that can be checked; <!-- not run: the reason --> leaves it out"
+        assert name in usual, f"{name} is no command that the pages may use"
 
 
 def test_the_tables_commands_exist(harness_names, monkeypatch):
@@ -150,7 +159,7 @@ def test_the_tables_commands_exist(harness_names, monkeypatch):
 @pytest.mark.parametrize("page", [page for page in PAGES if any(b.language == "bash" for b in pages.blocks(page))])
 def test_commands_and_options_exist(page, harness_names, monkeypatch):
     for block in pages.blocks(page):
-        if block.language == "bash" and not block.marker.startswith("not run"):
+        if block.language == "bash":
             for words in commands_of(block):
                 try:
                     check_command(words, harness_names, monkeypatch)
@@ -160,14 +169,14 @@ def test_commands_and_options_exist(page, harness_names, monkeypatch):
 
 def test_json_blocks_are_json():
     for block in ALL:
-        if block.language in ("json", "jsonl") and not block.marker.startswith("not run"):
+        if block.language in ("json", "jsonl"):
             for text in block.text.splitlines() if block.language == "jsonl" or "\n{" in block.text else [block.text]:
                 json.loads(text)
 
 
 def test_every_family_has_data_of_its_own_on_the_page():
     found = pages.blocks("docs/your_data.md")
-    assert sum(block.marker == "run" for block in found) == len(FAMILIES)
+    assert sum(block.language == "bash" for block in found) == 1 + len(FAMILIES)
     assert all(block.text.count("\n") == 2 for block in found if block.marker.startswith("file "))
 
 

@@ -36,7 +36,7 @@ class Block:
         page, line: Where it begins.
         language: What stands after the fence.
         text: Its lines, without the indentation of the fence.
-        marker: The comment on the line above, e.g. ``run`` of ``<!-- run -->``; may be empty.
+        marker: The comment on the line above, e.g. ``file a.jsonl`` of ``<!-- file a.jsonl -->``; may be empty.
         start, end: Where its text begins and ends in the page.
     """
 

@@ -40,7 +40,7 @@ def make(folder: Path) -> None:
     shutil.copy(EMBEDDED / "report_generation" / "verdicts.jsonl", files / "people.jsonl")
     shutil.copy(EMBEDDED / "summ_qmsum" / "documents.jsonl", files / "meetings.jsonl")
     shutil.copy(ROOT / "tls_tasks" / "data" / "editions.json", files)
-    shutil.copytree(EMBEDDED / "tls_crisis", folder / "data" / "crisis")
+    shutil.copytree(EMBEDDED / "tls_crisis" / "egypt", folder / "data" / "crisis" / "egypt")
     _put_on_hub(folder / "hub")
     (folder / "bin").mkdir()
     python3 = folder / "bin" / "python3"
@@ -91,6 +91,7 @@ def words(folder: Path, url: str) -> dict[str, str]:
         "base_url=URL": f"base_url={url}",
         "-p openai -m MODEL": f"--base-url {url.removesuffix('/chat/completions')} -m MODEL",
         '"PLACE"': '"meetings.jsonl"',
+        "tls_corpus.py --data": "tls_corpus.py --chunks 32768 --data",  # one of its three runs is enough here
         "shared/data": str(folder / "data"),
         "python benchmarks/": f"python {ROOT}/benchmarks/",
         "pip install .": f"pip install {ROOT}",

@@ -1,5 +1,6 @@
 """README, docs, cards and the families' READMEs: every code block is run or checked, and no link is dead."""
 
+import dataclasses
 import json
 import re
 import shlex
@@ -8,6 +9,7 @@ import subprocess
 import sys
 
 import pytest
+import yaml
 
 from scripts import pages, stand_ins, walk
 from tests.conftest import ROOT, made_once
@@ -61,6 +63,24 @@ def test_the_code_runs_and_prints_what_the_page_shows(page, tmp_path, request):
     if page == "docs/after_a_run.md":
         for name in ("scores.csv", "page.html"):
             assert (tmp_path / name).stat().st_size > 500, name
+    if page == "docs/leaderboard.md":
+        check_workflow(walked)
+
+
+def check_workflow(walked):
+    """The last step of the page's workflow, on the submissions that the page's commands made."""
+    (block,) = [block for block in pages.blocks("docs/leaderboard.md") if block.language == "yaml"]
+    step = yaml.safe_load(block.text)["jobs"]["verify"]["steps"][-1]
+    board, sent = walked.folder / "board", walked.folder / "sent" / "submissions"
+    board.mkdir()
+    shutil.copy(walked.folder / "signers", board)
+    for name in ("keyword", "signed"):
+        shutil.copytree(walked.folder / name, sent / name)
+    assert walked.run(dataclasses.replace(block, language="bash", text=step["run"])).count("verified against data") == 2
+    (results,) = (sent / "keyword" / "run").glob("results_*.json")
+    results.write_text(results.read_text(encoding="utf-8").replace("0.5", "0.9"), encoding="utf-8")
+    with pytest.raises(AssertionError, match="does not have the hash"):
+        walked.run(dataclasses.replace(block, language="bash", text=step["run"]))
 
 
 def commands_of(block):

@@ -17,7 +17,7 @@ from tls_tasks.core.json_scan import LOOSE_ONLY, Container, scan
 from tls_tasks.core.json_values import Notes, number_of, object_of, problem
 from tls_tasks.core.parsed import Problem
 
-Stage = Literal["none", "whole", "fence", "jsonl", "scan", "truncated", "repaired"]
+Stage = Literal["none", "whole", "fence", "jsonl", "scan", "truncated", "repaired", "yaml"]
 """The stages in the order in which they are tried: the later, the further the text is from what was asked for."""
 
 JSON_PROBLEM_KINDS = (
@@ -106,11 +106,11 @@ def strip_thinking(text: str) -> _Answer:
     return _Answer("".join(kept), inside)
 
 
-def _fenced_blocks(text: str) -> Iterator[str]:
+def fenced_blocks(text: str) -> Iterator[str]:
     r"""The contents of the blocks between lines of three or more backticks or tildes; the last may lack its end.
 
     Example:
-        >>> list(_fenced_blocks("a\n```json\n[1]\n```\nb\n~~~\n[2]"))
+        >>> list(fenced_blocks("a\n```json\n[1]\n```\nb\n~~~\n[2]"))
         ['\n[1]\n', '\n[2]']
     """
     opening: re.Match[str] | None = None
@@ -172,7 +172,7 @@ def is_whole_json(text: str, accept: Callable[[Any], bool]) -> bool:
         False
     """
     answer = strip_thinking(text).text
-    blocks = [block for block in _fenced_blocks(answer) if block.strip()] or [answer]
+    blocks = [block for block in fenced_blocks(answer) if block.strip()] or [answer]
     return all(_whole(block, accept) for block in blocks)
 
 
@@ -213,7 +213,7 @@ def _in_fences(text: str, search: _Search) -> FoundJson | None:
     values: list[Any] = []
     problems: list[Problem] = []
     stage: Stage = "fence"
-    for block in _fenced_blocks(text):
+    for block in fenced_blocks(text):
         if not block.strip():
             continue
         found = _whole(block, search.weigh) or _in_region(block, search)

@@ -4,8 +4,8 @@
 failed attempts (which makes a scan quadratic), and keeps nothing of a list that a token limit cut off.
 
 Beyond strict JSON it takes what can be read in one way only, and notes it as ``repaired_json``: comments, trailing
-commas, a missing comma between two containers, control characters in strings, needless backslashes, zeros before a
-number, no-break spaces, ``None``, ``True`` and ``False``. :func:`scan` with ``loose`` guesses a little: strings in
+commas, a missing comma between two containers or at the end of a line, control characters in strings, needless
+backslashes, zeros before a number, no-break spaces, ``None``, ``True`` and ``False``. :func:`scan` with ``loose`` guesses a little: strings in
 single quotes, with quotes or apostrophes inside them, and keys without quotes.
 """
 
@@ -85,6 +85,7 @@ _RUN = re.compile(r"[A-Za-z0-9.+-]*")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,9})?")
 _ZERO_FIRST = re.compile(r"-?0[0-9]")
 _BRACKETS = re.compile(r"[\[{\s]*")
+_NEW_LINE = re.compile(r"\n[ \t\r]*\Z")
 _ESCAPE = re.compile(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(.?))|\"", re.DOTALL)
 _WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _COMMENTS = {"//": "\n", "/*": "*/"}
@@ -179,7 +180,7 @@ class _Reading:
             top.expect = "key" if top.is_object else "item"
         elif char == ":" and top.expect == "colon":
             top.expect = "value"
-        elif char in self.quotes and top.expect in ("item", "key", "value"):
+        elif char in self.quotes and (top.expect in ("item", "key", "value") or self._misses_comma(top)):
             return self._string(top)
         elif char not in ',:"' and top.expect in ("item", "value"):
             return self._scalar(top)
@@ -202,6 +203,16 @@ class _Reading:
             return False
         self.open.append(Open(char == "{", "key" if char == "{" else "item"))
         self.position += 1
+        return True
+
+    def _misses_comma(self, top: Open) -> bool:
+        """Whether a new line begins with what can only be the next key, or the next item of a list."""
+        if top.expect != "comma" or not _NEW_LINE.search(self.text, max(0, self.position - 80), self.position):
+            return False
+        if top.is_object and not _KEY_END[self.text[self.position]].match(self.text, self.position + 1):
+            return False
+        self._note("missing comma")
+        top.expect = "key" if top.is_object else "item"
         return True
 
     def _end(self, char: str, top: Open) -> bool:
@@ -256,7 +267,7 @@ class _Reading:
     def _scalar(self, top: Open) -> bool:
         run = _RUN.match(self.text, self.position)
         token = run.group() if run else ""
-        if self.position + len(token) == len(self.text):
+        if self.position + len(token) == len(self.text) and token not in _WORDS:
             self.position = len(self.text)  # the text may have been cut within it
             return False
         if token in _WORDS:

@@ -39,8 +39,8 @@ class Attribute:
         name: Name in results: ``polarity`` gives ``polarity_accuracy``.
         fields: Domain -> the key that holds it in objects of that domain; ``""`` stands for all other domains.
         values: The values it may have, as text; numbers on a scale are compared as text too.
-        default: The value of a missing key (or null). None: the key is required, and an object without it can't match a
-            reference object that has it.
+        default: The value of a missing key (or null). None: the key is required, and an object without it has the
+            attribute wrong.
         bucket: Whether it is part of ``bucket_accuracy``, which counts a match if all such attributes are right.
 
     Raises:

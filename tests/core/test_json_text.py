@@ -93,6 +93,13 @@ STAGED = [
     ("[{“n”: 1}, {“n”: 2}]", ([{"n": 1}, {"n": 2}],), "repaired", {"repaired_json": 1}),
     ('It is {"a": 2 "n": 1}.', ({"a": 2, "n": 1},), "repaired", {"repaired_json": 1}),
     ("[{“n”: 1}, {“n”: 2", ([{"n": 1}],), "repaired", {"repaired_json": 1, "truncated": 1}),
+    # JSON in a string
+    (json.dumps('[{"n": 1}]'), ([{"n": 1}],), "whole", {"repaired_json": 1}),
+    (json.dumps({"answer": ' [{"n": "[1]"}]'}), ({"answer": [{"n": "[1]"}]},), "whole", {"repaired_json": 1}),
+    (json.dumps({"a": json.dumps([{"n": 1}])}) + " it is", ({"a": [{"n": 1}]},), "scan", {"repaired_json": 1}),
+    (json.dumps(json.dumps([json.dumps({"n": 1})])), ([{"n": 1}],), "whole", {"repaired_json": 1}),
+    (json.dumps([{"n": '{"n": 1}'}]), ([{"n": '{"n": 1}'}],), "whole", {}),  # of use as it is
+    (json.dumps({"a": '[{"n": 1}'}), (), "none", {}),
     # nothing
     ("", (), "none", {}),
     ("nothing [1] here {at all}", (), "none", {}),
@@ -327,3 +334,15 @@ def evidence(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return [value] if isinstance(value.get("domain"), str) else evidence(list(value.values()))
     return [item for inner in value for item in evidence(inner)] if isinstance(value, list) else []
+
+
+def test_the_place_of_a_value_is_where_it_stands_in_the_answer():
+    text = '<think>[{"n": 0}]</think>A: [{"n": 1}] and\n```json\n[{"n": 2}]\n```\n```\nB: {"n": 3}, {"n": 4}\n```'
+    answer = strip_thinking(text).text
+    found = find_json(text, n_objects)
+    assert [answer[start:end].strip() for start, end in found.places] == ['[{"n": 2}]', '{"n": 3}', '{"n": 4}']
+    found = find_json(answer.split("```")[0], n_objects)
+    assert [answer[start:end] for start, end in found.places] == ['[{"n": 1}]']
+    for text in ('[{"n": 1}]', '{"n": 1}\n{"n": 2}', "[{“n”: 1}]", '[{"n": 1}, {'):
+        found = find_json(text, n_objects)
+        assert len(found.places) == len(found.values) and set(found.places) == {(0, len(text))}, text

@@ -15,8 +15,9 @@ from typing import Any
 import yaml
 
 from tls_tasks.core.json_scan import MAX_DEPTH, Open
-from tls_tasks.core.json_text import FoundJson, Weigh, fenced_blocks, strip_thinking
+from tls_tasks.core.json_text import FoundJson, Weigh, fences
 from tls_tasks.core.json_values import Notes, number_of, problem
+from tls_tasks.core.reasoning import strip_thinking
 
 MAX_CHARACTERS = 100_000
 """Characters of a text that PyYAML is given: half a second."""
@@ -70,9 +71,9 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson
         ({'a': [1, 1], 'b': []},)
     """
     answer = strip_thinking(text).text
-    blocks = [block for block in fenced_blocks(answer) if block.strip()] or [answer]
-    values, notes, left = [], Notes(), MAX_CHARACTERS
-    for outline in (outline for block in blocks for outline in _outlines(block)):
+    blocks = [(start, end) for start, end in fences(answer) if answer[start:end].strip()] or [(0, len(answer))]
+    values, places, notes, left = [], [], Notes(), MAX_CHARACTERS
+    for outline, place in (found for block in blocks for found in _outlines(answer, *block)):
         left -= len(outline) + _FOR_EACH
         if left < 0:
             notes[problem("not_repaired", f"{len(answer)} characters are too many for YAML")] = None
@@ -80,8 +81,9 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson
         value, noted = _heavier_reading(outline, weigh)
         if weigh(value):
             values.append(value if as_written else settled(value))
+            places.append(place)
             notes.update(noted)
-    return FoundJson(tuple(values), "yaml" if values else "none", tuple(notes))
+    return FoundJson(tuple(values), "yaml" if values else "none", tuple(notes), tuple(places))
 
 
 def settled(value: Any) -> Any:
@@ -102,16 +104,18 @@ def settled(value: Any) -> Any:
     return number_of(value, {}) if _NUMBER.fullmatch(value) else str(value)
 
 
-def _outlines(text: str) -> Iterator[str]:
-    """The runs of lines that could be YAML, without a line of prose before or after them."""
+def _outlines(text: str, start: int, end: int) -> Iterator[tuple[str, tuple[int, int]]]:
+    """The runs of lines that could be YAML, without a line of prose before or after them, and where they stand."""
     run: list[str] = []
-    for line in [*text.split("\n"), "end"]:
+    begin = position = start
+    for line in [*text[start:end].split("\n"), "end"]:
         if not line.strip() or _ENTRY.match(line) or _GOES_ON.match(line):
             run.append(line.rstrip())
-            continue
-        if outline := _without_prose(run):
-            yield outline
-        run = []
+        else:
+            if outline := _without_prose(run):
+                yield outline, (begin, min(position, end))
+            run, begin = [], position + len(line) + 1
+        position += len(line) + 1
 
 
 def _without_prose(run: list[str]) -> str:

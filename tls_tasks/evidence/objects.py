@@ -113,6 +113,10 @@ class ObjectReader:
             isinstance(entry, list | dict) and self.says_nothing(entry) for entry in value
         )
 
+    def is_object(self, value: Any) -> bool:
+        """Whether a value is one object, not a list or a wrapper."""
+        return isinstance(value, Mapping) and self._is_object(value) and not self._is_group(value, value)
+
     def _is_object(self, value: Mapping[str, Any]) -> bool:
         return self.schema.domain_field in value or self.schema.span_field in value
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from tls_tasks.core.json_scan import scan
-from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json, strip_thinking
+from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json
 from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.core.reasoning import strip_thinking
+from tls_tasks.evidence.drafts import LEAD, Listing, answer_of
+from tls_tasks.evidence.forms import find_objects
 from tls_tasks.evidence.objects import ObjectReader
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
 
-PROBLEM_KINDS = ("bad_entry", *JSON_PROBLEM_KINDS)
-"""Every kind of problem that :func:`parse_evidence` reports; a ``bad_entry`` is no object, and is dropped."""
+PROBLEM_KINDS = ("bad_entry", "draft", "example", *JSON_PROBLEM_KINDS)
+"""Every kind of problem that :func:`parse_evidence` reports. A ``bad_entry`` is no object; it is dropped, as are objects
+that the model gives as an ``example``, and a ``draft`` that it lists anew."""
 
 Status = Literal["json", "fence", "scan", "repaired", "failed"]
 """How far a text is from the JSON that was asked for: it is JSON (or JSON Lines); JSON in code fences; JSON in prose or
@@ -26,6 +30,8 @@ _STATUSES: dict[Stage, Status] = {"fence": "fence", "scan": "scan", "truncated":
 # Repairs between objects that are JSON themselves; any other repair concerns what an object says.
 _BETWEEN_OBJECTS = ("comment", "trailing comma", "missing comma")
 _EMPTY_LIST = re.compile(r"\[\s*\]")
+_EMPTY_LIST_ENDS = re.compile(r"\[\s*\][\s`~.*]*\Z")
+_FENCE_BEGINS = re.compile(r"[`~]{3,}[\w+.-]*\s*\Z")
 _FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
 _MAX_COMPARED = 100  # objects of one span: a model that repeats itself must not take quadratic time
 
@@ -64,16 +70,35 @@ def parse_objects(text: str, reader: ObjectReader) -> ParsedEvidence:
     """:func:`parse_evidence` by a reader that serves many texts."""
     found = find_json(text, reader.count, reader.count_listed)
     if not found.values:
-        found = _without_keys(text, reader) or found
-    raw = [entry for value in found.values for entry in reader.raw(value)]
+        found = _without_keys(text, reader) or _in_another_form(text, reader, found)
+    raw = list(answer_of(_listings(found, text, reader)))
     given = [entry for entry in raw if not isinstance(entry, Problem)]
     if given and (found.stage == "repaired" or any(noted.kind == "broken_json" for noted in found.problems)):
         given += _lost(given, text, reader)
+    noted = found.problems + tuple(entry for entry in raw if isinstance(entry, Problem))
     if given:
-        bad = tuple(entry for entry in raw if isinstance(entry, Problem))
-        return ParsedEvidence(tuple(map(reader.read, given)), found.problems + bad, _status(found))
+        return ParsedEvidence(tuple(map(reader.read, given)), noted, _status(found))
     status = _abstention(text, reader, found)
-    return ParsedEvidence(None if status == "failed" else (), found.problems, status)
+    return ParsedEvidence(None if status == "failed" else (), noted, status)
+
+
+def _listings(found: FoundJson, text: str, reader: ObjectReader) -> list[Listing]:
+    """The lists and objects of an answer, each with what stands before it."""
+    answer = strip_thinking(text).text
+    keys = reader.schema.domain_field, reader.schema.span_field
+    is_cut = any(noted.kind == "truncated" for noted in found.problems)
+    listings: list[Listing] = []
+    position = 0
+    for value, (start, end) in zip(found.values, found.places, strict=True):
+        lead = _FENCE_BEGINS.sub("", answer[max(position, start - LEAD) : start])
+        position = max(position, end)
+        is_whole = not is_cut or len(listings) + 1 < len(found.values)
+        listings.append(Listing(lead, list(reader.raw(value)), not reader.is_object(value), is_whole, keys))
+    empty = _EMPTY_LIST_ENDS.search(answer, position)
+    if listings and empty:
+        lead = _FENCE_BEGINS.sub("", answer[max(position, empty.start() - LEAD) : empty.start()])
+        listings.append(Listing(lead, [], keys=keys))
+    return listings
 
 
 def _lost(given: Sequence[Mapping[str, Any]], text: str, reader: ObjectReader) -> list[Mapping[str, Any]]:
@@ -100,6 +125,12 @@ def _without_keys(text: str, reader: ObjectReader) -> FoundJson | None:
     """A text that is JSON, but whose objects have neither domain nor span: they are objects that break the schema."""
     found = find_json(text, lambda value: sum(not isinstance(entry, Problem) for entry in reader.raw(value)))
     return found if found.stage in ("whole", "fence", "jsonl") else None
+
+
+def _in_another_form(text: str, reader: ObjectReader, found: FoundJson) -> FoundJson:
+    """The objects of a text without JSON; what was found so far if there are none."""
+    other = find_objects(strip_thinking(text).text, reader.schema)
+    return replace(other, problems=found.problems + other.problems) if other.values else found
 
 
 def _status(found: FoundJson) -> Status:

@@ -43,7 +43,7 @@ def test_prose_is_no_outline(text):
 def test_who_knows_the_types_gets_scalars_as_written():
     found = find_yaml('a: 007\nb: "8"', a_dict, as_written=True)
     value = found.values[0]
-    assert (type(value["a"]), type(value["b"]), found.stage) == (Unquoted, str, "yaml")
+    assert (type(value["a"]), type(value["b"]), found.stage) == (Unquoted, str, "outline")
     assert [(noted.kind, noted.detail) for noted in found.problems] == [("repaired_json", "YAML")]
 
 

@@ -5,8 +5,8 @@ failed attempts (which makes a scan quadratic), and keeps nothing of a list that
 
 Beyond strict JSON it takes what can be read in one way only, and notes it as ``repaired_json``: comments, trailing
 commas, a missing comma between two containers or at the end of a line, control characters in strings, needless
-backslashes, zeros before a number, no-break spaces, ``None``, ``True`` and ``False``. :func:`scan` with ``loose`` guesses a little: strings in
-single quotes, with quotes or apostrophes inside them, and keys without quotes.
+backslashes, zeros before a number, no-break spaces, ``None``, ``True`` and ``False``. :func:`scan` with ``loose``
+guesses a little: strings in single quotes, with quotes or apostrophes inside them, and keys without quotes.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ from tls_tasks.core.json_values import Notes, number_of, object_of, problem
 from tls_tasks.core.parsed import Problem
 from tls_tasks.core.reasoning import strip_thinking
 
-Stage = Literal["none", "whole", "fence", "jsonl", "scan", "truncated", "repaired", "yaml"]
+Stage = Literal["none", "whole", "fence", "jsonl", "scan", "truncated", "repaired", "outline"]
 """The stages in the order in which they are tried: the later, the further the text is from what was asked for."""
 
 JSON_PROBLEM_KINDS = (
@@ -191,7 +191,7 @@ def _usable(value: Any, weigh: Weigh, notes: Notes) -> tuple[Any, ...]:
     if weigh(value):
         return (value,)
     for _ in range(_MAX_WRAPPERS):
-        packed, value = value, _unpacked(value)
+        packed, value = value, unpacked(value)
         if value is packed:
             break
         if weigh(value):
@@ -200,7 +200,7 @@ def _usable(value: Any, weigh: Weigh, notes: Notes) -> tuple[Any, ...]:
     return ()
 
 
-def _unpacked(value: Any, depth: int = 0) -> Any:
+def unpacked(value: Any, depth: int = 0) -> Any:
     """A value in which each string that is a JSON list or object is replaced by it; itself if there is none."""
     if isinstance(value, str):
         text = value.strip()
@@ -210,7 +210,7 @@ def _unpacked(value: Any, depth: int = 0) -> Any:
             return value
     if isinstance(value, list | dict) and depth < _MAX_WRAPPERS:
         inners = value.values() if isinstance(value, dict) else value
-        found = [_unpacked(inner, depth + 1) for inner in inners]
+        found = [unpacked(inner, depth + 1) for inner in inners]
         if any(new is not old for new, old in zip(found, inners, strict=True)):
             return dict(zip(value, found, strict=True)) if isinstance(value, dict) else found
     return value

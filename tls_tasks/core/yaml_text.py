@@ -60,7 +60,7 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson
         as_written: Whether scalars without quotes stay :class:`Unquoted` text, for a caller who knows the types.
 
     Returns:
-        What was found; the stage is ``yaml``. Never raises, whatever the text.
+        What was found; the stage is ``outline``. Never raises, whatever the text.
 
     Example:
         >>> find_yaml("Here it is:\n\nday: 2025-01-31\nopen: no\nprices: [1.5, ~]\n", len).values
@@ -83,7 +83,7 @@ def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson
             values.append(value if as_written else settled(value))
             places.append(place)
             notes.update(noted)
-    return FoundJson(tuple(values), "yaml" if values else "none", tuple(notes), tuple(places))
+    return FoundJson(tuple(values), "outline" if values else "none", tuple(notes), tuple(places))
 
 
 def settled(value: Any) -> Any:

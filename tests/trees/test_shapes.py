@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from tests import hostile
 from tls_tasks.trees.read import parse_tree
 from tls_tasks.trees.schema import read_schema
 
@@ -76,7 +77,7 @@ def test_strictly_a_wrapper_is_the_answer():
         ("name: no\nopen: no\nprice: ~", {"name": "no", "open": False, "price": None}),
         ("- **Name**: Bo\n- **Price:** 2\n- **Home**:\n  - City: X", {"name": "Bo", "price": 2, "home": {"city": "X"}}),
         ("Here you are:\n\n**Name:** Bo: a book\n**Price:** 2\n\nI hope it helps!", {"name": "Bo: a book", "price": 2}),
-        ("person:\n  name: B\n  seats:\n    - row: A\n    - row: B", {"name": "B", "seats": [{"row": "A"}, {"row": "B"}]}),
+        ("it:\n  name: B\n  seats:\n    - row: A\n    - row: B", {"name": "B", "seats": [{"row": "A"}, {"row": "B"}]}),
         ("<p><name>B & C</name><price>2</price></p>", {"name": "B & C", "price": 2}),
         ("<p><name>B</name><seats><seat><row>1</row></seat></seats></p>", {"name": "B", "seats": [{"row": "1"}]}),
         ("name: Bo\nseats: [{row: A}, {row: B", {"name": "Bo", "seats": [{"row": "A"}, {"row": "B"}]}),
@@ -117,3 +118,10 @@ def test_a_schema_is_no_answer(echo):
 )
 def test_what_is_missing_costs_nothing_else(text, tree):
     assert parse_tree(text, NODE).value == tree
+
+
+@pytest.mark.parametrize("piece", ["<a>", "<a>x</b>", "<a><b>", "<a x='", '{"a":[', "- name: x\n", '"{\\"a\\": '])
+def test_hostile_text_costs_little(piece):
+    text = piece * (200_000 // len(piece))
+    assert hostile.seconds(lambda text: parse_tree(text, NODE), text) < 20
+    assert hostile.seconds(lambda text: parse_tree(text, NODE), f"name: x\n</a>{text}") < 20

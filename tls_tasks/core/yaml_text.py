@@ -37,12 +37,13 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?"
 _WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
 
 _MARK = r"(?:\*\*|__|`)?"
-_BULLETS = r"(?:[-*+•][ \t]+)*"
+_BULLET = r"(?:[-*+•]|[0-9]{1,3}[.)])"
+_BULLETS = rf"(?:{_BULLET}[ \t]+)*"
 _KEY = r"[^\s:{}\[\],#>|*`][^\s:*`]{0,40}(?:[ \t][^\s:*`]{1,40}){0,3}"
 _ENTRY = re.compile(rf"[ \t]*{_BULLETS}{_MARK}{_KEY}{_MARK}:{_MARK}(?=\s|$)")
 _LINE = re.compile(rf"([ \t]*)({_BULLETS})(?:{_MARK}({_KEY}){_MARK}:{_MARK}(?=\s|$))?[ \t]*(.*)")
-_GOES_ON = re.compile(r"\s|[-*+•][ \t]|#|---|\.\.\.|[\]}]")
-_NOT_YAML = re.compile(r"^[ \t]*(?:[*+•]|-[ \t]+[*`]|`)|\t|\*\*", re.MULTILINE)
+_GOES_ON = re.compile(rf"\s|{_BULLET}[ \t]|#|---|\.\.\.|[\]}}]")
+_NOT_YAML = re.compile(r"^[ \t]*(?:[*+•]|[0-9]{1,3}[.)][ \t]|-[ \t]+[*`]|`)|\t|\*\*", re.MULTILINE)
 _NOT_BARE = re.compile(r"[*&!%@`>|?,#\]}-]|.*(?::\s|:$)")
 _PROSE_ENDS = (":", ".", "!", "?", ":**")
 
@@ -131,7 +132,7 @@ def _without_prose(run: list[str]) -> str:
 
 def _is_level(line: str) -> bool:
     """Whether a line does not belong to the key above it: it is empty, or another key at the margin."""
-    return not line or not (line.startswith((" ", "\t")) or re.match(r"[-*+•]\s", line))
+    return not line or not (line.startswith((" ", "\t")) or re.match(rf"{_BULLET}\s", line))
 
 
 def _heavier_reading(outline: str, weigh: Weigh) -> tuple[Any, Notes]:
@@ -157,7 +158,7 @@ def _mended(line: str) -> str:
             value = value[len(mark) : -len(mark)]
     if (key or bullets) and (_NOT_BARE.match(value) and value not in ("|", ">", "|-", ">-") and not _is_number(value)):
         value = json.dumps(value, ensure_ascii=False)
-    bullets = "".join("-" if char in "-*+•" else " " for char in bullets)
+    bullets = re.sub(_BULLET, lambda bullet: "-".ljust(len(bullet[0])), bullets)
     return f"{indent.expandtabs(4)}{bullets}{key}: {value}" if key else f"{indent.expandtabs(4)}{bullets}{value}"
 
 

@@ -216,7 +216,8 @@ def _found(text: str, node: SchemaNode | None) -> FoundJson:
     """The values that may be the tree: JSON, or an outline if it holds more of a tree."""
     weigh = partial(_weigh, node)
     found = find_json(text, weigh, deep=True)
-    if found.stage in ("whole", "fence", "jsonl"):
+    n_characters = sum(end - start for start, end in found.places)
+    if found.stage in ("whole", "fence", "jsonl") or 2 * n_characters > len(text):
         return found
     if not found.values and is_whole_json(text, _is_no_echo):
         return find_json(text, _is_no_echo, deep=True)  # of another shape than the schema's root: it stays what it is
@@ -325,9 +326,9 @@ _BRACKETS = re.compile(r"\\.|[\"\[\]{}]", re.DOTALL)
 
 def _nested_too_deeply(text: str) -> bool:
     """Whether brackets outside of strings are nested more than :data:`MAX_DEPTH` deep, in the answer."""
-    answer = strip_thinking(text).text
-    if answer.count("{") + answer.count("[") <= MAX_DEPTH:
+    if text.count("{") + text.count("[") <= MAX_DEPTH:
         return False
+    answer = strip_thinking(text).text
     depth, inside = 0, False
     for match in _BRACKETS.finditer(answer):
         found = match.group()

@@ -114,7 +114,11 @@ def fitted(value: Any, node: SchemaNode | None) -> Any:
         if isinstance(value, dict):
             return _with_names(value, node)
     elif isinstance(node, ListOf):
-        if isinstance(value, dict) and len(value) == 1 and not looks_like(value, node.item):
+        if (
+            isinstance(value, dict)
+            and len(value) == 1
+            and not (isinstance(node.item, Branch) and looks_like(value, node.item))
+        ):
             (value,) = value.values()
             value = value if isinstance(value, list) else [value]
         if isinstance(value, list):

@@ -140,11 +140,15 @@ def _heavier_reading(outline: str, weigh: Weigh) -> tuple[Any, Notes]:
     readings = []
     if not _NOT_YAML.search(outline):
         readings.append(_read(outline, {problem("repaired_json", "YAML"): None}))
-        if not any(noted.kind in ("truncated", "broken_json") for noted in readings[0][1]):
+        if not _is_partial(readings[0]):
             return readings[0]
     mended = "\n".join(map(_mended, outline.split("\n")))
     readings.append(_read(mended, {problem("repaired_json", "an outline"): None}))
-    return max(readings, key=lambda reading: weigh(reading[0]))
+    return max(readings, key=lambda reading: (weigh(reading[0]), not _is_partial(reading)))
+
+
+def _is_partial(reading: tuple[Any, Notes]) -> bool:
+    return any(noted.kind in ("truncated", "broken_json") for noted in reading[1])
 
 
 def _mended(line: str) -> str:

@@ -326,9 +326,12 @@ _BRACKETS = re.compile(r"\\.|[\"\[\]{}]", re.DOTALL)
 
 def _nested_too_deeply(text: str) -> bool:
     """Whether brackets outside of strings are nested more than :data:`MAX_DEPTH` deep, in the answer."""
-    if text.count("{") + text.count("[") <= MAX_DEPTH:
+    return _is_deep(text) and _is_deep(strip_thinking(text).text)
+
+
+def _is_deep(answer: str) -> bool:
+    if answer.count("{") + answer.count("[") <= MAX_DEPTH:
         return False
-    answer = strip_thinking(text).text
     depth, inside = 0, False
     for match in _BRACKETS.finditer(answer):
         found = match.group()

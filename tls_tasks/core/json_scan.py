@@ -50,7 +50,7 @@ class Container(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Open:
+class Open:
     """A container that has not ended yet, and what is allowed next in it."""
 
     is_object: bool
@@ -136,7 +136,7 @@ class _Reading:
     def __init__(self, text: str, start: int, deep: bool) -> None:
         self.text, self.start, self.position, self.deep = text, start, start, deep
         self.notes: Notes = {}
-        self.open: list[_Open] = []
+        self.open: list[Open] = []
         self.value: Any = None
 
     def read(self) -> Container:
@@ -200,11 +200,11 @@ class _Reading:
             run = _BRACKETS.match(self.text, self.position)
             self.position = run.end() if run else self.position
             return False
-        self.open.append(_Open(char == "{", "key" if char == "{" else "item"))
+        self.open.append(Open(char == "{", "key" if char == "{" else "item"))
         self.position += 1
         return True
 
-    def _end(self, char: str, top: _Open) -> bool:
+    def _end(self, char: str, top: Open) -> bool:
         if top.is_object != (char == "}") or top.expect not in ("item", "key", "comma"):
             return False
         if top.items and top.expect != "comma":
@@ -215,7 +215,7 @@ class _Reading:
             self.open[-1].put(self.value)
         return True
 
-    def _string(self, top: _Open) -> bool:
+    def _string(self, top: Open) -> bool:
         end = self._string_end(top)
         if end < 0:
             return False
@@ -227,7 +227,7 @@ class _Reading:
             top.put(value)
         return True
 
-    def _string_end(self, top: _Open) -> int:
+    def _string_end(self, top: Open) -> int:
         """Where the closing quote is; without one, -1, and the position goes to the end of the text."""
         match = _TO_QUOTE.match(self.text, self.position + 1)
         end = match.end() if match else len(self.text)
@@ -253,7 +253,7 @@ class _Reading:
         self._note("needless backslash")
         return escape[2]
 
-    def _scalar(self, top: _Open) -> bool:
+    def _scalar(self, top: Open) -> bool:
         run = _RUN.match(self.text, self.position)
         token = run.group() if run else ""
         if self.position + len(token) == len(self.text):
@@ -299,7 +299,7 @@ class _LooseReading(_Reading):
             return True
         return super()._token(char)
 
-    def _string_end(self, top: _Open) -> int:
+    def _string_end(self, top: Open) -> int:
         quote = self.text[self.position]
         if top.expect == "key":
             match = _KEY_END[quote].match(self.text, self.position + 1)
@@ -310,7 +310,7 @@ class _LooseReading(_Reading):
         return match.start() if match else -1
 
 
-def _cut(path: list[_Open], notes: Notes) -> Any:
+def _cut(path: list[Open], notes: Notes) -> Any:
     """The first container of ``path`` with the others inside it, each without its unfinished item."""
     value = path[-1].finished(notes)
     for outer in reversed(path[:-1]):

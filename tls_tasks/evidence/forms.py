@@ -1,15 +1,18 @@
-"""Objects in other forms than JSON: tables and XML, with the schema's keys as the names of columns and elements."""
+"""Objects in other forms than JSON: tables, XML, and YAML or lines of ``key: value``, by the names of the schema's keys."""
 
 from __future__ import annotations
 
 import html
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tls_tasks.core.json_text import FoundJson
-from tls_tasks.core.json_values import problem
+from tls_tasks.core.json_values import RepeatedKeys, problem
 from tls_tasks.core.markdown_tables import table_at
+from tls_tasks.core.yaml_text import find_yaml
+from tls_tasks.evidence.objects import ObjectReader
 from tls_tasks.evidence.types import EvidenceSchema, folded
 
 _Found = tuple[list[dict[str, str]], tuple[int, int]]  # objects, and where they stand
@@ -18,6 +21,9 @@ _FENCE = ("```", "~~~")
 _LEAF = re.compile(r"<([A-Za-z][\w.-]{0,60})>([^<]*)</\1\s*>|</[A-Za-z]")
 _WITH_ATTRIBUTES = re.compile(r"<[A-Za-z][\w.-]{0,60}\s([^<>]*)>([^<]*)")
 _ATTRIBUTE = re.compile(r"([A-Za-z][\w.-]{0,60})\s{0,9}=\s{0,9}(?:\"([^\"]*)\"|'([^']*)')")
+_HEADING = re.compile(
+    r"^[ \t]{0,3}(?:#{1,6}[ \t]+|(?:\d{1,2}[.)][ \t]+)?(?=\*\*))\**([A-Za-z][\w -]{0,60})\**:?\**[ \t]*$", re.MULTILINE
+)
 _EITHER = re.compile(r"\s*/\s*|\s+or\s+", re.IGNORECASE)
 _EMPTY = frozenset(("", "-", "–", "—", "n/a", "null"))
 _QUOTES = ('""', "''", "“”", "‘’", "``")
@@ -26,7 +32,7 @@ _QUOTES = ('""', "''", "“”", "‘’", "``")
 def find_objects(text: str, schema: EvidenceSchema) -> FoundJson:
     r"""Find the objects of a text without JSON.
 
-    An object needs a span, and a domain: its own, or that of the heading above its table.
+    An object needs a span, and a domain: its own, or that of the heading above it.
 
     Args:
         text: The answer, without thinking.
@@ -44,7 +50,7 @@ def find_objects(text: str, schema: EvidenceSchema) -> FoundJson:
         if found := [each for each in find(text, names) if each[0]]:
             values, places = zip(*found, strict=True)
             return FoundJson(values, "repaired", (problem("repaired_json", form),), places)
-    return FoundJson((), "none")
+    return _in_yaml(text, names)
 
 
 class _Names:
@@ -80,6 +86,25 @@ class _Names:
                 found[key] = text
         return found if self.span in found else {}
 
+    def named(self, value: Any) -> Any:
+        """A value with the schema's keys and domains in the place of names that stand for them; repeated keys, as in
+        records without list marks, begin another object.
+        """
+        if isinstance(value, list):
+            return [self.named(entry) for entry in value]
+        if isinstance(value, str):
+            return _bare(value)
+        if not isinstance(value, dict):
+            return value
+        records: list[dict[str, Any]] = [{}]
+        for written, inner in value.pairs if isinstance(value, RepeatedKeys) else value.items():
+            name = folded(_bare(str(written)))
+            key = self.keys.get(name) or self.domains.get(name) or written
+            if key in records[-1]:
+                records.append({})
+            records[-1][key] = self.named(inner)
+        return records if len(records) > 1 else records[0]
+
 
 def _bare(cell: str) -> str:
     """A cell without quotes and Markdown around it."""
@@ -108,6 +133,19 @@ def _in_tables(text: str, names: _Names) -> Iterator[_Found]:
             yield [fields for fields in found if fields], (start, min(position, len(text)))
         elif line.strip() and not line.lstrip().startswith(_FENCE):
             domain = names.domains.get(folded(line.strip(" \t#*_:`")))
+
+
+def _in_yaml(text: str, names: _Names) -> FoundJson:
+    """Outlines; a heading that is a domain is the key of what is below it."""
+
+    def heading(line: re.Match[str]) -> str:
+        return f"{line[1]}:" if folded(line[1]) in names.domains else line[0]
+
+    reader = ObjectReader(names.schema)
+    found = find_yaml(
+        _HEADING.sub(heading, text), lambda value: reader.count_whole(names.named(value)), as_written=True
+    )
+    return replace(found, values=tuple(map(names.named, found.values)))
 
 
 def _in_xml(text: str, names: _Names) -> Iterator[_Found]:

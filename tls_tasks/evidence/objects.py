@@ -90,6 +90,11 @@ class ObjectReader:
         """How many objects with a domain or a span a value holds."""
         return sum(not isinstance(entry, Problem) and self._is_object(entry) for entry in self.raw(value))
 
+    def count_whole(self, value: Any) -> int:
+        """How many objects it holds that have both a domain and a span."""
+        keys = {self.schema.domain_field, self.schema.span_field}
+        return sum(not isinstance(entry, Problem) and keys <= entry.keys() for entry in self.raw(value))
+
     def count_listed(self, value: Any) -> int:
         """How many of them are in lists. In truncated JSON, an object outside any list may itself be truncated."""
         if isinstance(value, list):

@@ -22,6 +22,7 @@ from tls_tasks.core.json_text import (
 )
 from tls_tasks.core.json_values import RepeatedKeys
 from tls_tasks.core.parsed import Problem
+from tls_tasks.core.reasoning import strip_thinking
 
 EVIDENCE = Path(__file__).parents[2] / "../shared/oracles/evidence_parsing.jsonl"
 

@@ -70,18 +70,16 @@ _MAX_WRAPPERS = 4  # levels of wrappers, and of strings in strings, in which JSO
 _REPAIRABLE = re.compile(r"\{|\[\s*[\[{\"']")
 
 
-def _fenced_blocks(text: str) -> Iterator[str]:
-    r"""The contents of the blocks between lines of three or more backticks or tildes; the last may lack its end.
+def fences(text: str) -> Iterator[tuple[int, int]]:
+    r"""Where the contents of the blocks between lines of three or more backticks or tildes begin and end.
+
+    The last block may lack its end.
 
     Example:
-        >>> list(_fenced_blocks("a\n```json\n[1]\n```\nb\n~~~\n[2]"))
+        >>> text = "a\n```json\n[1]\n```\nb\n~~~\n[2]"
+        >>> [text[start:end] for start, end in fences(text)]
         ['\n[1]\n', '\n[2]']
     """
-    return (text[start:end] for start, end in fences(text))
-
-
-def fences(text: str) -> Iterator[tuple[int, int]]:
-    """Where the contents of the fenced blocks begin and end."""
     opening: re.Match[str] | None = None
     for fence in _FENCE.finditer(text):
         if opening is not None:
@@ -141,7 +139,7 @@ def is_whole_json(text: str, accept: Callable[[Any], bool]) -> bool:
         False
     """
     answer = strip_thinking(text).text
-    blocks = [block for block in _fenced_blocks(answer) if block.strip()] or [answer]
+    blocks = [answer[start:end] for start, end in fences(answer) if answer[start:end].strip()] or [answer]
     return all(_whole(block, accept) for block in blocks)
 
 

@@ -1,15 +1,18 @@
-"""Objects in other forms than JSON: tables and XML, with the schema's keys as the names of columns and elements."""
+"""Objects in other forms than JSON: tables, XML, YAML, lines of ``key: value``, by the names of the schema's keys."""
 
 from __future__ import annotations
 
 import html
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tls_tasks.core.json_text import FoundJson
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.markdown_tables import table_at
+from tls_tasks.core.yaml_text import find_yaml
+from tls_tasks.evidence.objects import ObjectReader
 from tls_tasks.evidence.types import EvidenceSchema, folded
 
 _Found = tuple[list[dict[str, str]], tuple[int, int]]  # objects, and where they stand
@@ -18,6 +21,11 @@ _FENCE = ("```", "~~~")
 _LEAF = re.compile(r"<([A-Za-z][\w.-]{0,60})>([^<]*)</\1\s*>|</[A-Za-z]")
 _WITH_ATTRIBUTES = re.compile(r"<[A-Za-z][\w.-]{0,60}\s([^<>]*)>([^<]*)")
 _ATTRIBUTE = re.compile(r"([A-Za-z][\w.-]{0,60})\s{0,9}=\s{0,9}(?:\"([^\"]*)\"|'([^']*)')")
+_HEADING = re.compile(
+    r"^[ \t]{0,3}(?:#{1,6}[ \t]+|(?:\d{1,2}[.)][ \t]+)?(?=\*\*))\**([A-Za-z][\w -]{0,60})\**:?\**[ \t]*$", re.MULTILINE
+)
+_ONE_WORD = re.compile(r"[\w-]{1,40}")
+_QUOTED = re.compile(r"\s*([\"'])(.*)\1\s*[)\]},;|]")
 _EITHER = re.compile(r"\s*/\s*|\s+or\s+", re.IGNORECASE)
 _EMPTY = frozenset(("", "-", "–", "—", "n/a", "null"))
 _QUOTES = ('""', "''", "“”", "‘’", "``")
@@ -26,7 +34,7 @@ _QUOTES = ('""', "''", "“”", "‘’", "``")
 def find_objects(text: str, schema: EvidenceSchema) -> FoundJson:
     r"""Find the objects of a text without JSON.
 
-    An object needs a span, and a domain: its own, or that of the heading above its table.
+    An object needs a span, and a domain: its own, or that of the heading above it.
 
     Args:
         text: The answer, without thinking.
@@ -44,7 +52,10 @@ def find_objects(text: str, schema: EvidenceSchema) -> FoundJson:
         if found := [each for each in find(text, names) if each[0]]:
             values, places = zip(*found, strict=True)
             return FoundJson(values, "repaired", (problem("repaired_json", form),), places)
-    return FoundJson((), "none")
+    reader = ObjectReader(schema)
+    outlines, pairs = _in_yaml(text, names, reader), _in_pairs(text, names)
+    n_objects = sum(map(reader.count_whole, outlines.values))
+    return pairs if len(pairs.values) > n_objects else outlines
 
 
 class _Names:
@@ -80,6 +91,23 @@ class _Names:
                 found[key] = text
         return found if self.span in found else {}
 
+    def named(self, value: Any) -> Any:
+        """A value with the schema's keys and domains in the place of the names that stand for them."""
+        if isinstance(value, list):
+            return [self.named(entry) for entry in value]
+        if isinstance(value, dict):
+            return {self.name(str(key)): self.named(inner) for key, inner in value.items()}
+        return _bare(value) if isinstance(value, str) else value
+
+    def name(self, written: str) -> str:
+        """The key or the domain that a name stands for; itself if it stands for none."""
+        name = folded(_bare(written))
+        return self.keys.get(name) or self.domains.get(name) or written
+
+    def heading(self, line: str) -> str | None:
+        """The domain that a line is the name of."""
+        return self.domains.get(folded(line.strip(" \t#*_:`")))
+
 
 def _bare(cell: str) -> str:
     """A cell without quotes and Markdown around it."""
@@ -107,7 +135,52 @@ def _in_tables(text: str, names: _Names) -> Iterator[_Found]:
             found = [names.row(columns, row, domain) for row in table.rows[1:]]
             yield [fields for fields in found if fields], (start, min(position, len(text)))
         elif line.strip() and not line.lstrip().startswith(_FENCE):
-            domain = names.domains.get(folded(line.strip(" \t#*_:`")))
+            domain = names.heading(line)
+
+
+def _in_yaml(text: str, names: _Names, reader: ObjectReader) -> FoundJson:
+    """Outlines; a heading that is a domain is the key of what is below it."""
+
+    def heading(line: re.Match[str]) -> str:
+        return f"{line[1]}:" if names.heading(line[1]) else line[0]
+
+    found = find_yaml(
+        _HEADING.sub(heading, text), lambda value: reader.count_whole(names.named(value)), as_written=True
+    )
+    return replace(found, values=tuple(map(names.named, found.values)))
+
+
+def _in_pairs(text: str, names: _Names) -> FoundJson:
+    """Keys with their values on lines, one or several; a key that comes again begins another object."""
+    keys = "|".join(re.escape(name).replace("_", "[ _-]") for name in sorted(names.keys, key=len, reverse=True))
+    pair = re.compile(rf"(?<![^\s,;|({{\[*_`\"'])({keys})[*_`\"']{{0,3}}\s{{0,3}}[:=][*_]{{0,3}}", re.IGNORECASE)
+    values: list[dict[str, str]] = [{}]
+    places = [(0, 0)]
+    domain: str | None = None
+    end = 0
+    for line in text.split("\n"):
+        start, end = end, end + len(line) + 1
+        domain = names.heading(line) if line.lstrip().startswith(("#", "**")) else domain
+        found = list(pair.finditer(line))
+        for at, key in enumerate(found):
+            value = line[key.end() : found[at + 1].start() if at + 1 < len(found) else len(line)]
+            name = names.keys[folded(key[1])]
+            if name in values[-1]:
+                values.append({})
+                places.append((start, end))
+            if not values[-1]:
+                values[-1] = {names.domain: domain} if domain and name != names.domain else {}
+                places[-1] = start, end
+            quoted = _QUOTED.match(value)
+            values[-1][name] = quoted[2] if quoted else _bare(value.rstrip(" \t,;|)}]*_"))
+            places[-1] = places[-1][0], min(end, len(text))
+    whole = [
+        at for at, fields in enumerate(values) if _whole(fields, names) and _ONE_WORD.fullmatch(fields[names.domain])
+    ]
+    if not any(folded(values[at][names.domain]) in names.domains for at in whole):
+        whole = []  # prose about the keys
+    note = (problem("repaired_json", "lines of key: value"),) if whole else ()
+    return FoundJson(tuple(values[at] for at in whole), "repaired", note, tuple(places[at] for at in whole))
 
 
 def _in_xml(text: str, names: _Names) -> Iterator[_Found]:

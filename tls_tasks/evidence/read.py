@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -17,8 +17,8 @@ from tls_tasks.evidence.objects import ObjectReader
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
 
 PROBLEM_KINDS = ("bad_entry", "draft", "example", *JSON_PROBLEM_KINDS)
-"""Every kind of problem that :func:`parse_evidence` reports. A ``bad_entry`` is no object; it is dropped, as are objects
-that the model gives as an ``example``, and a ``draft`` that it lists anew."""
+"""Every kind of problem that :func:`parse_evidence` reports. A ``bad_entry`` is no object; it is dropped, and so is an
+``example``, and a ``draft`` that the model lists anew."""
 
 Status = Literal["json", "fence", "scan", "repaired", "failed"]
 """How far a text is from the JSON that was asked for: it is JSON (or JSON Lines); JSON in code fences; JSON in prose or
@@ -70,21 +70,24 @@ def parse_objects(text: str, reader: ObjectReader) -> ParsedEvidence:
     """:func:`parse_evidence` by a reader that serves many texts."""
     found = find_json(text, reader.count, reader.count_listed)
     if not found.values:
-        found = _without_keys(text, reader) or _in_another_form(text, reader, found)
-    raw = list(answer_of(_listings(found, text, reader)))
+        found = _without_keys(text, reader) or found
+    answer = strip_thinking(text).text
+    if not found.values and not _is_damaged(found):
+        other = find_objects(answer, reader.schema)
+        found = replace(other, problems=found.problems + other.problems) if other.values else found
+    raw = list(answer_of(_listings(found, answer, reader)))
     given = [entry for entry in raw if not isinstance(entry, Problem)]
     if given and (found.stage == "repaired" or any(noted.kind == "broken_json" for noted in found.problems)):
-        given += _lost(given, text, reader)
+        given += _lost(given, answer, reader)
     noted = found.problems + tuple(entry for entry in raw if isinstance(entry, Problem))
     if given:
         return ParsedEvidence(tuple(map(reader.read, given)), noted, _status(found))
-    status = _abstention(text, reader, found)
+    status = _abstention(text, answer, reader, found)
     return ParsedEvidence(None if status == "failed" else (), noted, status)
 
 
-def _listings(found: FoundJson, text: str, reader: ObjectReader) -> list[Listing]:
+def _listings(found: FoundJson, answer: str, reader: ObjectReader) -> list[Listing]:
     """The lists and objects of an answer, each with what stands before it."""
-    answer = strip_thinking(text).text
     keys = reader.schema.domain_field, reader.schema.span_field
     is_cut = any(noted.kind == "truncated" for noted in found.problems)
     listings: list[Listing] = []
@@ -92,8 +95,9 @@ def _listings(found: FoundJson, text: str, reader: ObjectReader) -> list[Listing
     for value, (start, end) in zip(found.values, found.places, strict=True):
         lead = _FENCE_BEGINS.sub("", answer[max(position, start - LEAD) : start])
         position = max(position, end)
-        is_whole = not is_cut or len(listings) + 1 < len(found.values)
-        listings.append(Listing(lead, list(reader.raw(value)), not reader.is_object(value), is_whole, keys))
+        is_whole = not is_cut or end < found.places[-1][1]
+        for part_lead, part in _parts(lead, value, reader):
+            listings.append(Listing(part_lead, list(reader.raw(part)), not reader.is_object(part), is_whole, keys))
     empty = _EMPTY_LIST_ENDS.search(answer, position)
     if listings and empty:
         lead = _FENCE_BEGINS.sub("", answer[max(position, empty.start() - LEAD) : empty.start()])
@@ -101,7 +105,19 @@ def _listings(found: FoundJson, text: str, reader: ObjectReader) -> list[Listing
     return listings
 
 
-def _lost(given: Sequence[Mapping[str, Any]], text: str, reader: ObjectReader) -> list[Mapping[str, Any]]:
+def _parts(lead: str, value: Any, reader: ObjectReader) -> Iterator[tuple[str, Any]]:
+    """The lists of a wrapper, each under its key, as in ``{"draft": …, "final": …}``; or else the value as it is."""
+    inners = [key for key, inner in value.items() if isinstance(inner, list)] if isinstance(value, dict) else []
+    if len(inners) < 2 or reader.schema.domain_field in value or reader.schema.span_field in value:
+        yield lead, value
+        return
+    for key in inners:
+        yield f"{key.replace('_', ' ')}:", {key: value[key]}
+    if rest := {key: inner for key, inner in value.items() if key not in inners}:
+        yield lead, rest
+
+
+def _lost(given: Sequence[Mapping[str, Any]], answer: str, reader: ObjectReader) -> list[Mapping[str, Any]]:
     """Objects that stand whole in a damaged text but were lost, since the damage before them swallowed their start.
 
     A quotation mark that is never closed goes on to the first one of the next object.
@@ -110,7 +126,7 @@ def _lost(given: Sequence[Mapping[str, Any]], text: str, reader: ObjectReader) -
     for fields in given:
         by_span.setdefault(repr(fields.get(reader.schema.span_field)), []).append(fields)
     lost = []
-    for piece in _FLAT_OBJECT.finditer(strip_thinking(text).text):
+    for piece in _FLAT_OBJECT.finditer(answer):
         for found in scan(piece[0]):
             value = found.cuts[0]
             if found.state != "whole" or not reader.count(value):
@@ -127,21 +143,17 @@ def _without_keys(text: str, reader: ObjectReader) -> FoundJson | None:
     return found if found.stage in ("whole", "fence", "jsonl") else None
 
 
-def _in_another_form(text: str, reader: ObjectReader, found: FoundJson) -> FoundJson:
-    """The objects of a text without JSON; what was found so far if there are none."""
-    other = find_objects(strip_thinking(text).text, reader.schema)
-    return replace(other, problems=found.problems + other.problems) if other.values else found
-
-
 def _status(found: FoundJson) -> Status:
     guessed = any(noted.kind == "repaired_json" and noted.detail not in _BETWEEN_OBJECTS for noted in found.problems)
     return "repaired" if guessed else _STATUSES.get(found.stage, "json")
 
 
-def _abstention(text: str, reader: ObjectReader, found: FoundJson) -> Status:
+def _is_damaged(found: FoundJson) -> bool:
+    return any(noted.kind in ("truncated", "broken_json") for noted in found.problems)
+
+
+def _abstention(text: str, answer: str, reader: ObjectReader, found: FoundJson) -> Status:
     """The status of an answer that says that there is nothing; ``failed`` if it does not say so."""
-    answer = strip_thinking(text).text
     if is_whole_json(text, reader.says_nothing):
         return "json" if answer.lstrip().lstrip("\ufeff").startswith(("[", "{")) else "fence"
-    damaged = any(noted.kind in ("truncated", "broken_json") for noted in found.problems)
-    return "scan" if not damaged and _EMPTY_LIST.search(answer) else "failed"
+    return "scan" if not _is_damaged(found) and _EMPTY_LIST.search(answer) else "failed"

@@ -19,10 +19,10 @@ from tls_tasks.core.json_text import (
     Stage,
     find_json,
     is_whole_json,
-    strip_thinking,
 )
 from tls_tasks.core.json_values import RepeatedKeys
 from tls_tasks.core.parsed import Problem
+from tls_tasks.core.reasoning import strip_thinking
 
 EVIDENCE = Path(__file__).parents[2] / "../shared/oracles/evidence_parsing.jsonl"
 
@@ -93,6 +93,13 @@ STAGED = [
     ("[{“n”: 1}, {“n”: 2}]", ([{"n": 1}, {"n": 2}],), "repaired", {"repaired_json": 1}),
     ('It is {"a": 2 "n": 1}.', ({"a": 2, "n": 1},), "repaired", {"repaired_json": 1}),
     ("[{“n”: 1}, {“n”: 2", ([{"n": 1}],), "repaired", {"repaired_json": 1, "truncated": 1}),
+    # JSON in a string
+    (json.dumps('[{"n": 1}]'), ([{"n": 1}],), "whole", {"repaired_json": 1}),
+    (json.dumps({"answer": ' [{"n": "[1]"}]'}), ({"answer": [{"n": "[1]"}]},), "whole", {"repaired_json": 1}),
+    (json.dumps({"a": json.dumps([{"n": 1}])}) + " it is", ({"a": [{"n": 1}]},), "scan", {"repaired_json": 1}),
+    (json.dumps(json.dumps([json.dumps({"n": 1})])), ([{"n": 1}],), "whole", {"repaired_json": 1}),
+    (json.dumps([{"n": '{"n": 1}'}]), ([{"n": '{"n": 1}'}],), "whole", {}),  # of use as it is
+    (json.dumps({"a": '[{"n": 1}'}), (), "none", {}),
     # nothing
     ("", (), "none", {}),
     ("nothing [1] here {at all}", (), "none", {}),
@@ -114,28 +121,6 @@ def test_stages(text: str, values: tuple[Any, ...], stage: str, counts: dict[str
     assert {kind: kinds.count(kind) for kind in kinds} == counts
     assert found.stage in get_args(Stage)
     assert set(kinds) <= set(JSON_PROBLEM_KINDS)
-
-
-THINKING = [
-    ("", "", False),
-    ("a", "a", False),
-    ("<think>a</think>b", "b", False),
-    ("a<think>b</think>c<think>d</think>e", "ace", False),
-    ("a</think>b", "b", False),
-    ("a<think>b</think>c</think>d", "d", False),
-    ("<think>a<think>b</think>c", "c", False),
-    ("<think>a", "", True),
-    ("a<think>b", "a", True),
-    ("<think></think>", "", False),
-    ("<THINK>a</Think>b", "b", False),
-    ("<thinking>a</thinking>b", "b", False),
-    ("<thinker>a", "<thinker>a", False),
-]
-
-
-@pytest.mark.parametrize(("text", "answer", "unfinished"), THINKING)
-def test_thinking_is_no_answer(text: str, answer: str, unfinished: bool) -> None:
-    assert strip_thinking(text) == (answer, unfinished)
 
 
 FENCES = [
@@ -327,3 +312,15 @@ def evidence(value: Any) -> list[Any]:
     if isinstance(value, dict):
         return [value] if isinstance(value.get("domain"), str) else evidence(list(value.values()))
     return [item for inner in value for item in evidence(inner)] if isinstance(value, list) else []
+
+
+def test_the_place_of_a_value_is_where_it_stands_in_the_answer():
+    text = '<think>[{"n": 0}]</think>A: [{"n": 1}] and\n```json\n[{"n": 2}]\n```\n```\nB: {"n": 3}, {"n": 4}\n```'
+    answer = strip_thinking(text).text
+    found = find_json(text, n_objects)
+    assert [answer[start:end].strip() for start, end in found.places] == ['[{"n": 2}]', '{"n": 3}', '{"n": 4}']
+    found = find_json(answer.split("```")[0], n_objects)
+    assert [answer[start:end] for start, end in found.places] == ['[{"n": 1}]']
+    for text in ('[{"n": 1}]', '{"n": 1}\n{"n": 2}', "[{“n”: 1}]", '[{"n": 1}, {'):
+        found = find_json(text, n_objects)
+        assert len(found.places) == len(found.values) and set(found.places) == {(0, len(text))}, text

@@ -4,9 +4,9 @@
 failed attempts (which makes a scan quadratic), and keeps nothing of a list that a token limit cut off.
 
 Beyond strict JSON it takes what can be read in one way only, and notes it as ``repaired_json``: comments, trailing
-commas, a missing comma between two containers, control characters in strings, needless backslashes, zeros before a
-number, no-break spaces, ``None``, ``True`` and ``False``. :func:`scan` with ``loose`` guesses a little: strings in
-single quotes, with quotes or apostrophes inside them, and keys without quotes.
+commas, a missing comma between two containers or at the end of a line, control characters in strings, needless
+backslashes, zeros before a number, no-break spaces, ``None``, ``True`` and ``False``. :func:`scan` with ``loose``
+guesses a little: strings in single quotes, with quotes or apostrophes inside them, and keys without quotes.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Container(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Open:
+class Open:
     """A container that has not ended yet, and what is allowed next in it."""
 
     is_object: bool
@@ -85,6 +85,7 @@ _RUN = re.compile(r"[A-Za-z0-9.+-]*")
 _NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,9})?")
 _ZERO_FIRST = re.compile(r"-?0[0-9]")
 _BRACKETS = re.compile(r"[\[{\s]*")
+_NEW_LINE = re.compile(r"\n[ \t\r]*\Z")
 _ESCAPE = re.compile(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(.?))|\"", re.DOTALL)
 _WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _COMMENTS = {"//": "\n", "/*": "*/"}
@@ -136,7 +137,7 @@ class _Reading:
     def __init__(self, text: str, start: int, deep: bool) -> None:
         self.text, self.start, self.position, self.deep = text, start, start, deep
         self.notes: Notes = {}
-        self.open: list[_Open] = []
+        self.open: list[Open] = []
         self.value: Any = None
 
     def read(self) -> Container:
@@ -179,7 +180,7 @@ class _Reading:
             top.expect = "key" if top.is_object else "item"
         elif char == ":" and top.expect == "colon":
             top.expect = "value"
-        elif char in self.quotes and top.expect in ("item", "key", "value"):
+        elif char in self.quotes and (top.expect in ("item", "key", "value") or self._misses_comma(top)):
             return self._string(top)
         elif char not in ',:"' and top.expect in ("item", "value"):
             return self._scalar(top)
@@ -200,11 +201,21 @@ class _Reading:
             run = _BRACKETS.match(self.text, self.position)
             self.position = run.end() if run else self.position
             return False
-        self.open.append(_Open(char == "{", "key" if char == "{" else "item"))
+        self.open.append(Open(char == "{", "key" if char == "{" else "item"))
         self.position += 1
         return True
 
-    def _end(self, char: str, top: _Open) -> bool:
+    def _misses_comma(self, top: Open) -> bool:
+        """Whether a new line begins with what can only be the next key, or the next item of a list."""
+        if top.expect != "comma" or not _NEW_LINE.search(self.text, max(0, self.position - 80), self.position):
+            return False
+        if top.is_object and not _KEY_END[self.text[self.position]].match(self.text, self.position + 1):
+            return False
+        self._note("missing comma")
+        top.expect = "key" if top.is_object else "item"
+        return True
+
+    def _end(self, char: str, top: Open) -> bool:
         if top.is_object != (char == "}") or top.expect not in ("item", "key", "comma"):
             return False
         if top.items and top.expect != "comma":
@@ -215,7 +226,7 @@ class _Reading:
             self.open[-1].put(self.value)
         return True
 
-    def _string(self, top: _Open) -> bool:
+    def _string(self, top: Open) -> bool:
         end = self._string_end(top)
         if end < 0:
             return False
@@ -227,7 +238,7 @@ class _Reading:
             top.put(value)
         return True
 
-    def _string_end(self, top: _Open) -> int:
+    def _string_end(self, top: Open) -> int:
         """Where the closing quote is; without one, -1, and the position goes to the end of the text."""
         match = _TO_QUOTE.match(self.text, self.position + 1)
         end = match.end() if match else len(self.text)
@@ -253,10 +264,10 @@ class _Reading:
         self._note("needless backslash")
         return escape[2]
 
-    def _scalar(self, top: _Open) -> bool:
+    def _scalar(self, top: Open) -> bool:
         run = _RUN.match(self.text, self.position)
         token = run.group() if run else ""
-        if self.position + len(token) == len(self.text):
+        if self.position + len(token) == len(self.text) and token not in _WORDS:
             self.position = len(self.text)  # the text may have been cut within it
             return False
         if token in _WORDS:
@@ -299,7 +310,7 @@ class _LooseReading(_Reading):
             return True
         return super()._token(char)
 
-    def _string_end(self, top: _Open) -> int:
+    def _string_end(self, top: Open) -> int:
         quote = self.text[self.position]
         if top.expect == "key":
             match = _KEY_END[quote].match(self.text, self.position + 1)
@@ -310,7 +321,7 @@ class _LooseReading(_Reading):
         return match.start() if match else -1
 
 
-def _cut(path: list[_Open], notes: Notes) -> Any:
+def _cut(path: list[Open], notes: Notes) -> Any:
     """The first container of ``path`` with the others inside it, each without its unfinished item."""
     value = path[-1].finished(notes)
     for outer in reversed(path[:-1]):

@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, SupportsIndex
 
 from tls_tasks.core.json_scan import LOOSE_ONLY, Container, scan
 from tls_tasks.core.json_values import Notes, number_of, object_of, problem
 from tls_tasks.core.parsed import Problem
+from tls_tasks.core.reasoning import strip_thinking
 
-Stage = Literal["none", "whole", "fence", "jsonl", "scan", "truncated", "repaired"]
+Stage = Literal["none", "whole", "fence", "jsonl", "scan", "truncated", "repaired", "outline"]
 """The stages in the order in which they are tried: the later, the further the text is from what was asked for."""
 
 JSON_PROBLEM_KINDS = (
@@ -44,23 +45,14 @@ class FoundJson:
             object with a key twice is a :class:`~tls_tasks.core.json_values.RepeatedKeys`.
         stage: The last stage that was needed for them; ``none`` if there is no usable value.
         problems: What was repaired or dropped; kinds are :data:`JSON_PROBLEM_KINDS`.
+        places: Where each value stands in the text without its thinking: start and end. The lines of JSON Lines have
+            the place of their block.
     """
 
     values: tuple[Any, ...]
     stage: Stage
     problems: tuple[Problem, ...] = ()
-
-
-class _Answer(NamedTuple):
-    """A text without its thinking.
-
-    Attributes:
-        text: The answer.
-        unfinished: Whether a thinking block was still open at the end.
-    """
-
-    text: str
-    unfinished: bool
+    places: tuple[tuple[int, int], ...] = field(default=(), repr=False)
 
 
 class _Search(NamedTuple):
@@ -72,55 +64,30 @@ class _Search(NamedTuple):
     deep: bool
 
 
-_THINKING = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE | re.ASCII)
 _FENCE = re.compile(r"^[ \t]{0,12}(`{3,}|~{3,})[ \t]{0,12}([\w+.-]{0,30})", re.MULTILINE | re.ASCII)
 _JSON_BEGINS = tuple('[{"-0123456789tfnNI')
+_MAX_WRAPPERS = 4  # levels of wrappers, and of strings in strings, in which JSON is looked for
 _REPAIRABLE = re.compile(r"\{|\[\s*[\[{\"']")
 
 
-def strip_thinking(text: str) -> _Answer:
-    """Drop ``<think>`` and ``<thinking>`` blocks.
+def fences(text: str) -> Iterator[tuple[int, int]]:
+    r"""Where the contents of the blocks between lines of three or more backticks or tildes begin and end.
 
-    A closing tag without an opening one (the opening one was in the prompt) ends a block that began with the text; a
-    block that is not closed goes to the end of the text.
-
-    Example:
-        >>> strip_thinking("<think>maybe []</think> [1]")
-        _Answer(text=' [1]', unfinished=False)
-        >>> strip_thinking("so it is []</think>[1]<think>or").text
-        '[1]'
-        >>> strip_thinking("<think>let me see")
-        _Answer(text='', unfinished=True)
-    """
-    kept: list[str] = []
-    position, inside = 0, False
-    for tag in _THINKING.finditer(text):
-        if tag[1] and not inside:
-            kept.clear()
-        elif not inside:
-            kept.append(text[position : tag.start()])
-        inside = not tag[1]
-        position = tag.end()
-    if not inside:
-        kept.append(text[position:])
-    return _Answer("".join(kept), inside)
-
-
-def _fenced_blocks(text: str) -> Iterator[str]:
-    r"""The contents of the blocks between lines of three or more backticks or tildes; the last may lack its end.
+    The last block may lack its end.
 
     Example:
-        >>> list(_fenced_blocks("a\n```json\n[1]\n```\nb\n~~~\n[2]"))
+        >>> text = "a\n```json\n[1]\n```\nb\n~~~\n[2]"
+        >>> [text[start:end] for start, end in fences(text)]
         ['\n[1]\n', '\n[2]']
     """
     opening: re.Match[str] | None = None
     for fence in _FENCE.finditer(text):
         if opening is not None:
-            yield text[opening.end() : fence.start()]
+            yield opening.end(), fence.start()
         closes = opening is not None and fence[1].startswith(opening[1]) and not fence[2]
         opening = None if closes else fence
     if opening is not None:
-        yield text[opening.end() :]
+        yield opening.end(), len(text)
 
 
 def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: bool = False) -> FoundJson:
@@ -159,7 +126,7 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: 
         return whole
     search = _Search(weigh, weigh_cut or weigh, _RepairBudget(), deep)
     found = _in_fences(answer.text, search) or _in_region(answer.text, search)
-    return FoundJson(found.values, found.stage, before + found.problems)
+    return replace(found, problems=before + found.problems)
 
 
 def is_whole_json(text: str, accept: Callable[[Any], bool]) -> bool:
@@ -172,7 +139,7 @@ def is_whole_json(text: str, accept: Callable[[Any], bool]) -> bool:
         False
     """
     answer = strip_thinking(text).text
-    blocks = [block for block in _fenced_blocks(answer) if block.strip()] or [answer]
+    blocks = [answer[start:end] for start, end in fences(answer) if answer[start:end].strip()] or [answer]
     return all(_whole(block, accept) for block in blocks)
 
 
@@ -185,6 +152,9 @@ def _decoder(notes: Notes, strict: bool = True) -> json.JSONDecoder:
         parse_float=lambda token: number_of(token, notes),
         parse_constant=lambda token: number_of(token, notes),
     )
+
+
+_IN_STRINGS = _decoder({}, strict=False)
 
 
 def _whole(text: str, weigh: Weigh) -> FoundJson | None:
@@ -204,23 +174,62 @@ def _whole(text: str, weigh: Weigh) -> FoundJson | None:
             return None
         if not strict:
             notes[problem("repaired_json", "control character in a string")] = None
-        return FoundJson((value,), "whole", tuple(notes)) if weigh(value) else None
+        usable = _usable(value, weigh, notes)
+        return FoundJson(usable, "whole", tuple(notes), ((0, len(text)),)) if usable else None
     return None
+
+
+def _usable(value: Any, weigh: Weigh, notes: Notes) -> tuple[Any, ...]:
+    """The value if it is of use, or else with the JSON that its strings hold; nothing if that is of no use either.
+
+    Example:
+        >>> _usable({"items": "[1, 2]"}, lambda value: isinstance(value["items"], list), {})
+        ({'items': [1, 2]},)
+    """
+    if weigh(value):
+        return (value,)
+    for _ in range(_MAX_WRAPPERS):
+        packed, value = value, unpacked(value)
+        if value is packed:
+            break
+        if weigh(value):
+            notes[problem("repaired_json", "JSON in a string")] = None
+            return (value,)
+    return ()
+
+
+def unpacked(value: Any, depth: int = 0) -> Any:
+    """A value in which each string that is a JSON list or object is replaced by it; itself if there is none."""
+    if isinstance(value, str):
+        text = value.strip()
+        try:
+            return _IN_STRINGS.decode(text) if text[:1] + text[-1:] in ("[]", "{}", '""') else value
+        except (ValueError, RecursionError):
+            return value
+    if isinstance(value, list | dict) and depth < _MAX_WRAPPERS:
+        inners = value.values() if isinstance(value, dict) else value
+        found = [unpacked(inner, depth + 1) for inner in inners]
+        if any(new is not old for new, old in zip(found, inners, strict=True)):
+            return dict(zip(value, found, strict=True)) if isinstance(value, dict) else found
+    return value
 
 
 def _in_fences(text: str, search: _Search) -> FoundJson | None:
     """The usable values of all fenced blocks together; None if there are none."""
     values: list[Any] = []
     problems: list[Problem] = []
+    places: list[tuple[int, int]] = []
     stage: Stage = "fence"
-    for block in _fenced_blocks(text):
+    for start, end in fences(text):
+        block = text[start:end]
         if not block.strip():
             continue
         found = _whole(block, search.weigh) or _in_region(block, search)
         values += found.values
         problems += found.problems
+        places += [(start + begin, start + stop) for begin, stop in found.places]
         stage = found.stage if found.stage in ("truncated", "repaired") and stage != "repaired" else stage
-    return FoundJson(tuple(values), stage, tuple(problems)) if values else None
+    return FoundJson(tuple(values), stage, tuple(problems), tuple(places)) if values else None
 
 
 def _in_region(text: str, search: _Search) -> FoundJson:
@@ -236,10 +245,10 @@ def _in_region(text: str, search: _Search) -> FoundJson:
     best = max(strict, loose, key=lambda found: (_weight(found, weigh), not _is_damaged(found)))
     if (best.values and not _is_damaged(best)) or not (begin := _REPAIRABLE.search(text)):
         return best
-    guessed = _repaired(text[begin.start() :], search.budget)
+    guessed = _repaired(text, begin.start(), search.budget)
     if _weight(guessed, weigh) > _weight(best, weigh):
         return guessed
-    return FoundJson(best.values, best.stage, best.problems + (() if guessed.values else guessed.problems))
+    return best if guessed.values else replace(best, problems=best.problems + guessed.problems)
 
 
 def _weight(found: FoundJson, weigh: Weigh) -> int:
@@ -265,27 +274,30 @@ def _json_lines(text: str, weigh: Weigh) -> FoundJson | None:
                 values.append(decoder.decode(line))
     except (ValueError, RecursionError):
         return None
-    usable = tuple(value for value in values if weigh(value))
-    return FoundJson(usable, "jsonl", tuple(notes)) if usable else FoundJson((), "none")
+    usable = tuple(found for value in values for found in _usable(value, weigh, notes))
+    place = (0, len(text))
+    return FoundJson(usable, "jsonl", tuple(notes), (place,) * len(usable)) if usable else FoundJson((), "none")
 
 
 def _scanned(text: str, search: _Search, *, loose: bool = False) -> FoundJson:
     """The usable values in prose, whole or cut."""
     values: list[Any] = []
+    places: list[tuple[int, int]] = []
     notes: Notes = {problem("repaired_json", "quotes"): None} if loose else {}
     stage: Stage = "none"
     for found in scan(text, loose=loose, deep=search.deep):
         weigh = search.weigh if found.state == "whole" else search.weigh_cut
-        value = next((cut for cut in found.cuts if weigh(cut)), None)
-        if value is not None:
-            values.append(value)
+        usable = next((use for cut in found.cuts if (use := _usable(cut, weigh, notes))), ())
+        if usable:
+            values += usable
+            places.append((found.start, found.end))
             notes.update(found.notes)
             stage = "repaired" if loose else "scan"
         if found.state != "whole":
             notes[_damage(text, found)] = None
         if found.state == "unfinished" and stage == "scan":
             stage = "truncated"
-    return FoundJson(tuple(values), stage, tuple(notes))
+    return FoundJson(tuple(values), stage, tuple(notes), tuple(places))
 
 
 def _damage(text: str, found: Container) -> Problem:
@@ -294,14 +306,15 @@ def _damage(text: str, found: Container) -> Problem:
     return problem(kind, text[max(found.start, found.end - 40) : found.end + 40])
 
 
-def _repaired(text: str, budget: _RepairBudget) -> FoundJson:
+def _repaired(text: str, begin: int, budget: _RepairBudget) -> FoundJson:
     """What json_repair makes of the text up to its last closing bracket, so that it does not finish a cut-off entry."""
+    place, text = (begin, len(text)), text[begin:]
     end = max(text.rfind("}"), text.rfind("]")) + 1 or len(text)
     problems = [problem("repaired_json", "json_repair")]
     if "{" in text[end:] or "[" in text[end:]:
         problems.append(problem("truncated", text[end:]))
     try:
-        return FoundJson((_repair(text[:end], budget),), "repaired", tuple(problems))
+        return FoundJson((_repair(text[:end], budget),), "repaired", tuple(problems), (place,))
     except Exception as error:  # of any kind, see _repair(); the model's text is at fault, and is counted
         return FoundJson((), "none", (problem("not_repaired", str(error) or repr(error)),))
 

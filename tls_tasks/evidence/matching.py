@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from typing import Any, NamedTuple
 
@@ -23,14 +23,13 @@ class Match(NamedTuple):
     overlap: float
 
 
-# What is compared of an object: its position in the document, the words of its span as the measure of overlap wants
-# them, and the required attributes that it lacks.
-_Span = tuple[int, Any, frozenset[str]]
+# What is compared of an object: its position in the document, and the words of its span as the measure of overlap wants
+# them.
+_Span = tuple[int, Any]
 
 # Overlap -> position in the reference -> the positions in the prediction with that overlap, ascending.
 _Candidates = Mapping[float, Mapping[int, Sequence[int]]]
 _Numbers = defaultdict[Hashable, int]  # a document's words, numbered as they come
-_NOTHING: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +62,6 @@ class Matcher:
     words: Tokenizer
     threshold: float
     how: str
-    required: dict[str, str] = field(init=False, default_factory=dict)  # issue -> the attribute that is lacking
-
-    def __post_init__(self) -> None:
-        """Look up once which issues mean that a required attribute is lacking."""
-        for attribute in self.schema.attributes:
-            if attribute.default is None:
-                for issue in ("missing", "misplaced"):
-                    self.required[f"{issue}_{attribute.name}"] = attribute.name
 
     def match(
         self,
@@ -84,8 +75,8 @@ class Matcher:
         Args:
             wanted: The reference objects; None stands for an object that must not be matched. Objects without domain or
                 span are never matched.
-            predicted: The predicted objects, likewise. An object that lacks a required attribute only matches a
-                reference object that lacks it too.
+            predicted: The predicted objects, likewise. What an object lacks beyond these two has no influence: it is
+                counted where attributes are compared.
             across_domains: Whether to ignore domains.
 
         Returns:
@@ -108,12 +99,9 @@ class Matcher:
         for position, entry in enumerate(objects):
             if entry is None:
                 continue
-            domain, span, _, issues = entry
+            domain, span = entry[:2]
             if domain is not None and span is not None:
-                lacks = _NOTHING
-                if issues:
-                    lacks = frozenset(self.required[issue] for issue in issues if issue in self.required)
-                found = position, key_of(words_of(span), numbers), lacks
+                found = position, key_of(words_of(span), numbers)
                 domains.setdefault("" if across_domains else domain, []).append(found)
         return domains
 
@@ -122,11 +110,11 @@ class Matcher:
         threshold = self.threshold if self.overlap.is_graded else 1.0
         value = self.overlap.value
         found: dict[float, dict[int, list[int]]] = {}
-        for reference, wanted, wanted_lacks in left:
+        for reference, wanted in left:
             row: dict[float, list[int]] = {}
-            for prediction, predicted, lacks in right:
+            for prediction, predicted in right:
                 overlap = value(wanted, predicted)
-                if overlap >= threshold and lacks <= wanted_lacks:
+                if overlap >= threshold:
                     row.setdefault(overlap, []).append(prediction)
             for overlap, predictions in row.items():
                 found.setdefault(overlap, {})[reference] = predictions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,6 +11,10 @@ from tls_tasks.core.parsed import Problem
 from tls_tasks.evidence.types import EvidenceObject, EvidenceSchema, scalar_text
 
 _MAX_DEPTH = 6  # levels of wrappers and lists that are searched
+
+# What stands for a value in a schema or a template: <domain>, …, string, one of "food", "mind", food | mind.
+_STANDS_FOR_A_DOMAIN = re.compile(r"<[^<>]*>|\.\.\.|…|str(?:ing)?|enum|one of\b.*|[^|]+\|.*", re.IGNORECASE | re.DOTALL)
+_STANDS_FOR_A_SPAN = re.compile(r"<[A-Za-z][^<>]*>|\.\.\.|…|str(?:ing)?", re.IGNORECASE)
 
 
 class ObjectReader:
@@ -58,7 +63,7 @@ class ObjectReader:
     def raw(
         self, value: Any, domain: str | None = None, depth: int = 0, listed: bool = False
     ) -> Iterator[Mapping[str, Any] | Problem]:
-        """The fields of each object in a JSON value, and a ``bad_entry`` for anything else.
+        """The fields of each object in a JSON value; an ``example`` for a template, a ``bad_entry`` for anything else.
 
         An object has the schema's key for the domain or for the span. Nested lists and wrappers around them
         (``{"items": [...]}``, rows of journals) are searched. Under a key that is a domain (``{"food": [...]}``),
@@ -76,7 +81,7 @@ class ObjectReader:
         elif isinstance(value, list | tuple):
             for entry in value:
                 if domain is None and type(entry) is dict and self.schema.span_field in entry:
-                    yield dict(entry)
+                    yield problem("example", repr(entry)[:100]) if self._is_template(entry) else dict(entry)
                 else:
                     yield from self.raw(entry, domain, depth + 1, True)
         elif isinstance(value, Mapping):
@@ -89,6 +94,11 @@ class ObjectReader:
     def count(self, value: Any) -> int:
         """How many objects with a domain or a span a value holds."""
         return sum(not isinstance(entry, Problem) and self._is_object(entry) for entry in self.raw(value))
+
+    def count_whole(self, value: Any) -> int:
+        """How many objects it holds that have both a domain and a span."""
+        keys = {self.schema.domain_field, self.schema.span_field}
+        return sum(not isinstance(entry, Problem) and keys <= entry.keys() for entry in self.raw(value))
 
     def count_listed(self, value: Any) -> int:
         """How many of them are in lists. In truncated JSON, an object outside any list may itself be truncated."""
@@ -113,12 +123,19 @@ class ObjectReader:
             isinstance(entry, list | dict) and self.says_nothing(entry) for entry in value
         )
 
+    def is_object(self, value: Any) -> bool:
+        """Whether a value is one object, not a list or a wrapper."""
+        return isinstance(value, Mapping) and self._is_object(value) and not self._is_group(value, value)
+
     def _is_object(self, value: Mapping[str, Any]) -> bool:
         return self.schema.domain_field in value or self.schema.span_field in value
 
     def _raw_mapping(
         self, value: Mapping[str, Any], domain: str | None, depth: int, listed: bool
     ) -> Iterator[Mapping[str, Any] | Problem]:
+        if self._is_template(value):
+            yield problem("example", repr(dict(value))[:100])
+            return
         inners = {key: inner for key, inner in value.items() if isinstance(inner, list | tuple | Mapping)}
         if self._is_object(value) and not self._is_group(value, inners):
             lacks_domain = domain is not None and self.schema.domain_field not in value
@@ -132,6 +149,13 @@ class ObjectReader:
             yield dict(value)
         elif value:
             yield problem("bad_entry", f"object with {', '.join(map(str, list(value)[:5]))}")
+
+    def _is_template(self, value: Mapping[str, Any]) -> bool:
+        """Whether it is a part of a JSON schema, or an object with placeholders."""
+        domain, span = value.get(self.schema.domain_field), value.get(self.schema.span_field)
+        if isinstance(domain, str) and domain not in self.schema.domains and _STANDS_FOR_A_DOMAIN.fullmatch(domain):
+            return True
+        return isinstance(domain, Mapping) or (isinstance(span, str) and bool(_STANDS_FOR_A_SPAN.fullmatch(span)))
 
     def _is_group(self, value: Mapping[str, Any], inners: Mapping[str, Any]) -> bool:
         """Whether an object with a domain and no span is the wrapper of a list of objects with spans."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
 from tls_tasks.evidence.objects import ObjectReader
-from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceObject, EvidenceSchema, scalar_text
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceObject, EvidenceSchema, folded, scalar_text
 from tls_tasks.text.quotes import Source
 
 UNGROUNDED = ("keep", "drop", "uncertain")
@@ -161,9 +161,5 @@ def _known(text: str, values: Iterable[str]) -> str | None:
     values = tuple(values)
     if text in values:
         return text
-    folded = [value for value in values if _folded(value) == _folded(text)]
-    return folded[0] if len(folded) == 1 else None
-
-
-def _folded(text: str) -> str:
-    return "_".join(text.replace("-", " ").replace("_", " ").casefold().split())
+    alike = [value for value in values if folded(value) == folded(text)]
+    return alike[0] if len(alike) == 1 else None

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from tls_tasks.core.json_scan import scan
-from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json, strip_thinking
+from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json
 from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.core.reasoning import strip_thinking
+from tls_tasks.evidence.drafts import LEAD, Listing, answer_of
+from tls_tasks.evidence.forms import find_objects
 from tls_tasks.evidence.objects import ObjectReader
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
 
-PROBLEM_KINDS = ("bad_entry", *JSON_PROBLEM_KINDS)
-"""Every kind of problem that :func:`parse_evidence` reports; a ``bad_entry`` is no object, and is dropped."""
+PROBLEM_KINDS = ("bad_entry", "draft", "example", *JSON_PROBLEM_KINDS)
+"""Every kind of problem that :func:`parse_evidence` reports. A ``bad_entry`` is no object; it is dropped, and so is an
+``example``, and a ``draft`` that the model lists anew."""
 
 Status = Literal["json", "fence", "scan", "repaired", "failed"]
 """How far a text is from the JSON that was asked for: it is JSON (or JSON Lines); JSON in code fences; JSON in prose or
@@ -26,6 +30,8 @@ _STATUSES: dict[Stage, Status] = {"fence": "fence", "scan": "scan", "truncated":
 # Repairs between objects that are JSON themselves; any other repair concerns what an object says.
 _BETWEEN_OBJECTS = ("comment", "trailing comma", "missing comma")
 _EMPTY_LIST = re.compile(r"\[\s*\]")
+_EMPTY_LIST_ENDS = re.compile(r"\[\s*\][\s`~.*]*\Z")
+_FENCE_BEGINS = re.compile(r"[`~]{3,}[\w+.-]*\s*\Z")
 _FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
 _MAX_COMPARED = 100  # objects of one span: a model that repeats itself must not take quadratic time
 
@@ -65,18 +71,53 @@ def parse_objects(text: str, reader: ObjectReader) -> ParsedEvidence:
     found = find_json(text, reader.count, reader.count_listed)
     if not found.values:
         found = _without_keys(text, reader) or found
-    raw = [entry for value in found.values for entry in reader.raw(value)]
+    answer = strip_thinking(text).text
+    if not found.values and not _is_damaged(found):
+        other = find_objects(answer, reader.schema)
+        found = replace(other, problems=found.problems + other.problems) if other.values else found
+    raw = list(answer_of(_listings(found, answer, reader)))
     given = [entry for entry in raw if not isinstance(entry, Problem)]
     if given and (found.stage == "repaired" or any(noted.kind == "broken_json" for noted in found.problems)):
-        given += _lost(given, text, reader)
+        given += _lost(given, answer, reader)
+    noted = found.problems + tuple(entry for entry in raw if isinstance(entry, Problem))
     if given:
-        bad = tuple(entry for entry in raw if isinstance(entry, Problem))
-        return ParsedEvidence(tuple(map(reader.read, given)), found.problems + bad, _status(found))
-    status = _abstention(text, reader, found)
-    return ParsedEvidence(None if status == "failed" else (), found.problems, status)
+        return ParsedEvidence(tuple(map(reader.read, given)), noted, _status(found))
+    status = _abstention(text, answer, reader, found)
+    return ParsedEvidence(None if status == "failed" else (), noted, status)
 
 
-def _lost(given: Sequence[Mapping[str, Any]], text: str, reader: ObjectReader) -> list[Mapping[str, Any]]:
+def _listings(found: FoundJson, answer: str, reader: ObjectReader) -> list[Listing]:
+    """The lists and objects of an answer, each with what stands before it."""
+    keys = reader.schema.domain_field, reader.schema.span_field
+    is_cut = any(noted.kind == "truncated" for noted in found.problems)
+    listings: list[Listing] = []
+    position = 0
+    for value, (start, end) in zip(found.values, found.places, strict=True):
+        lead = _FENCE_BEGINS.sub("", answer[max(position, start - LEAD) : start])
+        position = max(position, end)
+        is_whole = not is_cut or end < found.places[-1][1]
+        for part_lead, part in _parts(lead, value, reader):
+            listings.append(Listing(part_lead, list(reader.raw(part)), not reader.is_object(part), is_whole, keys))
+    empty = _EMPTY_LIST_ENDS.search(answer, position)
+    if listings and empty:
+        lead = _FENCE_BEGINS.sub("", answer[max(position, empty.start() - LEAD) : empty.start()])
+        listings.append(Listing(lead, [], keys=keys))
+    return listings
+
+
+def _parts(lead: str, value: Any, reader: ObjectReader) -> Iterator[tuple[str, Any]]:
+    """The lists of a wrapper, each under its key, as in ``{"draft": …, "final": …}``; or else the value as it is."""
+    inners = [key for key, inner in value.items() if isinstance(inner, list)] if isinstance(value, dict) else []
+    if len(inners) < 2 or reader.schema.domain_field in value or reader.schema.span_field in value:
+        yield lead, value
+        return
+    for key in inners:
+        yield f"{key.replace('_', ' ')}:", {key: value[key]}
+    if rest := {key: inner for key, inner in value.items() if key not in inners}:
+        yield lead, rest
+
+
+def _lost(given: Sequence[Mapping[str, Any]], answer: str, reader: ObjectReader) -> list[Mapping[str, Any]]:
     """Objects that stand whole in a damaged text but were lost, since the damage before them swallowed their start.
 
     A quotation mark that is never closed goes on to the first one of the next object.
@@ -85,7 +126,7 @@ def _lost(given: Sequence[Mapping[str, Any]], text: str, reader: ObjectReader) -
     for fields in given:
         by_span.setdefault(repr(fields.get(reader.schema.span_field)), []).append(fields)
     lost = []
-    for piece in _FLAT_OBJECT.finditer(strip_thinking(text).text):
+    for piece in _FLAT_OBJECT.finditer(answer):
         for found in scan(piece[0]):
             value = found.cuts[0]
             if found.state != "whole" or not reader.count(value):
@@ -107,10 +148,12 @@ def _status(found: FoundJson) -> Status:
     return "repaired" if guessed else _STATUSES.get(found.stage, "json")
 
 
-def _abstention(text: str, reader: ObjectReader, found: FoundJson) -> Status:
+def _is_damaged(found: FoundJson) -> bool:
+    return any(noted.kind in ("truncated", "broken_json") for noted in found.problems)
+
+
+def _abstention(text: str, answer: str, reader: ObjectReader, found: FoundJson) -> Status:
     """The status of an answer that says that there is nothing; ``failed`` if it does not say so."""
-    answer = strip_thinking(text).text
     if is_whole_json(text, reader.says_nothing):
         return "json" if answer.lstrip().lstrip("\ufeff").startswith(("[", "{")) else "fence"
-    damaged = any(noted.kind in ("truncated", "broken_json") for noted in found.problems)
-    return "scan" if not damaged and _EMPTY_LIST.search(answer) else "failed"
+    return "scan" if not _is_damaged(found) and _EMPTY_LIST.search(answer) else "failed"

@@ -31,6 +31,16 @@ def scalar_text(value: Any) -> str | None:
     return repr(value) if isinstance(value, float) and math.isfinite(value) else None
 
 
+def folded(name: str) -> str:
+    """A name without what does not tell names apart: case, blanks and hyphens.
+
+    Example:
+        >>> folded("Last night"), folded("last-night")
+        ('last_night', 'last_night')
+    """
+    return "_".join(name.replace("-", " ").replace("_", " ").casefold().split())
+
+
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """One constrained attribute of an object.
@@ -39,8 +49,8 @@ class Attribute:
         name: Name in results: ``polarity`` gives ``polarity_accuracy``.
         fields: Domain -> the key that holds it in objects of that domain; ``""`` stands for all other domains.
         values: The values it may have, as text; numbers on a scale are compared as text too.
-        default: The value of a missing key (or null). None: the key is required, and an object without it can't match a
-            reference object that has it.
+        default: The value of a missing key (or null). None: the key is required, and an object without it has the
+            attribute wrong.
         bucket: Whether it is part of ``bucket_accuracy``, which counts a match if all such attributes are right.
 
     Raises:

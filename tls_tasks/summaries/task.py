@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tls_tasks.core.json_text import strip_thinking
+from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.score import Score, mean, total
 from tls_tasks.core.task import Task, shorter_text
 from tls_tasks.summaries.data import ALL_SETS, examples, load_documents, prompt

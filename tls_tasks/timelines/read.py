@@ -12,10 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, find_json, is_whole_json, strip_thinking
+from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, find_json, is_whole_json
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries
 from tls_tasks.timelines.read_lines import RawEntry, read_lines
 from tls_tasks.timelines.types import Timeline

@@ -5,16 +5,20 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from typing import Any
 
-from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json, strip_thinking
+from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, Branch, ListOf, SchemaNode
+from tls_tasks.core.reasoning import strip_thinking
+from tls_tasks.core.yaml_text import find_yaml
+from tls_tasks.trees.shapes import fit, is_echo, looks_like, unwrapped
+from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, Branch, Leaf, ListOf, SchemaNode
+from tls_tasks.trees.xml_text import elements_of
 
 MODES = ("lenient", "strict")
 """``lenient``: the tree is found, and mended where it can be; ``strict``: an answer that is no JSON document fails."""
@@ -23,12 +27,14 @@ TREE_PROBLEM_KINDS = (
     *JSON_PROBLEM_KINDS,
     "no_json",  # nothing that could be a tree
     "too_deep",  # dictionaries and lists nested more than 64 deep
+    "echoed_schema",  # the schema, or an example with types and dots for values, and nothing else
     "several_trees",  # the last whole one counts
+    "wrapped",  # the tree was in a wrapper, which was taken off
     "not_strict",  # strict mode: the answer is no JSON document
 )
 """What may be wrong with a tree in a text."""
 
-_MENDED = frozenset({"repaired_json", "truncated", "broken_json"})
+_MENDED = frozenset({"repaired_json", "truncated", "broken_json", "wrapped"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +149,14 @@ def are_plain(trees: Iterable[Any]) -> bool:
 def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient") -> ParsedTree:
     r"""Read the tree in a model's text. Never raises, whatever the text.
 
-    Thinking (``<think>…</think>``) is no part of the answer. Leniently, and the first stage that finds something wins:
-    the whole answer as JSON; fenced blocks; JSON Lines; dictionaries and lists in prose; the finished part of what is
-    cut off; the same with loose quotes, comments, trailing commas and Python's literals; json_repair. Of several trees
+    Reasoning (:mod:`tls_tasks.core.reasoning`) is no part of the answer. Leniently, the first stage that finds
+    something wins: the whole answer as JSON; fenced blocks; JSON Lines; dictionaries and lists in prose; the finished
+    part of what is cut off; the same with loose quotes, comments, trailing commas and Python's literals; json_repair.
+    YAML, Markdown's lists of ``key: value`` and XML win over JSON in prose if they hold more of a tree. Of several trees
     the last whole one counts, among those with a key of the schema if there are such: models draft first.
+
+    By the schema a wrapper is known, and taken off: ``{"result": {…}}``, ``[{…}]``, a call of a function. The schema
+    itself, or an example that has types for values, is no answer.
 
     NaN and infinity become null, and so does a number that no float holds; integers stay what they are. Of a repeated
     key the last value counts. What is unfinished in a cut text is dropped, since half a value is another value: the
@@ -172,15 +182,18 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient")
     check_choice("parse_mode", mode, MODES)
     if _nested_too_deeply(text):
         return _failure("too_deep", text)
-    found = find_json(text, partial(_weigh, node), deep=True)
-    if not found.values and is_whole_json(text, _is_anything):
-        found = find_json(text, _is_anything, deep=True)  # of another shape than the schema's root: it stays what it is
-    is_valid = found.stage == "whole" and _is_document(found)
+    found = _found(text, node) if mode == "lenient" else find_json(text, _is_anything, deep=True)
+    is_valid = _is_valid(found)
     if mode == "strict" and not is_valid:
         return _failure("not_strict", text, found.problems)
     if not found.values:
-        return _failure("no_json", text, found.problems)
+        echo = find_json(text, is_echo)
+        return _failure("echoed_schema" if echo.values else "no_json", text, found.problems, _is_valid(echo))
     value, several = _chosen(found, node)
+    tree = unwrapped(value, node) if mode == "lenient" else value
+    if tree is not value:
+        wrapper = ", ".join(map(str, value)) if isinstance(value, dict) else "[…]"
+        value, found = tree, replace(found, problems=(*found.problems, problem("wrapped", wrapper)))
     if found.stage in ("truncated", "repaired", "scan") and not _has_content(value):
         return _failure("no_json", text, found.problems)
     try:
@@ -195,25 +208,61 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient")
     )
 
 
-def _failure(kind: str, text: str, problems: tuple[Problem, ...] = ()) -> ParsedTree:
-    return ParsedTree(None, (problem(kind, text), *problems), "none", False)
+def _failure(kind: str, text: str, problems: tuple[Problem, ...] = (), is_valid: bool = False) -> ParsedTree:
+    return ParsedTree(None, (problem(kind, text), *problems), "none", is_valid)
+
+
+def _found(text: str, node: SchemaNode | None) -> FoundJson:
+    """The values that may be the tree: JSON, or an outline if it holds more of a tree."""
+    weigh = partial(_weigh, node)
+    found = find_json(text, weigh, deep=True)
+    n_characters = sum(end - start for start, end in found.places)
+    if found.stage in ("whole", "fence", "jsonl") or 2 * n_characters > len(text):
+        return found
+    if not found.values and is_whole_json(text, _is_no_echo):
+        return find_json(text, _is_no_echo, deep=True)  # of another shape than the schema's root: it stays what it is
+    return max([found, *_in_other_forms(text, node)], key=lambda found: sum(map(weigh, found.values)))
+
+
+def _in_other_forms(text: str, node: SchemaNode | None) -> Iterator[FoundJson]:
+    """What YAML, Markdown and XML in a text say, as the schema has it."""
+    outline = find_yaml(text, partial(_weigh_outline, node), as_written=True)
+    yield replace(outline, values=tuple(fit(value, node) for value in outline.values))
+    if node is not None and "</" in text:
+        elements = fit(elements_of(strip_thinking(text).text), node)
+        yield FoundJson((elements,), "outline", (problem("repaired_json", "XML"),))
 
 
 def _weigh(node: SchemaNode | None, value: Any) -> int:
-    """How much of a tree a value holds; 0 if it doesn't have the shape of the schema's root.
+    """How much of a tree a value holds; 0 if it doesn't have the shape of the schema's root, or is the schema.
 
     What follows a damaged tree in a text is often a part of that tree, in most cases a list. So a list counts for
     little where a dictionary is wanted.
     """
+    value = unwrapped(value, node)
+    if is_echo(value):
+        return 0
     if isinstance(node, Branch) and isinstance(value, list):
-        return sum(_size(item) for item in value if _looks_like(item, node))
+        return sum(_size(item) for item in value if looks_like(item, node))
     if node is None and not isinstance(value, dict):
         return int(isinstance(value, list) and any(isinstance(item, dict) for item in value))
-    return _size(value) if _looks_like(value, node) else 0
+    return _size(value) if looks_like(value, node) else 0
+
+
+def _weigh_outline(node: SchemaNode | None, value: Any) -> int:
+    """The same for an outline; without a schema it is one if it has two keys, since ``Note: …`` is prose."""
+    if isinstance(node, Leaf) or (node is None and not (isinstance(value, dict) and len(value) > 1)):
+        return 0
+    value = fit(value, node)
+    return _weigh(node, value) if isinstance(value, dict | list) else 0
 
 
 def _is_anything(value: Any) -> bool:
     return True
+
+
+def _is_no_echo(value: Any) -> bool:
+    return not is_echo(value)
 
 
 def _size(value: Any) -> int:
@@ -240,10 +289,11 @@ def _layers(value: Any) -> Iterator[list[Any]]:
         layer = deeper
 
 
-def _is_document(found: FoundJson) -> bool:
-    """Whether what is whole is strict JSON: no NaN, no control characters in strings; 1e999 is allowed."""
-    return not any(
-        noted.kind == "repaired_json" or (noted.kind == "non_finite" and noted.detail.lstrip("-")[:1] in ("N", "I"))
+def _is_valid(found: FoundJson) -> bool:
+    """Whether the answer is strict JSON: no NaN, no control characters in strings; 1e999 is allowed."""
+    return found.stage == "whole" and not any(
+        (noted.kind == "repaired_json" and noted.detail != "JSON in a string")
+        or (noted.kind == "non_finite" and noted.detail.lstrip("-")[:1] in ("N", "I"))
         for noted in found.problems
     )
 
@@ -256,8 +306,8 @@ def _chosen(found: FoundJson, node: SchemaNode | None) -> tuple[Any, bool]:
     if len(values) == 1:
         return values[0], False
     whole = values[:-1] if found.stage == "truncated" else values
-    alike = [value for value in whole if _looks_like(value, node)]
-    if not alike and _looks_like(values[-1], node):
+    alike = [value for value in whole if looks_like(unwrapped(value, node), node)]
+    if not alike and looks_like(unwrapped(values[-1], node), node):
         return values[-1], True
     return (alike or whole)[-1], True
 
@@ -271,19 +321,15 @@ def _joined_by_repair(found: FoundJson) -> Sequence[Any]:
     return found.values
 
 
-def _looks_like(value: Any, node: SchemaNode | None) -> bool:
-    """Whether a value has the shape of the schema's root: a key in common, or both are lists."""
-    if isinstance(node, Branch):
-        return isinstance(value, dict) and not node.children.keys().isdisjoint(value)
-    return isinstance(value, list) if isinstance(node, ListOf) else True
-
-
 _BRACKETS = re.compile(r"\\.|[\"\[\]{}]", re.DOTALL)
 
 
 def _nested_too_deeply(text: str) -> bool:
     """Whether brackets outside of strings are nested more than :data:`MAX_DEPTH` deep, in the answer."""
-    answer = strip_thinking(text).text
+    return _is_deep(text) and _is_deep(strip_thinking(text).text)
+
+
+def _is_deep(answer: str) -> bool:
     if answer.count("{") + answer.count("[") <= MAX_DEPTH:
         return False
     depth, inside = 0, False

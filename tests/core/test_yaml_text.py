@@ -1,0 +1,66 @@
+"""YAML and outlines in model text: what they say, and that hostile ones cost little."""
+
+import pytest
+
+from tests import hostile
+from tls_tasks.core.yaml_text import MAX_CHARACTERS, Unquoted, find_yaml
+
+
+def a_dict(value):
+    return len(value) if isinstance(value, dict) else 0
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("a: 1\nb: x", {"a": 1, "b": "x"}),
+        ("---\na: 1.50\n...", {"a": 1.5}),
+        ("day: 2025-02-22\nat: 12:30\nnorway: no\nid: 0117\nbig: 1_000", {"day": "2025-02-22", "at": "12:30", "norway": "no", "id": "0117", "big": "1_000"}),  # noqa: E501
+        ("a: true\nb: False\nc: null\nd: ~\ne:\nf: 'null'\ng: \"1\"", {"a": True, "b": False, "c": None, "d": None, "e": None, "f": "null", "g": "1"}),  # noqa: E501
+        ("Sure, here is the data:\n\na: 1\n\nb:\n- x\n- y\n\nNote: the rest is missing.", {"a": 1, "b": ["x", "y"]}),
+        ("Here it is:\na: 1", {"a": 1}),
+        ("```yml\na: |\n  two\n  lines: here\nb: >-\n  one\n  line\n```", {"a": "two\nlines: here\n", "b": "one line"}),
+        ("title: Tea: a treatise\nshop: @a\nrate: 5%", {"title": "Tea: a treatise", "shop": "@a", "rate": "5%"}),
+        ("**name**: X\n**city:** Y\n`pages`: 3", {"name": "X", "city": "Y", "pages": 3}),
+        ("a:\n\tb: 1", {"a": {"b": 1}}),
+        ("a: 1\nb: [x, y\n", {"a": 1, "b": ["x", "y"]}),
+        ("a: &x [1]\nb: *x", {"a": "&x [1]", "b": "*x"}),
+        ("a: !!python/object/apply:os.system ['ls']", {"a": ["ls"]}),
+        ("a: 1\na: 2", {"a": 2}),
+    ],
+)  # fmt: skip
+def test_values_are_as_written(text, value):
+    assert find_yaml(text, a_dict).values == (value,)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Nothing.", "I think that it rained: twice.\nThen not.", "- a\n- b", "[1]: x", "a"]
+)
+def test_prose_is_no_outline(text):
+    assert find_yaml(text, a_dict).values == ()
+
+
+def test_who_knows_the_types_gets_scalars_as_written():
+    found = find_yaml('a: 007\nb: "8"', a_dict, as_written=True)
+    value = found.values[0]
+    assert (type(value["a"]), type(value["b"]), found.stage) == (Unquoted, str, "outline")
+    assert [(noted.kind, noted.detail) for noted in found.problems] == [("repaired_json", "YAML")]
+
+
+def test_an_alias_bomb_is_not_expanded():
+    bomb = "a0: &a0 [x, x]\n" + "".join(f"a{n}: &a{n} [*a{n - 1}, *a{n - 1}]\n" for n in range(1, 40))
+    value = find_yaml(bomb, a_dict).values[0]
+    assert value["a0"] == "&a0 [x, x]"
+    assert value["a39"] == "&a39 [*a38, *a38]"
+
+
+@pytest.mark.parametrize(
+    "piece", ["[", "- ", "? ", "a: [", "a:\n ", "a: *b\n", "a:\nx\n", "**", ": ", "|\n", "%YAML 1.1\n"]
+)
+def test_hostile_text_costs_little(piece):
+    assert hostile.seconds(find, "a: " + piece * (MAX_CHARACTERS // 2 // len(piece))) < 20
+    assert hostile.seconds(find, piece * (1_000_000 // len(piece))) < 20
+
+
+def find(text):
+    return find_yaml(text, a_dict)

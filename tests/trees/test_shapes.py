@@ -1,0 +1,127 @@
+"""Trees in wrappers, in YAML, Markdown and XML, and schemas that are no answers: what is decided by the schema."""
+
+import json
+
+import pytest
+
+from tests import hostile
+from tls_tasks.trees.read import parse_tree
+from tls_tasks.trees.schema import read_schema
+
+NODE = read_schema(
+    {
+        "type": "object",
+        "properties": {
+            "name": {"type": "string"},
+            "day": {"type": "string", "format": "date"},
+            "price": {"type": "number"},
+            "open": {"type": "boolean"},
+            "seats": {"type": "array", "items": {"type": "object", "properties": {"row": {"type": "string"}}}},
+            "home": {"type": "object", "properties": {"city": {"type": "string"}}},
+        },
+    }
+)
+TREE = {"name": "Bo", "price": 2.5}
+TEXT = json.dumps(TREE)
+
+
+@pytest.mark.parametrize(
+    "wrapped",
+    [
+        {"result": TREE},
+        {"status": "success", "data": TREE},
+        {"response": {"person": TREE}},
+        [TREE],
+        {"output": TEXT},
+        {"name": "extract", "arguments": TREE},
+        {"name": "extract", "arguments": TEXT},
+        {"tool_calls": [{"id": "c1", "type": "function", "function": {"name": "extract", "arguments": TEXT}}]},
+        {"type": "tool_use", "id": "t", "name": "extract", "input": TREE},
+        {"type": "object", "properties": TREE, "required": ["name"]},
+    ],
+)
+def test_wrappers_are_taken_off_and_said(wrapped):
+    parsed = parse_tree(json.dumps(wrapped), NODE)
+    assert parsed.value == TREE
+    assert (parsed.rates()["json_valid"], parsed.rates()["repaired"]) == (True, True)
+    assert parsed.problems[-1].kind == "wrapped"
+    assert parse_tree(f"<tool_call>\n{json.dumps(wrapped)}\n</tool_call>", NODE).value == TREE
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        TREE,
+        {"name": "Bo", "note": {"name": "Al"}},
+        {"home": {"city": "X"}, "more": 1},
+        {"first": TREE, "second": TREE},
+        [TREE, TREE],
+        {"price": 1, "rest": {"name": "Bo", "day": "2025-01-01"}},
+        {"zz": {"yy": 1}},
+    ],
+)
+def test_what_is_no_wrapper_stays_as_it_is(value):
+    assert parse_tree(json.dumps(value), NODE).value == value
+
+
+def test_strictly_a_wrapper_is_the_answer():
+    assert parse_tree('{"output": "{\\"name\\": \\"Bo\\"}"}', NODE, "strict").value == {"output": '{"name": "Bo"}'}
+    assert parse_tree("name: Bo", NODE, "strict").failed
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ("name: 0117\nday: 2025-01-31", {"name": "0117", "day": "2025-01-31"}),
+        ("price: 2.50\nopen: yes", {"price": 2.5, "open": True}),
+        ("name: no\nopen: no\nprice: ~", {"name": "no", "open": False, "price": None}),
+        ("- **Name**: Bo\n- **Price:** 2\n- **Home**:\n  - City: X", {"name": "Bo", "price": 2, "home": {"city": "X"}}),
+        ("Here you are:\n\n**Name:** Bo: a book\n**Price:** 2\n\nI hope it helps!", {"name": "Bo: a book", "price": 2}),
+        ("it:\n  name: B\n  seats:\n    - row: A\n    - row: B", {"name": "B", "seats": [{"row": "A"}, {"row": "B"}]}),
+        ("<p><name>B & C</name><price>2</price></p>", {"name": "B & C", "price": 2}),
+        ("<p><name>B</name><seats><seat><row>1</row></seat></seats></p>", {"name": "B", "seats": [{"row": "1"}]}),
+        ("name: Bo\nseats: [{row: A}, {row: B", {"name": "Bo", "seats": [{"row": "A"}, {"row": "B"}]}),
+        ('The name: Bo. As JSON: {"name": "Bo"}', {"name": "Bo"}),
+        ("I found nothing.\nNote: there is no document.", None),
+        ("Reasons:\n- the text: too short\n- the price: missing", None),
+    ],
+)  # fmt: skip
+def test_outlines_are_read_by_the_schema(text, tree):
+    parsed = parse_tree(text, NODE)
+    assert parsed.value == tree
+    assert parsed.rates()["json_valid"] is False
+
+
+@pytest.mark.parametrize(
+    "echo",
+    [
+        {"type": "object", "properties": {"name": {"type": "string"}, "price": {"type": ["number", "null"]}}},
+        {"name": {"type": "string"}, "price": {"type": "number"}},
+        {"name": "string", "price": "number", "home": {"city": "<city>"}},
+    ],
+)
+def test_a_schema_is_no_answer(echo):
+    parsed = parse_tree(json.dumps(echo), NODE)
+    assert parsed.failed
+    assert (parsed.problems[0].kind, parsed.valid) == ("echoed_schema", True)
+    assert parse_tree(f"Schema: {json.dumps(echo)}\nAnswer: {TEXT}", NODE).value == TREE
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ('{"name": "Bo"\n "price": 2}', {"name": "Bo", "price": 2}),
+        ('{"name": "Bo", "open": false', {"name": "Bo", "open": False}),
+        ('{"name": "Bo", "price": 2\n', {"name": "Bo", "price": 2}),
+        ('{"name": "Bo", "price": 2', {"name": "Bo"}),  # it may have been 25
+    ],
+)
+def test_what_is_missing_costs_nothing_else(text, tree):
+    assert parse_tree(text, NODE).value == tree
+
+
+@pytest.mark.parametrize("piece", ["<a>", "<a>x</b>", "<a><b>", "<a x='", '{"a":[', "- name: x\n", '"{\\"a\\": '])
+def test_hostile_text_costs_little(piece):
+    text = piece * (200_000 // len(piece))
+    assert hostile.seconds(lambda text: parse_tree(text, NODE), text) < 20
+    assert hostile.seconds(lambda text: parse_tree(text, NODE), f"name: x\n</a>{text}") < 20

@@ -1,0 +1,207 @@
+"""YAML, and outlines that are nearly YAML, in model text: see :func:`find_yaml`.
+
+PyYAML's safe loader is only asked for its events: nothing is constructed, an alias ends the reading (so there are no
+bombs), and depth and length are bounded. What an unquoted scalar is, YAML guesses too boldly for documents (a date, the
+``no`` of Norway, 0117 as octal): here it is text unless JSON would have it as a number, a boolean or null.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import yaml
+
+from tls_tasks.core.json_scan import MAX_DEPTH, Open
+from tls_tasks.core.json_text import FoundJson, Weigh, fences
+from tls_tasks.core.json_values import Notes, number_of, problem
+from tls_tasks.core.reasoning import strip_thinking
+
+MAX_CHARACTERS = 100_000
+"""Characters of a text that PyYAML is given: half a second."""
+
+
+_FOR_EACH = 200
+"""Characters for which beginning to read stands, so that a thousand small outlines are no way around it."""
+
+
+class Unquoted(str):
+    """A scalar without quotes, as it is written."""
+
+    __slots__ = ()
+
+
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{1,3})?")
+_WORDS = {"true": True, "false": False, "null": None, "~": None, "": None}
+
+_MARK = r"(?:\*\*|__|`)?"
+_BULLET = r"(?:[-*+•]|[0-9]{1,3}[.)])"
+_BULLETS = rf"(?:{_BULLET}[ \t]+)*"
+_KEY = r"[^\s:{}\[\],#>|*`][^\s:*`]{0,40}(?:[ \t][^\s:*`]{1,40}){0,3}"
+_ENTRY = re.compile(rf"[ \t]*{_BULLETS}{_MARK}{_KEY}{_MARK}:{_MARK}(?=\s|$)")
+_LINE = re.compile(rf"([ \t]*)({_BULLETS})(?:{_MARK}({_KEY}){_MARK}:{_MARK}(?=\s|$))?[ \t]*(.*)")
+_GOES_ON = re.compile(rf"\s|{_BULLET}[ \t]|#|---|\.\.\.|[\]}}]")
+_NOT_YAML = re.compile(r"^[ \t]*(?:[*+•]|[0-9]{1,3}[.)][ \t]|-[ \t]+[*`]|`)|\t|\*\*", re.MULTILINE)
+_NOT_BARE = re.compile(r"[*&!%@`>|?,#\]}-]|.*(?::\s|:$)")
+_PROSE_ENDS = (":", ".", "!", "?", ":**")
+
+
+def find_yaml(text: str, weigh: Weigh, *, as_written: bool = False) -> FoundJson:
+    r"""Find the YAML, and the Markdown lists and lines of ``key: value``, that the caller can use.
+
+    Fenced blocks if there are such, otherwise all runs of lines that could be an outline. What PyYAML refuses is read
+    once more with its lines mended: bold keys, other bullets, tabs, a colon or a special character in a value. Of what
+    can't be read then, the beginning counts.
+
+    Args:
+        text: What the model wrote.
+        weigh: See :data:`~tls_tasks.core.json_text.Weigh`.
+        as_written: Whether scalars without quotes stay :class:`Unquoted` text, for a caller who knows the types.
+
+    Returns:
+        What was found; the stage is ``outline``. Never raises, whatever the text.
+
+    Example:
+        >>> find_yaml("Here it is:\n\nday: 2025-01-31\nopen: no\nprices: [1.5, ~]\n", len).values
+        ({'day': '2025-01-31', 'open': 'no', 'prices': [1.5, None]},)
+        >>> find_yaml("- **Name**: Tea: a treatise\n- **Pages**: 12", len).values
+        ([{'Name': 'Tea: a treatise'}, {'Pages': 12}],)
+        >>> find_yaml("a: &x [1, 1]\nb: [*x, *x]", len).values
+        ({'a': [1, 1], 'b': []},)
+    """
+    answer = strip_thinking(text).text
+    blocks = [(start, end) for start, end in fences(answer) if answer[start:end].strip()] or [(0, len(answer))]
+    values, places, notes, left = [], [], Notes(), MAX_CHARACTERS
+    for outline, place in (found for block in blocks for found in _outlines(answer, *block)):
+        left -= len(outline) + _FOR_EACH
+        if left < 0:
+            notes[problem("not_repaired", f"{len(answer)} characters are too many for YAML")] = None
+            break
+        value, noted = _heavier_reading(outline, weigh)
+        if weigh(value):
+            values.append(value if as_written else settled(value))
+            places.append(place)
+            notes.update(noted)
+    return FoundJson(tuple(values), "outline" if values else "none", tuple(notes), tuple(places))
+
+
+def settled(value: Any) -> Any:
+    """A copy in which unquoted scalars are what JSON has them as, and text otherwise.
+
+    Example:
+        >>> settled([Unquoted("1.50"), Unquoted("0117"), Unquoted("yes"), Unquoted("null")])
+        [1.5, '0117', 'yes', None]
+    """
+    if isinstance(value, dict):
+        return {key: settled(child) for key, child in value.items()}
+    if isinstance(value, list):
+        return [settled(item) for item in value]
+    if not isinstance(value, Unquoted):
+        return value
+    if value.lower() in _WORDS:
+        return _WORDS[value.lower()]
+    return number_of(value, {}) if _NUMBER.fullmatch(value) else str(value)
+
+
+def _outlines(text: str, start: int, end: int) -> Iterator[tuple[str, tuple[int, int]]]:
+    """The runs of lines that could be YAML, without a line of prose before or after them, and where they stand."""
+    run: list[str] = []
+    begin = position = start
+    for line in [*text[start:end].split("\n"), "end"]:
+        if not line.strip() or _ENTRY.match(line) or _GOES_ON.match(line):
+            run.append(line.rstrip())
+        else:
+            if outline := _without_prose(run):
+                yield outline, (begin, min(position, end))
+            run, begin = [], position + len(line) + 1
+        position += len(line) + 1
+
+
+def _without_prose(run: list[str]) -> str:
+    """A run of lines without a first and a last paragraph that are one sentence each, such as "Here it is:"."""
+    lines = "\n".join(run).strip("\n").split("\n")
+    if len(lines) > 1 and lines[0].endswith((":", ":**")) and " " in lines[0] and _is_level(lines[1]):
+        del lines[0]
+    if len(lines) > 2 and not lines[-2] and lines[-1].endswith(_PROSE_ENDS) and " " in lines[-1].partition(": ")[2]:
+        del lines[-1]
+    first = next(filter(None, lines), "")
+    return "\n".join(lines).strip("\n") if _ENTRY.match(first) or _GOES_ON.match(first) else ""
+
+
+def _is_level(line: str) -> bool:
+    """Whether a line does not belong to the key above it: it is empty, or another key at the margin."""
+    return not line or not (line.startswith((" ", "\t")) or re.match(rf"{_BULLET}\s", line))
+
+
+def _heavier_reading(outline: str, weigh: Weigh) -> tuple[Any, Notes]:
+    """The outline as it stands, or with its lines mended if that says more."""
+    readings = []
+    if not _NOT_YAML.search(outline):
+        readings.append(_read(outline, {problem("repaired_json", "YAML"): None}))
+        if not _is_partial(readings[0]):
+            return readings[0]
+    mended = "\n".join(map(_mended, outline.split("\n")))
+    readings.append(_read(mended, {problem("repaired_json", "an outline"): None}))
+    return max(readings, key=lambda reading: (weigh(reading[0]), not _is_partial(reading)))
+
+
+def _is_partial(reading: tuple[Any, Notes]) -> bool:
+    return any(noted.kind in ("truncated", "broken_json") for noted in reading[1])
+
+
+def _mended(line: str) -> str:
+    """A line of an outline as YAML wants it."""
+    match = _LINE.fullmatch(line)
+    if match is None:
+        return line
+    indent, bullets, key, value = match.groups()
+    for mark in ("**", "__", "`"):
+        if len(value) > 2 * len(mark) and value.startswith(mark) and value.endswith(mark):
+            value = value[len(mark) : -len(mark)]
+    if (key or bullets) and (_NOT_BARE.match(value) and value not in ("|", ">", "|-", ">-") and not _is_number(value)):
+        value = json.dumps(value, ensure_ascii=False)
+    bullets = re.sub(_BULLET, lambda bullet: "-".ljust(len(bullet[0])), bullets)
+    return f"{indent.expandtabs(4)}{bullets}{key}: {value}" if key else f"{indent.expandtabs(4)}{bullets}{value}"
+
+
+def _is_number(value: str) -> bool:
+    return bool(_NUMBER.fullmatch(value))
+
+
+def _read(text: str, notes: Notes) -> tuple[Any, Notes]:
+    """The last document of a YAML text, as far as it can be read; nothing is None."""
+    nothing = Open(False, "item")
+    path = [nothing]
+    try:
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            top = path[-1]
+            if isinstance(event, yaml.ScalarEvent):
+                value = Unquoted(event.value) if event.implicit[0] and not event.style else event.value
+                if top.expect == "key":
+                    top.key, top.expect = event.value, "value"
+                else:
+                    _put(top, value)
+            elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
+                if top.expect == "key" or len(path) > MAX_DEPTH:
+                    raise ValueError("a key that is no scalar, or too many levels")
+                is_object = isinstance(event, yaml.MappingStartEvent)
+                path.append(Open(is_object, "key" if is_object else "item"))
+            elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
+                _put(path[-2], path.pop().finished(notes))
+            elif isinstance(event, yaml.AliasEvent):
+                raise ValueError("an alias")
+    except Exception as error:  # of any kind: it is another project's parser on a model's text, which is at fault
+        mark = getattr(error, "problem_mark", None)
+        is_at_end = mark is not None and mark.index >= len(text.rstrip())
+        notes[problem("truncated" if is_at_end else "broken_json", str(error))] = None
+    while len(path) > 1:
+        value = path.pop().finished(notes)
+        _put(path[-1], value)
+    return (nothing.items[-1] if nothing.items else None), notes
+
+
+def _put(into: Open, value: Any) -> None:
+    into.put(value)
+    into.expect = "key" if into.is_object else "item"

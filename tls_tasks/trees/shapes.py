@@ -1,0 +1,173 @@
+"""Which value in an answer is the tree that the schema asks for, and what it has of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from tls_tasks.core.json_text import unpacked
+from tls_tasks.core.json_values import RepeatedKeys
+from tls_tasks.core.yaml_text import Unquoted, settled
+from tls_tasks.trees.types import Branch, Leaf, ListOf, SchemaNode
+
+_MAX_WRAPPERS = 4  # levels of wrappers in which a tree is looked for
+_MAX_WRAPPED = 100  # values of wrappers that are looked at
+
+_TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
+_SCHEMA_WORDS = frozenset({"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const", "items", "properties"})
+_PLACEHOLDER = re.compile(rf"(?:{'|'.join(_TYPES)}|date|float|int|bool|str)(?:\s*\|.*)?|\.\.\.|…|<[^<>]*>", re.DOTALL)
+_YES_OR_NO = {"yes": True, "no": False, "on": True, "off": False, "true": True, "false": False}
+_NOT_IN_NAMES = re.compile(r"[\W_]+")
+
+
+def looks_like(value: Any, node: SchemaNode | None) -> bool:
+    """Whether a value has the shape of the schema's root: a key in common, or both are lists."""
+    if isinstance(node, Branch):
+        return isinstance(value, dict) and not node.children.keys().isdisjoint(value)
+    return isinstance(value, list) if isinstance(node, ListOf) else True
+
+
+def unwrapped(value: Any, node: SchemaNode | None) -> Any:
+    """The one dictionary in a value that has the schema's keys, if the value itself hasn't; otherwise the value.
+
+    A wrapper is a dictionary (``{"result": …}``, ``{"name": "extract", "arguments": …}``) or a list of one item. Its
+    keys are not the schema's, but for those that what is in it has, too. If two in it would do, none is taken.
+
+    Example:
+        >>> node = Branch({"a": Leaf("string"), "name": Leaf("string")})
+        >>> unwrapped({"name": "extract", "arguments": {"a": "x", "name": "y"}}, node)
+        {'a': 'x', 'name': 'y'}
+        >>> unwrapped({"results": [{"a": "x"}, {"a": "y"}]}, node)
+        {'results': [{'a': 'x'}, {'a': 'y'}]}
+    """
+    if not isinstance(node, Branch) or not isinstance(value, dict | list):
+        return value
+    wanted = node.children.keys()
+    own = wanted & value.keys() if isinstance(value, dict) else set()
+    if isinstance(value, dict) and len(own) == len(value):
+        return value
+    found = [(len(wanted & inner.keys()), inner) for inner in _inside(value, node) if own < wanted & inner.keys()]
+    most = max((n_keys for n_keys, _ in found), default=0)
+    best = [inner for n_keys, inner in found if n_keys == most]
+    return best[0] if len(best) == 1 else value
+
+
+def _inside(value: Any, node: Branch, depth: int = 0) -> Iterator[dict[str, Any]]:
+    """The dictionaries within a wrapper, but not those within the schema's own keys."""
+    if depth == _MAX_WRAPPERS or len(value) > _MAX_WRAPPED:
+        return
+    inners = value if isinstance(value, list) else (value[key] for key in value if key not in node.children)
+    for packed in inners:
+        inner = unpacked(packed) if isinstance(packed, str) else packed
+        if isinstance(inner, dict):
+            yield inner
+        if isinstance(inner, dict | list):
+            yield from _inside(inner, node, depth + 1)
+
+
+def is_echo(value: Any) -> bool:
+    """Whether a value is a schema, or an example that has types and dots for values.
+
+    Example:
+        >>> is_echo({"type": "object", "properties": {"a": {"type": "string"}}}), is_echo({"a": {"type": "string"}})
+        (True, True)
+        >>> is_echo({"a": "string", "b": ["..."]}), is_echo({"a": "string", "b": 1}), is_echo({"type": "car"})
+        (True, False, False)
+    """
+    if not isinstance(value, dict) or not value:
+        return False
+    properties = value.get("properties")
+    if isinstance(properties, dict) and properties and all(map(_is_described, properties.values())):
+        return True
+    return all(map(_is_described, value.values())) or (len(value) > 1 and all(map(_is_placeholder, value.values())))
+
+
+def _is_described(value: Any) -> bool:
+    if not isinstance(value, dict) or _SCHEMA_WORDS.isdisjoint(value):
+        return False
+    kind = value.get("type", "object")
+    return kind in _TYPES if isinstance(kind, str) else isinstance(kind, list)
+
+
+def _is_placeholder(value: Any, depth: int = 0) -> bool:
+    if isinstance(value, dict | list):
+        inners = value.values() if isinstance(value, dict) else value
+        return bool(value) and depth < _MAX_WRAPPERS and all(_is_placeholder(inner, depth + 1) for inner in inners)
+    return isinstance(value, str) and bool(_PLACEHOLDER.fullmatch(value.strip()))
+
+
+def fitted(value: Any, node: SchemaNode | None) -> Any:
+    """What an outline or XML says, as the schema has it: types of scalars, names of keys, lists.
+
+    Text stays as it is written where the schema wants text. A key may be written as a label (``Invoice number``). A
+    list of items with one key each, which is how Markdown has dictionaries, becomes one.
+
+    Example:
+        >>> node = Branch({"unit_price": Leaf("number"), "paid": Leaf("boolean"), "id": Leaf("string")})
+        >>> fitted([{"Unit price": Unquoted("4.50")}, {"Paid": Unquoted("no")}, {"ID": Unquoted("0117")}], node)
+        {'unit_price': 4.5, 'paid': False, 'id': '0117'}
+    """
+    if isinstance(node, Branch):
+        if isinstance(value, list) and (joined := _joined(value)) is not None:
+            value = joined
+        if isinstance(value, dict):
+            return _with_names(value, node)
+    elif isinstance(node, ListOf):
+        if (
+            isinstance(value, dict)
+            and len(value) == 1
+            and not (isinstance(node.item, Branch) and looks_like(value, node.item))
+        ):
+            (value,) = value.values()
+            value = value if isinstance(value, list) else [value]
+        if isinstance(value, list):
+            return [fitted(item, node.item) for item in value]
+    elif isinstance(node, Leaf) and isinstance(value, Unquoted):
+        return _of_type(value, node)
+    return settled(value)
+
+
+def _joined(items: list[Any]) -> dict[str, Any] | None:
+    """The dictionary that a list of dictionaries with different keys makes up."""
+    if not items or not all(isinstance(item, dict) for item in items):
+        return None
+    pairs = [pair for item in items for pair in item.items()]
+    return dict(pairs) if len(dict(pairs)) == len(pairs) else None
+
+
+def _with_names(value: dict[str, Any], node: Branch) -> dict[str, Any]:
+    labels = {_NOT_IN_NAMES.sub("", str(key)).casefold(): key for key in node.children}
+    pairs: list[tuple[Any, Any]] = []
+    for key, child in value.pairs if isinstance(value, RepeatedKeys) else value.items():
+        meant = key if key in node.children else labels.get(_NOT_IN_NAMES.sub("", key).casefold(), key)
+        meant = key if meant != key and meant in value else meant
+        pairs.append((meant, fitted(child, node.children.get(meant))))
+    return dict(pairs)
+
+
+def _of_type(value: Unquoted, leaf: Leaf) -> Any:
+    plain = settled(value)
+    if plain is None or leaf.type in ("integer", "number", "any"):
+        return plain
+    if leaf.type == "boolean":
+        return _YES_OR_NO.get(value.lower(), plain)
+    if leaf.type == "choice":
+        return plain if plain in leaf.choices else str(value)
+    return str(value)
+
+
+def fit(value: Any, node: SchemaNode | None) -> Any:
+    """The tree of an outline or of XML: what is in its wrappers, :func:`fitted`."""
+    whole = fitted(value, node)
+    if looks_like(whole, node) or not isinstance(node, Branch):
+        return whole
+    for _ in range(_MAX_WRAPPERS):
+        if isinstance(value, list) and len(value) == 1:
+            (value,) = value
+        elif isinstance(value, dict) and len(value) == 1:
+            (value,) = value.values()
+        whole_inner = fitted(value, node)
+        if looks_like(whole_inner, node):
+            return whole_inner
+    return whole

@@ -21,6 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import babel
+from babel import localedata
 from babel.dates import format_date
 
 ROOT = Path(__file__).parent.parent
@@ -37,6 +38,12 @@ DAYS = ("2011-01-25", "2011-02-01", "2011-03-03", "2011-04-14", "2011-05-08", "2
 LENGTHS = {"wide": 2, "abbreviated": 1}
 
 
+def fresh_locale(language: str) -> babel.Locale:
+    """A locale that shares nothing with those before: Babel gives a later one the stand-alone months of an earlier."""
+    localedata._cache.clear()
+    return babel.Locale.parse(language)
+
+
 def words(name: str) -> list[str]:
     """The words of a name as the reader looks them up; none of one with a number, which the reader's forms know."""
     plain = unicodedata.normalize("NFC", name.lower())
@@ -46,7 +53,7 @@ def words(name: str) -> list[str]:
 
 
 def spellings(word: str, before: str) -> set[str]:
-    """A word, as it is when a preposition is written on it, and in lower case after upper case (the Turkish dotless i)."""
+    """A word, also with a preposition written on it, and as upper case loses the Turkish dotless i."""
     found = {word, word.upper().lower().replace("\u0307", "")}
     return found | {before + one for one in found if before}
 
@@ -60,9 +67,10 @@ def months() -> tuple[dict[str, int], dict[str, int]]:
     """Names -> month, and those that may be another word of English -> month: ``out``, ``set`` and Malay's ``mac``."""
     found: dict[str, dict[tuple[int, int], list[str]]] = defaultdict(lambda: defaultdict(list))
     for language in LANGUAGES:
-        locale = babel.Locale.parse(language)
+        locale = fresh_locale(language)
         patterns = " ".join(str(pattern) for pattern in locale.date_formats.values())
-        before = match[1] if (match := re.search(r"([^\W\d_A-Za-z])MMM", patterns)) else ""
+        attached = re.search(r"([^\W\d_A-Za-z])MMM", patterns)
+        before = attached[1] if attached else ""
         for context in ("format", "stand-alone"):
             for length, rank in LENGTHS.items():
                 for number, name in locale.months[context][length].items():
@@ -86,12 +94,16 @@ def weekdays(taken: set[str]) -> tuple[list[str], list[str]]:
     """The words of weekdays' names in full, with English abbreviations, and other abbreviations."""
     found: dict[str, int] = {"tues": 2, "thur": 2, "thurs": 2, "wednes": 2}
     for language in LANGUAGES:
-        days = babel.Locale.parse(language).days
+        locale = fresh_locale(language)
+        days = locale.days
+        attached = re.search(r"EEEE([^\W\d_A-Za-z]\S*)", " ".join(map(str, locale.date_formats.values())))
+        after = attached[1] if attached else ""
         for context in ("format", "stand-alone"):
             for length, rank in LENGTHS.items():
                 for name in days[context][length].values():
-                    for word in words(name):
-                        if is_a_word(word) and word not in taken:
+                    parts = words(name)
+                    for word in [*parts, *(part + after for part in parts if after)]:
+                        if word and (len(parts) > 1 or is_a_word(word)) and word not in taken:
                             found[word] = max(found.get(word, 0), 2 if language == "en" else rank)
     return tuple(sorted(word for word in found if found[word] == rank) for rank in (2, 1))  # type: ignore[return-value]
 
@@ -115,8 +127,8 @@ def main() -> None:
     (TARGET / "date_names.json").write_text(text + "\n", encoding="utf-8")
     licence = (Path(babel.__file__).parent / "locale-data" / "LICENSE.unicode").read_text(encoding="utf-8")
     head = (
-        "date_names.json holds names of months and weekdays from the Unicode Common Locale Data Repository, as Babel\n"
-        f"{babel.__version__} carries it, merged into one file by scripts/make_date_names.py. The licence of the data:\n\n"
+        "date_names.json holds names of months and weekdays from the Unicode Common Locale Data Repository, as\n"
+        f"Babel {babel.__version__} carries it, merged into one file by scripts/make_date_names.py. Its licence:\n\n"
     )
     (TARGET / "date_names.LICENSE.txt").write_text(head + licence.strip() + "\n", encoding="utf-8")
     rows = [f"{json.dumps(name)}: {json.dumps(days, ensure_ascii=False)}" for name, days in long_dates()]

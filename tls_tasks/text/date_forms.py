@@ -113,8 +113,9 @@ TIME, WEEKDAY_AFTER, TO_DATE, PREFIX = _compiled(
     r"(?:\s?T\s?|,?\s+(?:at\s+)?)[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?:\s?[ap]\.?m\b\.?)?"
     r"(?:\s?(?:Z|UTC|GMT|[ECMP][SD]T|CES?T|BST)\b|\s?[+-][0-9]{2}:?[0-9]{2}(?![0-9-]))?",
     # In brackets, or behind a comma, or where the date would end anyway: "2011-01-25 Sat down" is not a Saturday.
-    rf"\s*[(\[]\s*(?:{_ANY_WEEKDAY}+\.?|{_CJK_WEEKDAY})[)\]]?|\s*,\s*{WEEKDAY}+\.?"
-    rf"|\s*,?\s*(?:{_ANY_WEEKDAY}+(?:[\s-]+{_ANY_WEEKDAY}+)?\.?|(?:{_CJK_WEEKDAY}))(?=\s*(?:[^\w\s\ue100-\ue1ff]|$))",
+    rf"\s*[(\[]\s*(?:{_ANY_WEEKDAY}+\.?|{_CJK_WEEKDAY})[)\]]?"
+    rf"|\s*,?\s*(?:{_ANY_WEEKDAY}+(?:[\s-]+{_ANY_WEEKDAY}+)?\.?|(?:{_CJK_WEEKDAY}))(?=\s*(?:[^\w\s\ue100-\ue1ff]|$))"
+    rf"|\s*,\s*{WEEKDAY}+\.?",
     _TO,
     rf"(?P<before>(?:[{BEFORE}{UNTIL}]+\.?(?:[\s-]+|(?<=\.))){{0,2}})"
     rf"(?P<day>(?:(?:{ARTICLE}+\s+|[(\[]?{_ANY_WEEKDAY}+(?:[\s-]+{_ANY_WEEKDAY}+)?\.?[)\]]?,?\s+)){{0,3}}"

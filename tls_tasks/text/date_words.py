@@ -84,7 +84,8 @@ def marked(text: str, throughout: bool = False) -> str:
         plain = _DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), plain)
     if throughout:
         return _WORD.sub(lambda word: (_mark(word[0]) or "") * len(word[0]) or word[0], plain)
-    parts, at = [], 0
+    parts: list[str] = []
+    at = 0
     for word in _WORD.finditer(plain):
         mark = _mark(word[0])
         if mark is None:

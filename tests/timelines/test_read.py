@@ -26,7 +26,7 @@ JSON_FORMS = [
     ('[{"day": "25 January 2011", "description": "A"}, {"when": "Jan 26, 2011", "content": "B"}]', AB, {}),
     ('[{"Date": "2011-01-25", "Sentences": ["A"]}, {"Start Date": "2011-01-26", "headline": "B"}]', AB, {}),
     ('[{"date": "2011-01-25", "event_description": "A"}, {"date": "2011-01-26", "key events": ["B"]}]', AB, {}),
-    ('[{"date": "2011-01-25", "title": "Rage", "text": "A"}]', A, {}),
+    ('[{"date": "2011-01-25", "title": "Rage", "text": "A"}]', {"2011-01-25": ["Rage", "A"]}, {}),
     ('[{"date": "2011-01-25", "summary": "A", "events": ["B", "C"]}]', {"2011-01-25": ["A", "B", "C"]}, {}),
     (
         '[{"date": "2011-01-25", "events": [{"time": "10:00", "event": "A"}, {"event": "B"}]}]',

@@ -63,13 +63,15 @@ _AFTER = re.compile(
 )
 _ASIDE = re.compile(
     r"(?:\s*[(\[（](?P<aside>[^()\[\]（）\n]{1,40})[)\]）]"
-    r"|,?\s+(?:at |around |about |c\. )?[0-9]{1,2}[:.][0-9]{2}(?:\s?[ap]\.?m\.?)?(?:\s[A-Za-z]{2,6}){0,2})"
+    r"|,?\s+(?:at |around |about |c\. )?[0-9]{1,2}[:.][0-9]{2}(?:\s?[ap]\.?m\.?)?(?:\s[A-Za-z]{2,6}){0,2}"
+    r"|\s(?:[A-Za-z]{4,10}\s)?time)"
     r"(?=[*_`\])]{0,4}\s?(?::|：|\||->|=>|→|[-–—]\s))"
 )
 _STRONG = frozenset((":", "::", "：", "|", "->", "=>", "→", "-", "--", "---", "–", "—"))
 _WRAPPING = frozenset("])}】》*_")
 _ITEM = re.compile(
-    r"(?P<indent>[ \t]*)(?:>\s?){0,9}(?:(?P<mark>[-*+•‣◦▪●○■□·])|\(?(?P<number>[0-9]{1,3}|[A-Za-z])[.)]|[0-9]\ufe0f?\u20e3)(?:\s|$)"
+    r"(?P<indent>[ \t]*)(?:>\s?){0,9}"
+    r"(?:(?P<mark>[-*+•‣◦▪●○■□·])|\(?(?P<number>[0-9]{1,3}|[A-Za-z])[.)]|[0-9]\ufe0f?\u20e3)(?:\s|$)"
 )
 _BULLET = re.compile(
     r"(?:>\s?)*(?:(?:[-*+•‣◦▪●○■□·]|[0-9]{1,3}[.)]|[A-Za-z]\)|[0-9]\ufe0f?\u20e3|\[[ xX✓✔]\])(?:\s+|$)){0,3}"
@@ -104,9 +106,10 @@ def split_lead(line: str, known: Known = UNKNOWN, *, is_listed: bool = False, is
     position = 0
     is_labelled = False
     while position < len(head):
-        if head[position].isalnum() and not (is_numbered and _NUMBER.match(head, position)):
-            if lead := _dated(line, head, position, known, is_listed, is_labelled):
-                return lead
+        is_count = is_numbered and _NUMBER.match(head, position)
+        may_begin = head[position].isalnum() and not is_count
+        if may_begin and (lead := _dated(line, head, position, known, is_listed, is_labelled)):
+            return lead
         is_numbered = is_numbered and not head[position].isdigit()
         if match := _NUMBER.match(head, position) or _COUNTED.match(head, position):
             position = match.end()

@@ -46,7 +46,7 @@ def as_lines(text: str) -> list[str]:
         ['', '', '- **2011-01-25**: R & D', '']
         >>> as_lines('<event date="2011-01-25">A</event>')
         ['', '2011-01-25: A', '']
-        >>> as_lines(r"\\item \\textbf{2011\\-01\\-25}: 5\\% more")
+        >>> as_lines(r"\item \textbf{2011\-01\-25}: 5\% more")
         ['- **2011-01-25**: 5% more']
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -171,7 +171,7 @@ _BRACES = r"\{((?:[^{}\n]|\{[^{}\n]{0,100}\}){0,300})\}"
 _LATEX_FORMS = (
     (re.compile(r"\\(?:begin|end)\{[\w*]{1,20}\}(?:\[[^\]\n]{0,60}\]|" + _BRACES + ")*"), r"\n"),
     (re.compile(r"\\item\s*\[([^\]\n]{1,120})\]"), r"- **\1** "),
-    (re.compile(r"\\item\b"), "- "),
+    (re.compile(r"\\item\b[ \t]?"), "- "),
     (re.compile(r"\\(?:(?:sub)*section|paragraph)\*?" + _BRACES), r"\n# \1\n"),
     (re.compile(r"\\textbf" + _BRACES), r"**\1**"),
     (re.compile(r"\\(?:text[a-z]{0,2}|emph|mathrm|mbox)" + _BRACES), r"\1"),

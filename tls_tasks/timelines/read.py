@@ -8,7 +8,8 @@ as a problem of one of :data:`PROBLEM_KINDS`.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +17,7 @@ from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, find_json, is_whole_jso
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, settle
 from tls_tasks.timelines.entries import RawEntry
 from tls_tasks.timelines.markup import is_latex
 from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries, without_tuples
@@ -23,7 +25,7 @@ from tls_tasks.timelines.read_lines import read_lines
 from tls_tasks.timelines.types import Timeline
 
 PROBLEM_KINDS = (
-    "invalid_date",  # an entry's date is unreadable, impossible or ambiguous; the entry is dropped
+    "invalid_date",  # an entry's date is unreadable, impossible or of two readings; the entry is dropped
     "partial_date",  # month or year only; see TimelinePolicy.partial
     "date_range",  # two dates; see TimelinePolicy.range
     "repeated_date",  # a date that occurred before; see TimelinePolicy.repeated
@@ -41,6 +43,7 @@ OPTIONS = {
     "range": ("start", "end", "drop"),
     "repeated": ("merge", "first", "last"),
     "undated": ("continue", "drop"),
+    "day_month": ("list", "day_first", "month_first"),
 }
 """The choices of each option of a policy, the default first."""
 
@@ -55,6 +58,9 @@ class TimelinePolicy:
         repeated: Entries of one date are merged, or the ``first`` or the ``last`` is kept.
         undated: A line without a date continues the preceding day (``continue``), or is dropped. Lines below a date on
             a line of its own belong to that date in either case. A JSON entry without a date is always dropped.
+        day_month: What ``01/02/2011`` is. ``list``: the list's other dates with that separator decide, so that beside
+            ``25/01/2011`` the day comes first; with dots it does unless they say otherwise; where nothing decides, the
+            entry is dropped. Else the day (``day_first``) or the month (``month_first``) comes first.
 
     Raises:
         OptionError: An unknown value.
@@ -70,6 +76,7 @@ class TimelinePolicy:
     range: Literal["start", "end", "drop"] = "start"
     repeated: Literal["merge", "first", "last"] = "merge"
     undated: Literal["continue", "drop"] = "continue"
+    day_month: Literal["list", "day_first", "month_first"] = "list"
 
     def __post_init__(self) -> None:
         """Check the options once."""
@@ -128,7 +135,7 @@ def _assembled(items: Iterable[RawEntry | Problem], policy: TimelinePolicy) -> P
     """Make a timeline of entries under a policy; the value is None if there is no usable date."""
     days: dict[datetime.date, list[str]] = {}
     problems: list[Problem] = []
-    for item in items:
+    for item in _settled(list(items), policy):
         if isinstance(item, Problem):
             problems.append(item)
             continue
@@ -143,6 +150,32 @@ def _assembled(items: Iterable[RawEntry | Problem], policy: TimelinePolicy) -> P
         elif policy.repeated == "merge":
             days[day] += item.sentences
     return Parsed(Timeline.of(days) if days else None, tuple(problems))
+
+
+def _settled(items: list[RawEntry | Problem], policy: TimelinePolicy) -> Iterator[RawEntry | Problem]:
+    """The items with one reading of each date; where day and month can't be told apart, with none."""
+    expressions = [item.expression for item in items if isinstance(item, RawEntry) and item.expression]
+    said: dict[str, set[DayMonth]] = defaultdict(set)
+    for expression in expressions:
+        if expression.numeric and expression.numeric.order:
+            said[expression.numeric.separator].add(expression.numeric.order)
+    for item in items:
+        if isinstance(item, RawEntry) and item.expression and item.expression.other:
+            yield item._replace(expression=_one_reading(item.expression, said, policy))
+        else:
+            yield item
+
+
+def _one_reading(
+    expression: DateExpression, said: Mapping[str, Set[DayMonth]], policy: TimelinePolicy
+) -> DateExpression | None:
+    """The date in the order that the policy or the list says; None if neither does."""
+    separator = expression.numeric.separator if expression.numeric else ""
+    if policy.day_month != "list":
+        orders: Set[DayMonth] = {policy.day_month}
+    else:
+        orders = said.get(separator) or ({"day_first"} if separator == "." else set())
+    return settle(expression, Numeric(separator, *orders)) if len(orders) == 1 else None
 
 
 def _problems_of(entry: RawEntry) -> list[Problem]:

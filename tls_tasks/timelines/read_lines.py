@@ -1,8 +1,8 @@
 """Timelines written as lines: ``2011-01-25: text``, lists, headings with bullets, tilse's text form, tables, markup.
 
 A line that begins with a date and a separator opens a day. A date in the middle of a sentence does not, and neither
-does ``January 25, 2011, marked …`` outside of a list. A date on a line of its own, or in a heading, opens a block, whose
-lines are the day's sentences. Years and months above a line complete its date.
+does ``January 25, 2011, marked …`` outside of a list. A date on a line of its own, or in a heading, opens a block,
+whose lines are the day's sentences. Years and months above a line complete its date.
 """
 
 from __future__ import annotations
@@ -190,10 +190,10 @@ def _is_label(stripped: str) -> bool:
 def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> list[RawEntry | Problem]:
     r"""Read the dated lines and tables of a text.
 
-    A line without a date belongs to the day before it; after a blank line only if it is a list item, or if the day is a
-    block of paragraphs. Separators, code fences, tags, undated headings and tables end a day. What precedes the first
-    date is a preamble: it is dropped, and counted only if there is a date in it or ``keep_undated`` is False. If no line
-    begins with a day, the items of a list are entries if nearly each of them holds one date.
+    A line without a date belongs to the day before it; after a blank line only if it is a list item, or if the day is
+    a block of paragraphs. Separators, code fences, tags, undated headings and tables end a day. What precedes the first
+    date is a preamble: it is dropped, and counted only if there is a date in it or ``keep_undated`` is False. If no
+    line begins with a day, the items of a list are entries if nearly each of them holds one date.
 
     Args:
         text: Text without JSON and without thinking.
@@ -207,8 +207,8 @@ def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> 
         >>> entry, dropped = read_lines("Here it is:\n2011-01-25: Protests begin.\nPolice wait.\n\nThat is all.")
         >>> entry.sentences, dropped
         (('Protests begin.', 'Police wait.'), Problem(kind='undated_text', detail='That is all.'))
-        >>> [entry.sentences for entry in read_lines("## 2011\n- January 25: A\n- A march fills the square (February 1)")]
-        [('A', 'A march fills the square (February 1)')]
+        >>> [str(entry.expression.date) for entry in read_lines("## 2011\n- January 25: A\n- February 1: B")]
+        ['2011-01-25', '2011-02-01']
     """
     lines = as_lines(text)
     items = _without_drafts(list(_Lines(lines, keep_undated, known).read()))

@@ -198,9 +198,9 @@ def _day(value: Any, place: _Place) -> datetime.date:
 
 
 def _read_day(text: str) -> datetime.date | None:
-    """The day that a str names; None for a month, a year or a range: the caller must say which day is meant."""
+    """The day that a str names; None for a month, a year, a range and ``01/02/2011``: the caller must say which."""
     expression = read_date(text)
-    if expression is None or expression.precision != "day" or expression.is_range:
+    if expression is None or expression.precision != "day" or expression.is_range or expression.other:
         return None
     return expression.date
 

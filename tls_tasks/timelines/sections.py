@@ -1,4 +1,4 @@
-"""Where a line stands: the year and the month above it, the list that it is in, and drafts that a later part replaces."""
+"""Where a line stands: the year and the month above it, the list that it is in, what announces the final answer."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class Section:
             lead = lead._replace(expression=type(expression)(day, expression.precision, end))
         is_month = expression.precision == "month" or (self.known.year, self.known.month) == (day.year, day.month)
         self.known = Known(day.year, day.month if is_month and not expression.is_range else None)
-        self._rolls = self._rolls or expression.precision == "day" and not lead.is_short or expression.is_range
+        self._rolls = self._rolls or is_whole(lead) or expression.is_range
         if expression.precision != "day" and lead.is_heading and not expression.is_range:
             self._rolls = False
         if expression.precision == "day":

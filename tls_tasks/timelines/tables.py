@@ -107,9 +107,9 @@ def _csv_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
 def read_table(table: Table, keep_undated: bool = True, known: Known = UNKNOWN) -> Iterator[RawEntry | Problem]:
     """Read a table: the date column is the one that the header names, else the first that holds a date.
 
-    A date may lack the year if a column of years or ``known`` gives it; an empty year is that of the row above. The text
-    is in the columns that the header names, else in all columns except numbers. A row with an empty date belongs to
-    the row above.
+    A date may lack the year if a column of years or ``known`` gives it; an empty year is that of the row above. The
+    text is in the columns that the header names, else in all columns except numbers. A row with an empty date belongs
+    to the row above.
 
     Args:
         table: The table.

@@ -1,4 +1,4 @@
-"""Entries whose text comes before their date: ``Protests begin (2011-01-25)``, and lists of sentences with one date each.
+"""Entries whose text comes before their date, ``Protests begin (2011-01-25)``, and lists of sentences with one date.
 
 This is tried only for a text in which no line begins with a day, since lists of sources and notes are like it.
 """

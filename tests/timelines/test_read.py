@@ -26,7 +26,7 @@ JSON_FORMS = [
     ('[{"day": "25 January 2011", "description": "A"}, {"when": "Jan 26, 2011", "content": "B"}]', AB, {}),
     ('[{"Date": "2011-01-25", "Sentences": ["A"]}, {"Start Date": "2011-01-26", "headline": "B"}]', AB, {}),
     ('[{"date": "2011-01-25", "event_description": "A"}, {"date": "2011-01-26", "key events": ["B"]}]', AB, {}),
-    ('[{"date": "2011-01-25", "title": "Rage", "text": "A"}]', A, {}),
+    ('[{"date": "2011-01-25", "title": "Rage", "text": "A"}]', {"2011-01-25": ["Rage", "A"]}, {}),
     ('[{"date": "2011-01-25", "summary": "A", "events": ["B", "C"]}]', {"2011-01-25": ["A", "B", "C"]}, {}),
     (
         '[{"date": "2011-01-25", "events": [{"time": "10:00", "event": "A"}, {"event": "B"}]}]',
@@ -107,7 +107,7 @@ LINE_FORMS = [
     ("- **2011-01-25**: A\n- **2011-01-26:** B", AB, {}),
     ("**2011-01-25** A\n__2011-01-26__ B", AB, {}),
     ("[2011-01-25] A\n(2011-01-26) B", AB, {}),
-    ("[2011-01-25](https://example.org/a_(b)): A", None, {}),
+    ("[2011-01-25](https://example.org/a_(b)): A", None, {"dated_text": 1}),
     ("[2011-01-25](https://example.org/a): A", A, {}),
     ("• 📅 *25 January 2011* — A\n> Jan. 26th, 2011: B", AB, {}),
     ("- [ ] 2011-01-25: A\n- [x] 2011-01-26: B", AB, {}),
@@ -136,7 +136,7 @@ LINE_FORMS = [
     ("**25 January 2011: Rage**\nA\n\nB", {"2011-01-25": ["Rage", "A", "B"]}, {}),
     ("## 25 January 2011\n### Rage\nA\n## Sources\n- BBC", {"2011-01-25": ["Rage", "A"]}, {"undated_text": 2}),
     ("25 January 2011\n-----\nA", A, {}),
-    ("## 2011\n### 2011-01-25\nA", A, {"empty_entry": 1}),
+    ("## 2011\n### 2011-01-25\nA", A, {}),
     ("## January 2011\n- A\n- B", {"2011-01-01": ["A", "B"]}, {"partial_date": 1}),
     # continuation
     ("2011-01-25: A\nand more", {"2011-01-25": ["A", "and more"]}, {}),
@@ -160,9 +160,9 @@ LINE_FORMS = [
     ("from 25 to 28 January 2011: A", A, {"date_range": 1}),
     ("2011-01-28 to 2011-01-25: C\n2011-01-25: A", A, {"invalid_date": 1}),
     # prose
-    ("It began on 2011-01-25: people marched.", None, {}),
-    ("On January 25, 2011, it began.", None, {}),
-    ("January 25, 2011, was cold.", None, {}),
+    ("It began on 2011-01-25: people marched.", None, {"dated_text": 1}),
+    ("On January 25, 2011, it began.", None, {"dated_text": 1}),
+    ("January 25, 2011, was cold.", None, {"dated_text": 1}),
     ("2000 - 3000 people marched.", None, {}),
     ("2011-based reports", None, {}),
 ]

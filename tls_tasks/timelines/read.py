@@ -18,8 +18,10 @@ from tls_tasks.core.json_values import problem
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, settle
-from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries
-from tls_tasks.timelines.read_lines import RawEntry, read_lines
+from tls_tasks.timelines.entries import RawEntry
+from tls_tasks.timelines.markup import is_latex
+from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries, without_tuples
+from tls_tasks.timelines.read_lines import read_lines
 from tls_tasks.timelines.types import Timeline
 
 PROBLEM_KINDS = (
@@ -28,6 +30,8 @@ PROBLEM_KINDS = (
     "date_range",  # two dates; see TimelinePolicy.range
     "repeated_date",  # a date that occurred before; see TimelinePolicy.repeated
     "undated_text",  # text without a date, dropped; see TimelinePolicy.undated
+    "dated_text",  # text with a full date in it that opens no day, dropped: prose around the timeline, or a lost entry
+    "draft",  # an entry before the words that announce the final timeline, dropped
     "empty_entry",  # a date without text; the date is kept, but not a month or year on a line of its own
     "bad_entry",  # a JSON value that is neither an entry nor text; dropped
     *JSON_PROBLEM_KINDS,
@@ -105,7 +109,7 @@ def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed
         >>> parse_timeline("No dates here.").failed, parse_timeline("[]").failed
         (True, False)
     """
-    found = find_json(text, count_entries)
+    found = find_json(without_tuples(text), count_entries)
     items = [item for value in found.values for item in json_entries(value)]
     from_json = _assembled([*found.problems, *items], policy)
     if not from_json.failed and found.stage != "repaired":
@@ -115,7 +119,8 @@ def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed
     from_lines = _assembled([*thinking, *read_lines(answer.text, policy.undated == "continue")], policy)
     if from_json.value is not None or from_lines.value is not None:
         # What json_repair makes of dated lines that contain a bracket must not win over the lines.
-        return from_lines if _n_sentences(from_lines) > _n_sentences(from_json) else from_json
+        more = _n_sentences(from_lines) - _n_sentences(from_json)
+        return from_lines if more > 0 or (more == 0 and is_latex(text)) else from_json
     if not found.values and is_whole_json(text, is_empty_answer):
         return Parsed(Timeline(), tuple(thinking))
     return from_json if from_json.problems else from_lines

@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tls_tasks.text.dates import MAX_LENGTH, DateExpression, leading_dates, may_hold_date, read_date
+from tests.hostile import LARGE, SMALL, is_linear
+from tls_tasks.text.dates import (
+    MAX_LENGTH,
+    DateExpression,
+    Known,
+    dates_in,
+    leading_dates,
+    may_hold_date,
+    partial_context,
+    read_date,
+)
 
 JAN_25 = datetime.date(2011, 1, 25)
 
@@ -105,8 +115,6 @@ NOT_DATES = [
     "",
     " ",
     "soon",
-    "01/02/2011",  # two readings
-    "1.2.2011",
     "2011-02-30",
     "2011-13-45",
     "2011-13",
@@ -225,3 +233,146 @@ def test_readings_stay_within_the_text_and_hold_four_digits(text: str) -> None:
         assert 4 <= found.end <= min(len(text), MAX_LENGTH)
         assert may_hold_date(text[: found.end])
     read_date(text)
+
+
+@pytest.mark.parametrize("text", ["01/02/2011", "1.2.2011", "01-02-2011", "1. 2. 2011"])
+def test_day_and_month_that_cannot_be_told_apart_have_two_readings(text: str) -> None:
+    expression = read_date(text)
+    assert expression is not None and expression.other is not None
+    assert (expression.date, expression.other.date) == (datetime.date(2011, 2, 1), datetime.date(2011, 1, 2))
+
+
+COMPLETED = [
+    ("January 25", Known(2011), "2011-01-25", None),
+    ("25 Jan.", Known(2011), "2011-01-25", None),
+    ("25th of January", Known(2011), "2011-01-25", None),
+    ("The 25th of January", Known(2011), "2011-01-25", None),
+    ("Jan 25-28", Known(2011), "2011-01-25", "2011-01-28"),
+    ("25-28 January", Known(2011), "2011-01-25", "2011-01-28"),
+    ("December 30 - January 2", Known(2010), "2010-12-30", "2011-01-02"),
+    ("01-25", Known(2011), "2011-01-25", None),
+    ("25.1.", Known(2011), "2011-01-25", None),
+    ("25/01", Known(2011), "2011-01-25", None),
+    ("25", Known(2011, 1), "2011-01-25", None),
+    ("25th", Known(2011, 1), "2011-01-25", None),
+    ("25.", Known(2011, 1), "2011-01-25", None),
+    ("Tuesday 25", Known(2011, 1), "2011-01-25", None),
+    ("The 25th", Known(2011, 1), "2011-01-25", None),
+    ("25–28", Known(2011, 1), "2011-01-25", "2011-01-28"),
+    ("February 2", Known(2011, 1), "2011-02-02", None),
+    ("1月25日", Known(2011), "2011-01-25", None),
+    ("25 января", Known(2011), "2011-01-25", None),
+    ("25 January 2010", Known(2011, 3), "2010-01-25", None),
+]
+
+
+@pytest.mark.parametrize(("text", "known", "day", "end"), COMPLETED)
+def test_what_is_known_completes_a_date(text: str, known: Known, day: str, end: str | None) -> None:
+    expression = read_date(text, known)
+    assert expression is not None and expression.precision == "day" and expression.other is None
+    assert (expression.date.isoformat(), expression.end and expression.end.isoformat()) == (day, end)
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("25", Known(2011)),
+        ("January 25", Known()),
+        ("25", Known(None, 1)),
+        ("31", Known(2011, 2)),
+        ("25 people", Known(2011, 1)),
+        ("10:30", Known(2011, 1)),
+        ("2.5", Known(2011, 1)),
+    ],
+)
+def test_what_is_known_completes_nothing_else(text: str, known: Known) -> None:
+    found = read_date(text, known)
+    assert found is None or (text == "2.5" and found.other is not None)
+
+
+CONTEXTS = [
+    ("2011", Known(2011)),
+    ("**2011:**", Known(2011)),
+    ("The year 2011", Known(2011)),
+    ("Year: 2011", Known(2011)),
+    ("January 2011", Known(2011, 1)),
+    ("2011-01", Known(2011, 1)),
+    ("enero de 2011", Known(2011, 1)),
+    ("2011年1月", Known(2011, 1)),
+    ("tháng 1 năm 2011", Known(2011, 1)),
+    ("January", Known(None, 1)),
+    ("Février", Known(None, 2)),
+    ("1月", Known(None, 1)),
+    ("January–March 2011", Known(2011)),
+    ("2011–2012", None),
+    ("January 25", None),
+    ("25 January 2011", None),
+    ("In the year 2011 people marched", None),
+    ("Background", None),
+    ("May be", None),
+    ("", None),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), CONTEXTS)
+def test_a_heading_that_names_a_year_or_month(text: str, expected: Known | None) -> None:
+    assert partial_context(text) == expected
+
+
+def test_days_anywhere_in_a_text() -> None:
+    text = "Es begann am 25. Januar 2011 (2011-01-25), dann 25-28 January 2011; in May 2011 nothing, 2011年1月25日も."
+    found = [text[begin:end] for begin, end, _ in dates_in(text)]
+    assert found == ["25. Januar 2011", "2011-01-25", "25-28 January 2011", "2011年1月25日"]
+    assert list(dates_in("see /2011/01/25/x, call 20110125 or 10.1.2.3")) == []
+
+
+PREFIXED = [
+    "Around 25 January 2011",
+    "By January 25, 2011",
+    "After 2011-01-25",
+    "Since 25 January 2011",
+    "Circa 25 January 2011",
+    "On or around 25 January 2011",
+    "25. Jänner 2011",
+    "c. 25 January 2011",
+    "Before 25 January 2011",
+    "Until 25 January 2011",
+    "The 25th of January, 2011",
+    "On Tuesday, the 25th of January 2011",
+    "25 January 2011 [Tue]",
+    "25 January 2011 (Tuesday)",
+    "25 January 2011 Tuesday",
+    "[Tue] 25 January 2011",
+    "(Tuesday) January 25, 2011",
+]
+
+
+@pytest.mark.parametrize("text", PREFIXED)
+def test_what_may_stand_beside_a_day(text: str) -> None:
+    assert read_date(text) == DateExpression(JAN_25)
+
+
+def test_a_weekday_that_begins_a_sentence_is_no_part_of_the_date() -> None:
+    assert [found.end for found in leading_dates("2011-01-25 Sun shone")] == [10]
+    assert list(leading_dates("The 2011 elections")) == []
+
+
+HOSTILE_PIECES = [
+    "25 ", "25-", "25 - ", "January ", "January 25 ", "25 of ", "25. ", "2011 ", "2011-01-", "1/", "tháng ", "de ",
+    "25 to ", "年", "2011年1月", "a.", "the ", "(Tue) ", "25 January 2011, ", "from ", "٢",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", HOSTILE_PIECES)
+def test_hostile_text_takes_linear_time(piece: str) -> None:
+    small, large = (f"2011 {piece * (size // len(piece))}" for size in (SMALL, LARGE))
+    assert is_linear(lambda text: list(dates_in(text)), small, large)
+    assert len(list(leading_dates(large, Known(2011, 1)))) < 20
+    read_date(large, Known(2011, 1))
+    partial_context(large)
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "-", "."])
+def test_a_long_gap_takes_linear_time(blank: str) -> None:
+    small, large = (f"25{blank * size}January{blank * size}2011" for size in (SMALL, LARGE))
+    assert is_linear(lambda text: list(dates_in(text)), small, large)

@@ -26,7 +26,7 @@ JSON_FORMS = [
     ('[{"day": "25 January 2011", "description": "A"}, {"when": "Jan 26, 2011", "content": "B"}]', AB, {}),
     ('[{"Date": "2011-01-25", "Sentences": ["A"]}, {"Start Date": "2011-01-26", "headline": "B"}]', AB, {}),
     ('[{"date": "2011-01-25", "event_description": "A"}, {"date": "2011-01-26", "key events": ["B"]}]', AB, {}),
-    ('[{"date": "2011-01-25", "title": "Rage", "text": "A"}]', A, {}),
+    ('[{"date": "2011-01-25", "title": "Rage", "text": "A"}]', {"2011-01-25": ["Rage", "A"]}, {}),
     ('[{"date": "2011-01-25", "summary": "A", "events": ["B", "C"]}]', {"2011-01-25": ["A", "B", "C"]}, {}),
     (
         '[{"date": "2011-01-25", "events": [{"time": "10:00", "event": "A"}, {"event": "B"}]}]',
@@ -107,7 +107,7 @@ LINE_FORMS = [
     ("- **2011-01-25**: A\n- **2011-01-26:** B", AB, {}),
     ("**2011-01-25** A\n__2011-01-26__ B", AB, {}),
     ("[2011-01-25] A\n(2011-01-26) B", AB, {}),
-    ("[2011-01-25](https://example.org/a_(b)): A", None, {}),
+    ("[2011-01-25](https://example.org/a_(b)): A", None, {"dated_text": 1}),
     ("[2011-01-25](https://example.org/a): A", A, {}),
     ("• 📅 *25 January 2011* — A\n> Jan. 26th, 2011: B", AB, {}),
     ("- [ ] 2011-01-25: A\n- [x] 2011-01-26: B", AB, {}),
@@ -136,7 +136,7 @@ LINE_FORMS = [
     ("**25 January 2011: Rage**\nA\n\nB", {"2011-01-25": ["Rage", "A", "B"]}, {}),
     ("## 25 January 2011\n### Rage\nA\n## Sources\n- BBC", {"2011-01-25": ["Rage", "A"]}, {"undated_text": 2}),
     ("25 January 2011\n-----\nA", A, {}),
-    ("## 2011\n### 2011-01-25\nA", A, {"empty_entry": 1}),
+    ("## 2011\n### 2011-01-25\nA", A, {}),
     ("## January 2011\n- A\n- B", {"2011-01-01": ["A", "B"]}, {"partial_date": 1}),
     # continuation
     ("2011-01-25: A\nand more", {"2011-01-25": ["A", "and more"]}, {}),
@@ -160,9 +160,9 @@ LINE_FORMS = [
     ("from 25 to 28 January 2011: A", A, {"date_range": 1}),
     ("2011-01-28 to 2011-01-25: C\n2011-01-25: A", A, {"invalid_date": 1}),
     # prose
-    ("It began on 2011-01-25: people marched.", None, {}),
-    ("On January 25, 2011, it began.", None, {}),
-    ("January 25, 2011, was cold.", None, {}),
+    ("It began on 2011-01-25: people marched.", None, {"dated_text": 1}),
+    ("On January 25, 2011, it began.", None, {"dated_text": 1}),
+    ("January 25, 2011, was cold.", None, {"dated_text": 1}),
     ("2000 - 3000 people marched.", None, {}),
     ("2011-based reports", None, {}),
 ]
@@ -295,3 +295,26 @@ def test_problems_stand_in_the_order_of_the_text_and_are_short() -> None:
     ]
     assert [noted.detail for noted in parsed.problems[:3]] == ["2011-02-30", "2012", "2011-01-25"]
     assert all(len(noted.detail) <= 80 for noted in parsed.problems)
+
+
+@pytest.mark.parametrize(
+    ("text", "day_month", "days"),
+    [
+        ("01/02/2011: A\n25/01/2011: B", "list", ["2011-01-25", "2011-02-01"]),
+        ("01/02/2011: A\n01/25/2011: B", "list", ["2011-01-02", "2011-01-25"]),
+        ("01/02/2011: A\n25.01.2011: B", "list", ["2011-01-25"]),  # another separator says nothing
+        ("01/02/2011: A\n01/25/2011: B\n25/01/2011: C", "list", ["2011-01-25"]),  # both orders, so neither
+        ("1.2.2011: A", "list", ["2011-02-01"]),
+        ("1.2.2011: A\n1.25.2011: B", "list", ["2011-01-02", "2011-01-25"]),
+        ("05/05/2011: A", "list", ["2011-05-05"]),
+        ("01/02/2011: A", "list", []),
+        ("01/02/2011: A", "day_first", ["2011-02-01"]),
+        ("01/02/2011: A", "month_first", ["2011-01-02"]),
+        ("1.2.2011: A", "month_first", ["2011-01-02"]),
+        ('{"01/02/2011": "A", "25/01/2011": "B"}', "list", ["2011-01-25", "2011-02-01"]),
+        ("25/01/2011 - 01/02/2011: A", "list", ["2011-01-25"]),
+    ],
+)
+def test_a_list_settles_the_order_of_day_and_month(text, day_month, days):
+    parsed = parse_timeline(text, TimelinePolicy(day_month=day_month))
+    assert [str(day) for day in (parsed.value.dates if parsed.value else ())] == days

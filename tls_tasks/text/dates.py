@@ -1,9 +1,10 @@
 """One date expression as people and models write it: ``2011-01-25T10:00Z``, ``25th of Jan. 2011``, ``2011-01``, ranges.
 
-Two questions are answered: whether a whole string is a date (:func:`read_date`), and where the date at the beginning of
-a line ends (:func:`leading_dates`). Nothing is guessed: ``01/02/2011`` may be in January or February, so it is not
-read as a date, while ``25/01/2011`` is unambiguous. Only the first :data:`MAX_LENGTH` characters are read, so the cost
-of a call does not depend on the text.
+Four questions are answered: whether a whole string is a date (:func:`read_date`), where the date at the beginning of a
+line ends (:func:`leading_dates`), which days stand anywhere in a text (:func:`dates_in`), and whether a heading names
+the year or month of what is below it (:func:`partial_context`). Words are those of some fifty languages
+(:mod:`~tls_tasks.text.date_words`). Nothing is guessed: ``01/02/2011`` has two readings, and both are given. Of a line
+only the first :data:`MAX_LENGTH` characters are read, so the cost of a call does not depend on the text.
 """
 
 from __future__ import annotations
@@ -11,13 +12,55 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
+
+from tls_tasks.text.date_forms import (
+    BARE,
+    FULL,
+    FULL_DAY,
+    ISO_DAY,
+    NO_MONTH,
+    NO_YEAR,
+    PREFIX,
+    SHORT_ISO_RANGE,
+    TIME,
+    TO_DATE,
+    WEEKDAY_AFTER,
+    YEAR_LABEL,
+    Forms,
+)
+from tls_tasks.text.date_words import marked, month_of
 
 MAX_LENGTH = 120
 """Characters of a text that may belong to a date expression."""
 
 Precision = Literal["day", "month", "year"]
+DayMonth = Literal["day_first", "month_first"]
+
+
+class Known(NamedTuple):
+    """What the headings above a line have said.
+
+    Attributes:
+        year: The year, if any.
+        month: The month, if any; it counts only beside a year.
+    """
+
+    year: int | None = None
+    month: int | None = None
+
+
+class Numeric(NamedTuple):
+    """How day and month in digits were written.
+
+    Attributes:
+        separator: What stands between them: ``-``, ``/`` or ``.``.
+        order: Which of them comes first, None if the numbers don't say.
+    """
+
+    separator: str
+    order: DayMonth | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +71,24 @@ class DateExpression:
         date: The day; the first day of a month, a year or a range.
         precision: What was written: the day, or only month or year.
         end: The last date of a range (of a partial one the first day of its last month or year), None otherwise.
+        other: The same with the month first if what was written has two readings, such as ``01/02/2011``; the day is
+            first here.
+        numeric: How day and month in digits were written, None if they weren't.
 
     Example:
-        >>> read_date("25-28 January 2011")
-        DateExpression(date=datetime.date(2011, 1, 25), precision='day', end=datetime.date(2011, 1, 28))
+        >>> read_date("25-28 January 2011").end
+        datetime.date(2011, 1, 28)
         >>> read_date("Feb. 2011").date, read_date("Feb. 2011").precision
         (datetime.date(2011, 2, 1), 'month')
+        >>> read_date("01/02/2011").date, read_date("01/02/2011").other.date
+        (datetime.date(2011, 2, 1), datetime.date(2011, 1, 2))
     """
 
     date: datetime.date
     precision: Precision = "day"
     end: datetime.date | None = None
+    other: DateExpression | None = None
+    numeric: Numeric | None = field(default=None, compare=False, repr=False)
 
     @property
     def is_range(self) -> bool:
@@ -50,7 +100,7 @@ class _LeadingDate(NamedTuple):
     """A date at the beginning of a text.
 
     Attributes:
-        expression: None if it looks like a date but is impossible (``2011-02-30``) or ambiguous.
+        expression: None if it looks like a date but is impossible (``2011-02-30``).
         end: Where it ends in the text.
         is_bare: Whether it is a single day in digits with nothing before it. Sentences do not begin like that, but may
             begin with ``January 25, 2011``.
@@ -61,105 +111,96 @@ class _LeadingDate(NamedTuple):
     is_bare: bool
 
 
-# Character by character, so that positions stay the same: blanks, hyphens, dashes, and a slash that models like.
-_PLAIN = str.maketrans(
-    "\u00a0\u2007\u2009\u202f\u3000\u2010\u2011\u2012\u2013\u2014\u2212\uff0d\uff0f", " " * 5 + "-" * 7 + "/"
-)
-
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_NAME = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)\b\.?"
-)
-_WEEKDAY = r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\b\.?"
-_Y, _MON, _D = r"(?P<y>[0-9]{4})(?![0-9])", rf"(?P<mon>{_NAME})", r"(?P<d>[0-9]{1,2})(?:st|nd|rd|th)?"
-_D2, _MON2 = r"(?P<d2>[0-9]{1,2})(?:st|nd|rd|th)?", rf"(?P<mon2>{_NAME})"
-_GAP, _OF, _COMMA = r"(?:\s+|-)", r"(?:\s+of\b)?", r"(?:,\s*|\s+|-)"
-_TO = r"\s*(?:-+|~|/|&|(?:to|until|till|through|and)\b)\s*"
-
-
-def _compiled(*forms: str) -> tuple[re.Pattern[str], ...]:
-    """Compile forms; ASCII only, or ignoring case would let in letters such as the long s."""
-    return tuple(re.compile(form, re.IGNORECASE | re.ASCII) for form in forms)
-
-
-_ISO_DAY, _SHORT_ISO_RANGE = _compiled(
-    r"(?P<y>[0-9]{4})(?P<sep>[-/.])(?P<m>[0-9]{1,2})(?P=sep)(?P<d>[0-9]{1,2})(?![0-9])",
-    r"(?P<y>[0-9]{4})-(?P<m>[0-9]{1,2})-(?P<d>[0-9]{1,2})[-/](?P<d2>[0-9]{1,2})(?![0-9/-])",  # 2011-01-25/28
-)
-_DIGIT_RANGES = _compiled(  # both ends share a month or a year
-    rf"{_D}{_TO}{_D2}{_OF}{_GAP}{_MON}{_COMMA}{_Y}",  # 25-28 January 2011
-    rf"{_D}{_OF}\s+{_MON}{_TO}{_D2}{_OF}\s+{_MON2}{_COMMA}{_Y}",  # 25 January - 2 February 2011
-)
-_NAME_RANGES = _compiled(
-    rf"{_MON}\s+{_D}{_TO}{_D2}{_COMMA}{_Y}",  # January 25-28, 2011
-    rf"{_MON}\s+{_D}{_TO}{_MON2}\s+{_D2}{_COMMA}{_Y}",  # January 25 - February 2, 2011
-    rf"{_MON}{_TO}{_MON2}{_COMMA}{_Y}",  # January-March 2011
-)
-_BARE = _compiled(
-    r"(?P<y>[0-9]{4})(?P<m>[0-9]{2})(?P<d>[0-9]{2})(?![0-9])",
-    r"(?P<a>[0-9]{1,2})(?P<sep>[-/.])(?P<b>[0-9]{1,2})(?P=sep)(?P<y>[0-9]{4})(?![0-9])",
-)
-_DIGIT_FORMS = (
-    *_BARE,
-    *_compiled(
-        rf"{_D}{_OF}{_GAP}{_MON}{_COMMA}{_Y}",  # 25th of January, 2011; 25-Jan-2011
-        rf"(?P<y>[0-9]{{4}}){_GAP}{_MON}{_GAP}{_D}(?![0-9])",  # 2011 January 25
-        r"(?P<y>[0-9]{4})年(?:(?P<m>[0-9]{1,2})月(?:(?P<d>[0-9]{1,2})日)?)?",
-        r"(?P<y>[0-9]{4})[-/](?P<m>[0-9]{1,2})(?![0-9])",
-        r"(?P<m>[0-9]{1,2})/(?P<y>[0-9]{4})(?![0-9])",
-        r"(?P<y>[0-9]{4})(?![0-9])",
-    ),
-)
-_NAME_FORMS = _compiled(
-    rf"{_MON}{_GAP}{_D}{_COMMA}{_Y}",  # January 25, 2011
-    rf"{_MON}(?:\s+of\b)?{_COMMA}{_Y}",  # January 2011
-)
-_TIME, _WEEKDAY_AFTER, _TO_DATE, _PREFIX = _compiled(
-    # There may be a blank before the T, or no T at all.
-    r"(?:\s?T\s?|,?\s+(?:at\s+)?)[0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?(?:\s?[ap]\.?m\b\.?)?"
-    r"(?:\s?(?:Z|UTC|GMT|[ECMP][SD]T|CES?T|BST)\b|\s?[+-][0-9]{2}:?[0-9]{2}(?![0-9-]))?",
-    rf"\s*[,(]\s*{_WEEKDAY}\)?",
-    _TO,
-    rf"(?:(?:from|between|on|early|mid|late)[\s-]+)?(?:{_WEEKDAY},?\s+)?",
-)
-_YEAR = re.compile("[0-9]{4}")
+_DIGITS = re.compile(r"\d{4}")
 _WRAPPING = " \t\r\n\"'`*_()[]{}<>“”‘’"
+_ANY_YEAR = 2000
 
 
 def may_hold_date(text: str) -> bool:
-    """Whether a text has four digits in a row, as every date expression does: a quick check before the slow one.
+    """Whether a text has four digits in a row, as every full date expression does: a quick check before the slow one.
 
     Example:
         >>> may_hold_date("25 Jan 2011"), may_hold_date("25 January")
         (True, False)
     """
-    return _YEAR.search(text) is not None
+    return _DIGITS.search(text) is not None
 
 
-def read_date(text: str) -> DateExpression | None:
+def read_date(text: str, known: Known = Known()) -> DateExpression | None:  # noqa: B008 - it is immutable
     """Read a string that is a date and nothing else but brackets, quotes and a colon around it.
 
+    Args:
+        text: The string.
+        known: The year, or year and month, that a date without one has.
+
     Returns:
-        None if the string is not a date, or an impossible or ambiguous one, or a range that ends before it begins.
+        None if the string is not a date, or an impossible one, or a range that ends before it begins.
 
     Example:
-        >>> read_date("2011-01-25 T10:00:00Z").date
-        datetime.date(2011, 1, 25)
-        >>> read_date("01/02/2011"), read_date("2011-02-30"), read_date("25 January 2011 in Cairo")
+        >>> read_date("2011-01-25 T10:00:00Z").date, read_date("٢٥ يناير ٢٠١١").date
+        (datetime.date(2011, 1, 25), datetime.date(2011, 1, 25))
+        >>> read_date("25th", Known(2011, 1)).date, read_date("25. Januar", Known(2011)).date
+        (datetime.date(2011, 1, 25), datetime.date(2011, 1, 25))
+        >>> read_date("2011-02-30"), read_date("25 January 2011 in Cairo"), read_date("25 January")
         (None, None, None)
     """
-    stripped = text.strip().rstrip(":").strip(_WRAPPING)
-    if len(stripped) > MAX_LENGTH or not may_hold_date(stripped):
+    stripped = text.strip().rstrip(":：").strip(_WRAPPING)
+    if len(stripped) > MAX_LENGTH or (known.year is None and not may_hold_date(stripped)):
         return None
-    return next((found.expression for found in leading_dates(stripped) if found.end == len(stripped)), None)
+    length = len(stripped)
+    ends = (length, length - 1 if stripped.endswith(".") else length)
+    return next((found.expression for found in leading_dates(stripped, known) if found.end in ends), None)
 
 
-def leading_dates(text: str) -> Iterator[_LeadingDate]:
+def partial_context(text: str) -> Known | None:
+    """The year, the month or both that a whole heading, cell or key names, and nothing more exact.
+
+    Returns:
+        None if the text says anything else. A range of months names its year, if it is one year.
+
+    Example:
+        >>> partial_context("The year 2011"), partial_context("January 2011:"), partial_context("Février")
+        (Known(year=2011, month=None), Known(year=2011, month=1), Known(year=None, month=2))
+        >>> partial_context("January 25") is partial_context("Later in 2011") is None
+        True
+    """
+    stripped = text.strip().rstrip(":：").strip(_WRAPPING).rstrip(":：")
+    if not 0 < len(stripped) <= MAX_LENGTH:
+        return None
+    label = YEAR_LABEL.match(marked(stripped))
+    rest = stripped[label.end() :] if label else stripped
+    if (found := read_date(rest)) and found.precision != "day":
+        if found.end is not None:
+            return Known(found.date.year) if found.end.year == found.date.year else None
+        return Known(found.date.year, found.date.month if found.precision == "month" else None)
+    month = None if may_hold_date(rest) else read_date(rest, Known(_ANY_YEAR))
+    return Known(None, month.date.month) if month and month.precision == "month" and not month.is_range else None
+
+
+def dates_in(text: str) -> Iterator[tuple[int, int, DateExpression]]:
+    """Every day anywhere in a text that is written with its year, and every range that ends in one.
+
+    Yields:
+        Where it begins and ends, and what it is; in the order of the text.
+
+    Example:
+        >>> [(begin, end) for begin, end, _ in dates_in("From 25 January 2011 (2011-01-25) on, in May 2011")]
+        [(5, 20), (22, 32)]
+    """
+    if not may_hold_date(text):
+        return
+    for match in FULL_DAY.finditer(marked(text, throughout=True)):
+        begin, end = match.span()
+        if expression := read_date(text[begin:end]):
+            yield begin, end, expression
+
+
+def leading_dates(text: str, known: Known = Known()) -> Iterator[_LeadingDate]:  # noqa: B008
     """Every way to read a date at the beginning of a text, ranges first.
 
     The caller takes the first one that is followed by what its format requires: in ``2011 - 2012 budget`` the range
-    ``2011 - 2012`` is followed by a word, the year ``2011`` by a dash.
+    ``2011 - 2012`` is followed by a word, the year ``2011`` by a dash. Only where no date with a year leads, what is
+    known completes one without; a number alone is a day where year and month are known.
 
     Example:
         >>> [found.end for found in leading_dates("2011 - 2012 budget")]
@@ -168,37 +209,58 @@ def leading_dates(text: str) -> Iterator[_LeadingDate]:
         _LeadingDate(expression=None, end=10, is_bare=True)
         >>> list(leading_dates("In January 2011"))
         []
+        >>> next(leading_dates("25: Protests", Known(2011, 1))).expression.date
+        datetime.date(2011, 1, 25)
     """
-    plain = text[:MAX_LENGTH].translate(_PLAIN)
-    prefix = _PREFIX.match(plain)
+    plain = marked(text[:MAX_LENGTH])
+    prefix = PREFIX.match(plain)
     start = prefix.end() if prefix else 0
-    if start == len(plain) or not plain[start].isalnum():
+    if start == len(plain) or not (plain[start].isdigit() or plain[start] >= "\ue100"):
         return
-    for form in _ranges_at(plain, start):
-        if match := form.match(plain, start):
-            yield _LeadingDate(_expression(match), match.end(), False)
-    singles = _single_dates(plain, start)
-    for first in singles:
-        yield from _explicit_ranges(plain, first)
-    for first in singles:
-        yield first._replace(is_bare=first.is_bare and start == 0)
+    # "The 25th of January 2011", but not "The 2011 elections".
+    needs_day = prefix is not None and bool(prefix["day"])
+    for forms in (FULL, NO_YEAR, NO_MONTH)[: 1 if known.year is None else 2 if known.month is None else 3]:
+        if forms is NO_YEAR and known.month is not None and _is_day_range(plain, start):
+            continue  # "25-28" below the heading of a month
+        found = list(_readings(plain, start, forms, known))
+        if needs_day:
+            found = [one for one in found if one.expression is None or one.expression.precision == "day"]
+        if found:
+            yield from found
+            return
 
 
-def _ranges_at(plain: str, start: int) -> tuple[re.Pattern[str], ...]:
-    """The forms of ranges with a shared part that may match at ``start``; chosen by the first character, for speed."""
+def _is_day_range(plain: str, start: int) -> bool:
+    match = NO_MONTH.digit_ranges[0].match(plain, start)
+    return match is not None and not any(form.match(plain, start) for form in NO_YEAR.digit_ranges)
+
+
+def _readings(plain: str, start: int, forms: Forms, known: Known) -> Iterator[_LeadingDate]:
+    """The dates and ranges at ``start`` in one set of forms."""
     if not plain[start].isdigit():
-        return _NAME_RANGES
-    return (_SHORT_ISO_RANGE,) if _ISO_DAY.match(plain, start) else _DIGIT_RANGES
+        ranges = forms.name_ranges
+    else:
+        ranges = (SHORT_ISO_RANGE,) if ISO_DAY.match(plain, start) else forms.digit_ranges
+    for form in ranges:
+        if match := form.match(plain, start):
+            yield _LeadingDate(_expression(match, known), match.end(), False)
+    singles = _single_dates(plain, start, forms, known)
+    for first in singles:
+        yield from _explicit_ranges(plain, first, forms, known)
+    for first in singles:
+        yield first._replace(is_bare=False) if first.is_bare and start else first
 
 
-def _single_dates(plain: str, start: int) -> list[_LeadingDate]:
+def _single_dates(plain: str, start: int, forms: Forms, known: Known) -> list[_LeadingDate]:
     """The dates that can be read at ``start``, including time and weekday; of ``2011-01-25`` no part is one."""
-    if match := _ISO_DAY.match(plain, start):
-        return [_LeadingDate(_expression(match), _end_of_day(plain, match), True)]
-    forms = _DIGIT_FORMS if plain[start : start + 1].isdigit() else _NAME_FORMS
-    matches = ((form, form.match(plain, start)) for form in forms)
+    if match := ISO_DAY.match(plain, start):
+        return [_LeadingDate(_expression(match, known), _end_of_day(plain, match), True)]
+    candidates = forms.digits if plain[start : start + 1].isdigit() else forms.names
+    matches = ((form, form.match(plain, start)) for form in candidates)
     return [
-        _LeadingDate(_expression(match), _end_of_day(plain, match), form in _BARE) for form, match in matches if match
+        _LeadingDate(_expression(match, known), _end_of_day(plain, match), form in BARE)
+        for form, match in matches
+        if match
     ]
 
 
@@ -207,39 +269,95 @@ def _end_of_day(plain: str, match: re.Match[str]) -> int:
     end = match.end()
     if end - match.start() == len("2011"):
         return end
-    for form in (_TIME, _WEEKDAY_AFTER):
+    for form in (TIME, WEEKDAY_AFTER):
         if following := form.match(plain, end):
             end = following.end()
     return end
 
 
-def _explicit_ranges(plain: str, first: _LeadingDate) -> Iterator[_LeadingDate]:
+def _explicit_ranges(plain: str, first: _LeadingDate, forms: Forms, known: Known) -> Iterator[_LeadingDate]:
     """The ranges that begin with ``first`` and end with a date of the same precision."""
-    to = _TO_DATE.match(plain, first.end)
+    to = TO_DATE.match(plain, first.end)
     if first.expression is None or to is None:
         return
-    begin, precision = first.expression.date, first.expression.precision
-    for last in _single_dates(plain, to.end()):
-        if last.expression is not None and last.expression.precision == precision:
-            end = last.expression.date
-            yield _LeadingDate(DateExpression(begin, precision, end) if end >= begin else None, last.end, False)
+    for last in _single_dates(plain, to.end(), forms, known):
+        if last.expression is not None and last.expression.precision == first.expression.precision:
+            yield _LeadingDate(_range(first.expression, last.expression), last.end, False)
 
 
-def _expression(match: re.Match[str]) -> DateExpression | None:
+def _range(first: DateExpression, last: DateExpression) -> DateExpression | None:
+    """From one date to another; None if it runs backwards in every reading that both may have."""
+    numeric = next((one.numeric for one in (first, last) if one.numeric and one.numeric.order), None)
+    settled = settle(first, numeric), settle(last, numeric)
+    readings = [settled]
+    if any(one.other for one in settled):
+        readings.append((settled[0].other or settled[0], settled[1].other or settled[1]))
+        numeric = next(one.numeric for one in settled if one.other)
+    found = [DateExpression(a.date, a.precision, b.date, None, numeric) for a, b in readings if b.date >= a.date]
+    return replace(found[0], other=found[1] if len(found) > 1 else None) if found else None
+
+
+def settle(expression: DateExpression, numeric: Numeric | None) -> DateExpression:
+    """The one reading of a date, if its order of day and month is that of another date.
+
+    Example:
+        >>> settle(read_date("01/02/2011"), read_date("01/25/2011").numeric).date
+        datetime.date(2011, 1, 2)
+    """
+    if expression.other is None or numeric is None or numeric.order is None:
+        return expression
+    if expression.numeric is None or expression.numeric.separator != numeric.separator:
+        return expression
+    chosen = expression if numeric.order == "day_first" else expression.other
+    return replace(chosen, other=None, numeric=numeric)
+
+
+def _expression(match: re.Match[str], known: Known) -> DateExpression | None:
     """The expression that a form matched; None if there is no such date."""
+    if match.re is ISO_DAY:  # by far the most frequent
+        return _day(*map(int, match.group("y", "m", "d")))
     part = match.groupdict()
+    year = int(part["y"]) if part.get("y") else known.year or 0
     try:
-        year, month, day = int(part["y"]), _month(part.get("m"), part.get("mon")), _number(part.get("d"))
         if "a" in part:
-            month, day = _month_and_day(int(part["a"]), int(part["b"]))
+            return _numeric_day(year, int(part["a"]), int(part["b"]), part["sep"].strip())
+        month = _month(part.get("m"), part.get("mon"))
+        if month is None and part.get("d") is not None:
+            month = known.month
+        day = _number(part.get("d"))
         begin = datetime.date(year, month or 1, day or 1)
         precision: Precision = "day" if day is not None else "month" if month is not None else "year"
         if "d2" not in part and "mon2" not in part:
             return DateExpression(begin, precision)
-        end = datetime.date(year, _month(None, part.get("mon2")) or month or 1, _number(part.get("d2")) or 1)
+        last_month = _month(part.get("m2"), part.get("mon2")) or month or 1
+        # Below a year's heading "December 30 - January 2" ends in the next one.
+        end_year = year if part.get("y") or last_month >= begin.month else year + 1
+        end = datetime.date(end_year, last_month, _number(part.get("d2")) or 1)
     except ValueError:
         return None
     return DateExpression(begin, precision, end) if end >= begin else None
+
+
+def _day(year: int, month: int, day: int) -> DateExpression | None:
+    try:
+        return DateExpression(datetime.date(year, month, day))
+    except ValueError:
+        return None
+
+
+def _numeric_day(year: int, first: int, second: int, separator: str) -> DateExpression:
+    """The day of ``first/second/year``.
+
+    Raises:
+        ValueError: There is none.
+    """
+    if first > 12 or second > 12:
+        month, day = (second, first) if first > 12 else (first, second)
+        order: DayMonth | None = "day_first" if first > 12 else "month_first"
+        return DateExpression(datetime.date(year, month, day), numeric=Numeric(separator, order))
+    numeric = Numeric(separator, None)
+    other = DateExpression(datetime.date(year, first, second), numeric=numeric) if first != second else None
+    return DateExpression(datetime.date(year, second, first), other=other, numeric=numeric)
 
 
 def _number(digits: str | None) -> int | None:
@@ -249,15 +367,4 @@ def _number(digits: str | None) -> int | None:
 
 def _month(digits: str | None, name: str | None) -> int | None:
     """The month by its number or name; None if the form has neither."""
-    return _number(digits) if name is None else _MONTHS.index(name[:3].lower()) + 1
-
-
-def _month_and_day(first: int, second: int) -> tuple[int, int]:
-    """Month and day of ``first/second/year``.
-
-    Raises:
-        ValueError: Either number could be the month, and they differ.
-    """
-    if first <= 12 and second <= 12 and first != second:
-        raise ValueError("day and month can't be told apart")
-    return (second, first) if first > 12 else (first, second)
+    return _number(digits) if name is None else month_of(name)

@@ -120,7 +120,7 @@ def _document(file: Path, of_a_model: bool) -> Keyed:
 
 def _is_day(name: str) -> bool:
     found = read_date(name)
-    return found is not None and found.precision == "day"
+    return found is not None and found.precision == "day" and not found.other
 
 
 def _news_tls(file: Path, of_a_model: bool) -> Row:

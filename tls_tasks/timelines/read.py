@@ -8,7 +8,8 @@ as a problem of one of :data:`PROBLEM_KINDS`.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -17,16 +18,21 @@ from tls_tasks.core.json_values import problem
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.reasoning import strip_thinking
-from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries
-from tls_tasks.timelines.read_lines import RawEntry, read_lines
+from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, settle
+from tls_tasks.timelines.entries import RawEntry
+from tls_tasks.timelines.markup import is_latex
+from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries, without_tuples
+from tls_tasks.timelines.read_lines import read_lines
 from tls_tasks.timelines.types import Timeline
 
 PROBLEM_KINDS = (
-    "invalid_date",  # an entry's date is unreadable, impossible or ambiguous; the entry is dropped
+    "invalid_date",  # an entry's date is unreadable, impossible or of two readings; the entry is dropped
     "partial_date",  # month or year only; see TimelinePolicy.partial
     "date_range",  # two dates; see TimelinePolicy.range
     "repeated_date",  # a date that occurred before; see TimelinePolicy.repeated
     "undated_text",  # text without a date, dropped; see TimelinePolicy.undated
+    "dated_text",  # text with a full date in it that opens no day, dropped: prose around the timeline, or a lost entry
+    "draft",  # an entry before the words that announce the final timeline, dropped
     "empty_entry",  # a date without text; the date is kept, but not a month or year on a line of its own
     "bad_entry",  # a JSON value that is neither an entry nor text; dropped
     *JSON_PROBLEM_KINDS,
@@ -38,6 +44,7 @@ OPTIONS = {
     "range": ("start", "end", "drop"),
     "repeated": ("merge", "first", "last"),
     "undated": ("continue", "drop"),
+    "day_month": ("list", "day_first", "month_first"),
 }
 """The choices of each option of a policy, the default first."""
 
@@ -52,6 +59,9 @@ class TimelinePolicy:
         repeated: Entries of one date are merged, or the ``first`` or the ``last`` is kept.
         undated: A line without a date continues the preceding day (``continue``), or is dropped. Lines below a date on
             a line of its own belong to that date in either case. A JSON entry without a date is always dropped.
+        day_month: What ``01/02/2011`` is. ``list``: the list's other dates with that separator decide, so that beside
+            ``25/01/2011`` the day comes first; with dots it does unless they say otherwise; where nothing decides, the
+            entry is dropped. Else the day (``day_first``) or the month (``month_first``) comes first.
 
     Raises:
         OptionError: An unknown value.
@@ -67,6 +77,7 @@ class TimelinePolicy:
     range: Literal["start", "end", "drop"] = "start"
     repeated: Literal["merge", "first", "last"] = "merge"
     undated: Literal["continue", "drop"] = "continue"
+    day_month: Literal["list", "day_first", "month_first"] = "list"
 
     def __post_init__(self) -> None:
         """Check the options once."""
@@ -99,7 +110,7 @@ def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed
         >>> parse_timeline("No dates here.").failed, parse_timeline("[]").failed
         (True, False)
     """
-    found = find_json(text, count_entries)
+    found = find_json(without_tuples(text), count_entries)
     items = [item for value in found.values for item in json_entries(value)]
     from_json = _assembled([*found.problems, *items], policy)
     if not from_json.failed and found.stage != "repaired":
@@ -109,7 +120,8 @@ def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed
     from_lines = _assembled([*thinking, *read_lines(answer.text, policy.undated == "continue")], policy)
     if from_json.value is not None or from_lines.value is not None:
         # What json_repair makes of dated lines that contain a bracket must not win over the lines.
-        return from_lines if _n_sentences(from_lines) > _n_sentences(from_json) else from_json
+        more = _n_sentences(from_lines) - _n_sentences(from_json)
+        return from_lines if more > 0 or (more == 0 and is_latex(text)) else from_json
     if not found.values and is_whole_json(text, is_empty_answer):
         return Parsed(Timeline(), tuple(thinking))
     return from_json if from_json.problems else from_lines
@@ -124,7 +136,7 @@ def _assembled(items: Iterable[RawEntry | Problem], policy: TimelinePolicy) -> P
     """Make a timeline of entries under a policy; the value is None if there is no usable date."""
     days: dict[datetime.date, list[str]] = {}
     problems: list[Problem] = []
-    for item in items:
+    for item in _settled(list(items), policy):
         if isinstance(item, Problem):
             problems.append(item)
             continue
@@ -139,6 +151,32 @@ def _assembled(items: Iterable[RawEntry | Problem], policy: TimelinePolicy) -> P
         elif policy.repeated == "merge":
             days[day] += item.sentences
     return Parsed(Timeline.of(days) if days else None, tuple(problems))
+
+
+def _settled(items: list[RawEntry | Problem], policy: TimelinePolicy) -> Iterator[RawEntry | Problem]:
+    """The items with one reading of each date; where day and month can't be told apart, with none."""
+    expressions = [item.expression for item in items if isinstance(item, RawEntry) and item.expression]
+    said: dict[str, set[DayMonth]] = defaultdict(set)
+    for expression in expressions:
+        if expression.numeric and expression.numeric.order:
+            said[expression.numeric.separator].add(expression.numeric.order)
+    for item in items:
+        if isinstance(item, RawEntry) and item.expression and item.expression.other:
+            yield item._replace(expression=_one_reading(item.expression, said, policy))
+        else:
+            yield item
+
+
+def _one_reading(
+    expression: DateExpression, said: Mapping[str, Set[DayMonth]], policy: TimelinePolicy
+) -> DateExpression | None:
+    """The date in the order that the policy or the list says; None if neither does."""
+    separator = expression.numeric.separator if expression.numeric else ""
+    if policy.day_month != "list":
+        orders: Set[DayMonth] = {policy.day_month}
+    else:
+        orders = said.get(separator) or ({"day_first"} if separator == "." else set())
+    return settle(expression, Numeric(separator, *orders)) if len(orders) == 1 else None
 
 
 def _problems_of(entry: RawEntry) -> list[Problem]:

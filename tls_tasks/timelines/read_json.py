@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from tls_tasks.core.json_values import RepeatedKeys, problem
 from tls_tasks.core.parsed import Problem
-from tls_tasks.text.dates import MAX_LENGTH, DateExpression, may_hold_date, read_date
-from tls_tasks.timelines.read_lines import DATE_KEYS, END_KEYS, TEXT_KEYS, TITLE_KEYS, RawEntry, read_lines
+from tls_tasks.text.dates import MAX_LENGTH, DateExpression, Known, may_hold_date, partial_context, read_date
+from tls_tasks.timelines.entries import ASIDE_KEYS, DATE_KEYS, END_KEYS, TEXT_KEYS, UNKNOWN, RawEntry
+from tls_tasks.timelines.leads import split_lead
+from tls_tasks.timelines.read_lines import read_lines
 
 _MAX_DEPTH = 6
 """Levels of wrappers and lists that are looked into."""
@@ -17,13 +21,39 @@ _MAX_DEPTH = 6
 _Pairs = Sequence[tuple[str, Any]]
 _Item = RawEntry | Problem
 
+_TUPLE = re.compile(r"\(\s{0,20}(?:[\"'][^\"'\n]{4,80}[\"']|(?:datetime\.)?date(?:time)?\([0-9, ]{8,14}\))\s{0,20},")
+_TOKEN = re.compile(
+    r"\\.|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
+    r"|(?:datetime\.)?date(?:time)?\(([0-9]{4}), ?([0-9]{1,2}), ?([0-9]{1,2})\)|[()]"
+)
+
+
+def without_tuples(text: str) -> str:
+    """Python's tuples as lists and its dates as strings, so that a list of pairs is JSON; any other text as it is.
+
+    Example:
+        >>> without_tuples("[('2011-01-25', 'A (B).')]")
+        "[['2011-01-25', 'A (B).']]"
+        >>> without_tuples("A (B)")
+        'A (B)'
+    """
+    if not _TUPLE.search(text):
+        return text
+
+    def plain(token: re.Match[str]) -> str:
+        if token[1]:
+            return f'"{token[1]}-{token[2]:0>2}-{token[3]:0>2}"'
+        return {"(": "[", ")": "]"}.get(token[0], token[0])
+
+    return _TOKEN.sub(plain, text)
+
 
 def json_entries(value: object) -> list[_Item]:
     """The entries of a timeline in JSON, and a problem for each thing that is not one.
 
     Forms, each also within lists and objects such as ``{"timeline": …}``: an object with one of
-    :data:`~tls_tasks.timelines.read_lines.DATE_KEYS` and text under any of
-    :data:`~tls_tasks.timelines.read_lines.TEXT_KEYS`; an object whose keys are dates; a list of a date and its
+    :data:`~tls_tasks.timelines.entries.DATE_KEYS` and text under any of
+    :data:`~tls_tasks.timelines.entries.TEXT_KEYS`; an object whose keys are dates; a list of a date and its
     text; a str of dated lines. A text is a str, a list of them, or an object with text; strings are kept as they are.
 
     Args:
@@ -60,47 +90,75 @@ def is_empty_answer(value: object) -> bool:
     return value == []
 
 
-def _read(value: Any, depth: int) -> Iterator[_Item]:
+def _read(value: Any, depth: int, known: Known = UNKNOWN) -> Iterator[_Item]:
     if depth > _MAX_DEPTH:
         yield problem("bad_entry", "nested too deeply")
     elif isinstance(value, dict):
-        yield from _object(value, depth)
+        yield from _object(value, depth, known)
     elif isinstance(value, list):
-        yield from _list(value, depth)
+        yield from _list(value, depth, known)
     else:
-        lines = list(read_lines(value)) if isinstance(value, str) and may_hold_date(value) else []
-        yield from lines if _has_entry(lines) else [problem("bad_entry", _written(value))]
+        yield from _read_text(value, depth, known) or [problem("bad_entry", _written(value))]
+
+
+def _read_text(value: Any, depth: int, known: Known) -> list[_Item]:
+    """The entries in a str: JSON of its own, or dated lines; empty if there are none."""
+    if not isinstance(value, str) or not (known.year or may_hold_date(value)):
+        return []
+    if value.lstrip()[:1] in ("[", "{"):
+        try:
+            items = list(_read(json.loads(value), depth + 1, known))
+        except (ValueError, RecursionError):
+            items = []
+        if _has_entry(items):
+            return items
+    lines = read_lines(value, known=known)
+    return lines if _has_entry(lines) else []
 
 
 def _has_entry(items: list[_Item]) -> bool:
     return any(isinstance(item, RawEntry) for item in items)
 
 
-def _list(value: list[Any], depth: int) -> Iterator[_Item]:
-    if len(value) > 1 and isinstance(value[0], str) and (expression := read_date(value[0])):
+def _list(value: list[Any], depth: int, known: Known) -> Iterator[_Item]:
+    if len(value) > 1 and isinstance(value[0], str) and (expression := read_date(value[0], known)):
         texts = value[1:]
         if not any(isinstance(text, str) and read_date(text) for text in texts):
             yield from _entry(expression, value[0], texts)
             return
     for item in value:
-        yield from _read(item, depth + 1)
+        yield from _read(item, depth + 1, known)
 
 
-def _object(value: dict[str, Any], depth: int) -> Iterator[_Item]:
+def _object(value: dict[str, Any], depth: int, known: Known) -> Iterator[_Item]:
     pairs = _pairs(value)
     named = {_key(key): inner for key, inner in pairs}
-    dated, texts = _dated(named), _texts(pairs)
-    if dated is None and any(read_date(key) for key, _ in pairs):
-        yield from _map(pairs, depth)
-    elif any(_holds_dated_objects(inner) for _, inner in pairs):
-        yield from _wrapped(pairs, depth)
+    known = _context(named, known)
+    dated = _dated(named, known)
+    texts = _texts(pairs, dated is not None)
+    if dated is None and any(read_date(key, known) for key, _ in pairs):
+        yield from _map(pairs, depth, known)
+    elif any(_holds_dated(inner, known) for _, inner in pairs):
+        yield from _wrapped(pairs, depth, known)
     elif dated is not None and (texts or (dated[0] and depth)):
         # A single object with nothing but a date may be what is left of an entry that was cut off.
         yield from _entry(dated[0], dated[1], texts)
-    elif wrapped := list(_wrapped(pairs, depth)):
+    elif wrapped := list(_wrapped(pairs, depth, known)):
         yield from wrapped
     elif depth and (texts or dated or not pairs):
         yield problem("undated_text" if texts else "bad_entry", " ".join(_strings(texts) or named))
+
+
+def _context(named: dict[str, Any], known: Known) -> Known:
+    """The year and the month that an object gives to what is in it."""
+    for name in ("year", "month", *DATE_KEYS):
+        if name in named:
+            said = partial_context(_written(named[name])) if isinstance(named[name], (str, int)) else None
+            if said is None and name == "month" and known.year and str(named[name]).isdecimal():
+                said = partial_context(f"{known.year}-{named[name]}")
+            if said is not None:
+                known = Known(said.year or known.year, said.month)
+    return known
 
 
 def _pairs(value: dict[str, Any]) -> _Pairs:
@@ -113,75 +171,93 @@ def _key(key: str) -> str:
     return key.strip().lower().replace(" ", "_").replace("-", "_")
 
 
-def _texts(pairs: _Pairs) -> list[Any]:
-    """The values that hold an entry's text."""
-    for names in (TEXT_KEYS, TITLE_KEYS):
-        if texts := [inner for key, inner in pairs if _key(key) in names]:
-            return texts
+def _texts(pairs: _Pairs, is_dated: bool = False) -> list[Any]:
+    """The values that hold an entry's text; beside a date, whatever else is text if no name is known."""
+    if texts := [inner for key, inner in pairs if _key(key) in TEXT_KEYS]:
+        return texts
+    own = [
+        (key, inner) for key, inner in pairs if _key(key) not in (*DATE_KEYS, *END_KEYS, *ASIDE_KEYS, "year", "month")
+    ]
     # event_description, key events
-    return [inner for key, inner in pairs if _key(key) not in DATE_KEYS and set(_key(key).split("_")) & set(TEXT_KEYS)]
+    if texts := [inner for key, inner in own if set(_key(key).split("_")) & set(TEXT_KEYS)]:
+        return texts
+    return [inner for _, inner in own if is_dated and isinstance(inner, str) and not read_date(inner)]
 
 
-def _dated(named: dict[str, Any]) -> tuple[DateExpression | None, str] | None:
+def _dated(named: dict[str, Any], known: Known) -> tuple[DateExpression | None, str] | None:
     """An object's date and how it was written: the first readable one, or else the first; None if it has none."""
     present = [named[key] for key in DATE_KEYS if key in named]
+    if not present and "year" in named:
+        present = [" ".join(_written(named[key]) for key in ("month", "year") if key in named)]
+    if not present:
+        # Keys in other languages than English.
+        present = [inner for inner in named.values() if isinstance(inner, str) and read_date(inner)][:1]
     if not present:
         return None
     for value in present:
-        if expression := _date(value):
-            return _with_end(expression, named), _written(value)
+        if expression := _date(value, known):
+            return _with_end(expression, named, known), _written(value)
     return None, _written(next((value for value in present if value is not None), None))
 
 
-def _date(value: Any) -> DateExpression | None:
-    """The date in a value: a str, or a number such as ``2011`` or ``20110125``."""
-    if isinstance(value, int) and not isinstance(value, bool) and 1000 <= value <= 99991231:
+def _date(value: Any, known: Known) -> DateExpression | None:
+    """The date in a value: a str, or a number such as ``2011``, ``20110125``, or ``25`` in a month that is known."""
+    if isinstance(value, int) and not isinstance(value, bool) and (1000 <= value <= 99991231 or known.month):
         value = str(value)
-    return read_date(value) if isinstance(value, str) else None
+    return read_date(value, known) if isinstance(value, str) else None
 
 
-def _with_end(expression: DateExpression, named: dict[str, Any]) -> DateExpression:
+def _with_end(expression: DateExpression, named: dict[str, Any], known: Known) -> DateExpression:
     """The date, as a range if the object has a later end."""
     for key in END_KEYS:
-        last = _date(named.get(key))
+        last = _date(named.get(key), known)
         if last and last.precision == expression.precision and last.date > expression.date and not expression.is_range:
             return replace(expression, end=last.date)
     return expression
 
 
-def _holds_dated_objects(value: Any) -> bool:
+def _holds_dated(value: Any, known: Known) -> bool:
     """Whether a value is a list with entries, or a map date -> text, so that the object around it is a wrapper."""
     if isinstance(value, dict):
-        return any(read_date(key) for key in value)
-    return isinstance(value, list) and any(isinstance(item, dict) and _has_date(item) for item in value)
+        return any(read_date(key, known) for key in value)
+    return isinstance(value, list) and any(
+        _has_date(item, known)
+        if isinstance(item, dict)
+        else known.year is not None and isinstance(item, str) and split_lead(item.strip(), known) is not None
+        for item in value
+    )
 
 
-def _has_date(value: dict[str, Any]) -> bool:
-    return any(_key(key) in DATE_KEYS and _date(inner) for key, inner in value.items())
+def _has_date(value: dict[str, Any], known: Known) -> bool:
+    return any(_key(key) in DATE_KEYS and _date(inner, known) for key, inner in value.items())
 
 
-def _map(pairs: _Pairs, depth: int) -> Iterator[_Item]:
-    """An object date -> text; a key without a digit was not meant as a date."""
+def _map(pairs: _Pairs, depth: int, known: Known) -> Iterator[_Item]:
+    """An object date -> text; a key without a digit was not meant as a date, unless it is a month of a known year."""
     for key, inner in pairs:
-        if _holds_dated_objects(inner):
-            yield from _read(inner, depth + 1)
-        elif not any(char.isdigit() for char in key[:MAX_LENGTH]):
+        expression = read_date(key, known)
+        said = partial_context(key)
+        within = Known(said.year or known.year, said.month) if said else known
+        if (expression is None or expression.precision != "day") and _holds_dated(inner, within):
+            yield from _read(inner, depth + 1, within)
+        elif expression is None and not any(char.isdigit() for char in key[:MAX_LENGTH]):
             yield problem("bad_entry", key)
         else:
-            yield from _entry(read_date(key), key, [inner])
+            yield from _entry(expression, key, [inner])
 
 
-def _wrapped(pairs: _Pairs, depth: int) -> Iterator[_Item]:
+def _wrapped(pairs: _Pairs, depth: int, known: Known) -> Iterator[_Item]:
     """The entries in an object's lists and objects or, if it has only scalars, in text among them."""
-    inners = [inner for _, inner in pairs if isinstance(inner, (list, dict))]
-    for inner in inners:
-        items = list(_read(inner, depth + 1))
+    inners = [(key, inner) for key, inner in pairs if isinstance(inner, (list, dict))]
+    for key, inner in inners:
+        said = partial_context(key)
+        items = list(_read(inner, depth + 1, Known(said.year or known.year, said.month) if said else known))
         if _has_entry(items):
             yield from items
     for _, text in () if inners else pairs:
-        lines = list(read_lines(text)) if isinstance(text, str) and may_hold_date(text) else []
-        if any(isinstance(item, RawEntry) and item.sentences for item in lines):
-            yield from lines
+        items = _read_text(text, depth, known)
+        if any(isinstance(item, RawEntry) and item.sentences for item in items):
+            yield from items
 
 
 def _entry(expression: DateExpression | None, written: str, texts: list[Any]) -> Iterator[_Item]:

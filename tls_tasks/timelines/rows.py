@@ -19,12 +19,11 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.rows import describe, shorten
 from tls_tasks.text.dates import read_date
+from tls_tasks.timelines.entries import DATE_KEYS, TEXT_KEYS
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, parse_timeline
-from tls_tasks.timelines.read_lines import DATE_KEYS, TEXT_KEYS, TITLE_KEYS
 from tls_tasks.timelines.types import Timeline
 
 _FORMS = "a timeline: text, a list of {'date': …, 'text': …}, a list of (date, text) pairs, or a mapping date -> text"
-_TEXT_KEYS = ("text", "summary", *TEXT_KEYS, *TITLE_KEYS)
 
 # Of a model's answer as much is read as possible; a reference that would lose an entry must not be scored against.
 _LOSSES = ("invalid_date", "bad_entry")
@@ -134,7 +133,7 @@ def _is_one_timeline(row: Sequence[Any]) -> bool:
 
 def _is_entry(entry: Any) -> bool:
     if isinstance(entry, Mapping):
-        return any(key in entry for key in (*DATE_KEYS, *_TEXT_KEYS))
+        return any(key in entry for key in (*DATE_KEYS, *TEXT_KEYS))
     if not _is_list(entry) or len(entry) != 2 or not (isinstance(entry[1], str) or _is_list(entry[1])):
         return False
     return isinstance(entry[0], datetime.date) or (isinstance(entry[0], str) and _read_day(entry[0]) is not None)
@@ -168,10 +167,10 @@ def _days(row: Any, place: _Place) -> Iterator[tuple[datetime.date, tuple[str, .
     for position, entry in enumerate(row):
         here = _within(place, position)
         if isinstance(entry, Mapping):
-            for missing, keys in (("'date'", DATE_KEYS), ("'text'", _TEXT_KEYS)):
+            for missing, keys in (("'date'", DATE_KEYS), ("'text'", TEXT_KEYS)):
                 if not any(key in entry for key in keys):
                     raise InputError(*here, f"an entry without {missing}", "{'date': …, 'text': …}")
-            entry = _first(entry, DATE_KEYS), _first(entry, _TEXT_KEYS)
+            entry = _first(entry, DATE_KEYS), _first(entry, TEXT_KEYS)
         if not _is_list(entry) or len(entry) != 2:
             raise InputError(*here, describe(entry), "an entry: {'date': …, 'text': …} or a pair (date, text)")
         yield _day(entry[0], here), _sentences(entry[1], here)
@@ -199,9 +198,9 @@ def _day(value: Any, place: _Place) -> datetime.date:
 
 
 def _read_day(text: str) -> datetime.date | None:
-    """The day that a str names; None for a month, a year or a range: the caller must say which day is meant."""
+    """The day that a str names; None for a month, a year, a range and ``01/02/2011``: the caller must say which."""
     expression = read_date(text)
-    if expression is None or expression.precision != "day" or expression.is_range:
+    if expression is None or expression.precision != "day" or expression.is_range or expression.other:
         return None
     return expression.date
 

@@ -65,7 +65,7 @@ def read_day(value: object, where: str) -> datetime.date:
         datetime.date(2011, 1, 1)
     """
     found = read_date(value) if isinstance(value, str) else None
-    if found is None or found.is_range:
+    if found is None or found.is_range or found.other:
         raise DataError(f"{where}: {value!r} is not a date, expected one like '2011-01-25T00:00:00'")
     return found.date
 

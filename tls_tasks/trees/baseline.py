@@ -82,7 +82,7 @@ def _fill(node: SchemaNode, text: str, key: Hashable = "") -> Any:
     if node.type in ("date", "datetime"):
         found = _behind(_DATE, text, places) or _DATE.search(text)
         expression = read_date(found[0]) if found else None
-        return expression.date.isoformat() if expression else None
+        return expression.date.isoformat() if expression and not expression.other else None
     if node.type in ("number", "integer"):
         found = _behind(_NUMBER, text, places)
         value = _number(found) if found else None

@@ -245,7 +245,7 @@ def _day(value: Any) -> Any:
     if not isinstance(value, str):
         return UNFIT
     expression = read_date(value)
-    if expression is None:
+    if expression is None or expression.other:
         return _Day(0, value.strip(), 0)
     kind, first = _PRECISION[expression.precision], expression.date.toordinal()
     return _Day(kind, first, 0) if expression.end is None else _Day(kind + 3, first, expression.end.toordinal())

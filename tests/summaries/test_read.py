@@ -21,7 +21,11 @@ AROUND = [
     (f"Based on the transcript, here is a summary of what was decided:\n\n{TWO}", TWO, ["lead_in"]),
     (f"Sure, I can do that.\n\n{TWO}", TWO, ["lead_in"]),
     (f"Certainly! Below is the summary.\n\nSummary:\n{TEXT}", TEXT, ["lead_in", "lead_in"]),
-    (f"Okay, here is the summary of the three articles:\n\n---\n\n{TEXT}\n\n---", TEXT, ["wrapper", "lead_in", "wrapper"]),
+    (
+        f"Okay, here is the summary of the three articles:\n\n---\n\n{TEXT}\n\n---",
+        TEXT,
+        ["wrapper", "lead_in", "wrapper"],
+    ),
     (f"{TEXT}\n\nI hope this helps!", TEXT, ["closing_remark"]),
     (f"{TEXT}\n\n---\n*Word count: 7*", TEXT, ["closing_remark", "wrapper"]),
     (f"{TEXT}\n(7 words)", TEXT, ["closing_remark"]),

@@ -43,6 +43,12 @@ AROUND = [
     (f"Draft:\nA bill.\n\nFinal summary:\n{TEXT}", TEXT, []),  # labelled as no answer: like reasoning
     (f"A bill was passed.\n\nHere is a shorter version:\n{TEXT}", TEXT, ["draft"]),
     (f"A bill.\n\n**Revised summary:**\n{TEXT}", TEXT, ["draft"]),
+    (f"Summary\n\n{TEXT}", TEXT, ["lead_in"]),
+    (f"# Meeting Summary\n\n{TEXT}", TEXT, ["lead_in"]),
+    (f"Let me summarize the meeting:\n\n{TEXT}", TEXT, ["lead_in"]),
+    (f"I'd be happy to help!\n\n{TEXT}", TEXT, ["lead_in"]),
+    ("{'summary': 'The council met.'}", "The council met.", ["wrapper"]),
+    ('{"summary": "The council', "The council", ["wrapper"]),
     ("Here is the summary:", "", ["lead_in"]),
     ("<think>A bill", "", ["unfinished_thinking"]),
 ]

@@ -6,10 +6,10 @@ tasks read answers; the metric ``rouge_l`` scores strings as they are.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable
 
+from tls_tasks.core.json_text import find_json
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.reasoning import strip_thinking
@@ -29,19 +29,42 @@ def _any_of(*patterns: str) -> str:
 
 
 _NOUN = _any_of(
-    "summary", "summari[sz]ation", "overview", "synopsis", "recap", "tl;?dr", "abstract", "answer", "response"
+    "(?:short|brief|concise)(?:er)? version",
+    "summary",
+    "summari[sz]ation",
+    "overview",
+    "synopsis",
+    "recap",
+    "tl;?dr",
+    "abstract",
+    "answer",
+    "response",
 )
-_VERSION = _any_of(_NOUN, "version", "draft")
+_VERSION = _any_of(_NOUN, "version", "draft", "summari[sz]e")
 _COUNTED = r"(?:about |approx\.? |approximately |~)?\d{1,4} words"
 _POLITE = _any_of(
-    "sure(?: thing)?", "certainly", "of course", "absolutely", "ok(?:ay)?", "great", "got it", "understood"
+    r"i(?:'d|’d| would) be (?:happy|glad) to \w{1,9}",
+    "sure(?: thing)?",
+    "certainly",
+    "of course",
+    "absolutely",
+    "ok(?:ay)?",
+    "great",
+    "got it",
+    "understood",
 )
 _HERE = _any_of(
-    "here(?: is|'s|’s| are)", "below (?:is|are)", "the following is", "i(?:'ve|’ve| have) (?:written|prepared)"
+    "this is",
+    "let me",
+    "i(?:'ll|’ll| will)",
+    "here(?: is|'s|’s| are)",
+    "below (?:is|are)",
+    "the following is",
+    "i(?:'ve|’ve| have) (?:written|prepared)",
 )
 _OPENING = rf"(?:{_POLITE}\b[^\n:]{{0,80}}[,.!]\s{{1,3}})?"  # Sure, I can help!
-_HEADING, _BOLD, _END = r"#{1,6}[ \t]{1,3}", r"(?:\*\*|__)", r"(?:\s{1,9}|$)"
-_ADJECTIVE = r"(?:the |my )?(?:final |brief |short |concise |executive |query-focused )?"
+_HEADING, _BOLD, _END = r"#{1,6}[ \t]{1,3}", r"(?:\*{1,3}|_{1,2})", r"(?:\s{1,9}|$)"
+_ADJECTIVE = r"(?:the |my )?(?:final |brief |short |concise |executive |meeting |news |discussion )?"
 _OF = r"(?: of the (?:meeting|discussion|transcript|articles?|report|documents?|text))?"
 _LEAD_INS = [
     re.compile(pattern, re.IGNORECASE)
@@ -56,8 +79,8 @@ _LEAD_INS = [
         # **Summary (70 words):** …
         rf"(?:{_HEADING})?{_BOLD}?{_ADJECTIVE}{_NOUN}{_OF}(?:[ \t]{{0,3}}\(?{_COUNTED}\)?)?{_BOLD}?[ \t]{{0,3}}[:：]"
         rf"{_BOLD}?{_END}",
-        # ## Summary
-        rf"{_any_of(_HEADING + _BOLD + '?', _BOLD)}{_ADJECTIVE}{_NOUN}{_BOLD}?[ \t]{{0,9}}(?:\n|$)",
+        # ## Summary (a line of its own)
+        rf"(?:{_HEADING})?{_BOLD}?{_ADJECTIVE}{_NOUN}{_BOLD}?[ \t]{{0,9}}(?:\n|$)",
     )
 ]
 _REMARK = _any_of(
@@ -83,8 +106,9 @@ _LATER = re.compile(
 )
 _FENCED = re.compile(r"(`{3,}|~{3,})[ \t]{0,9}[\w.+-]{0,20}[ \t]{0,9}\n(.*?)\n?[ \t]{0,9}\1[`~]{0,9}", re.DOTALL)
 _TAGGED = re.compile(r"<(summary|answer|text|document|result)>(.*)</\1>", re.IGNORECASE | re.DOTALL)
+_OBJECT = re.compile(r"\{\s{0,99}[\"'“]?\w{1,40}[\"'”]?\s{0,9}:")
 _RULE = re.compile(r"\A[-*_]{3,9}[ \t]{0,9}\n|\n[-*_]{3,9}\Z")
-_QUOTES = (('"', '"'), ("“", "”"), ("«", "»"), ("„", "“"), ("'''", "'''"), ("**", "**"))
+_QUOTES = (('"', '"'), ("“", "”"), ("«", "»"), ("„", "“"), ("‘", "’"), ("'''", "'''"), ("**", "**"))
 _KEYS = ("summary", "final_summary", "answer", "response", "text", "output", "result")
 _PASSES = 6  # a lead-in may hold another: "Sure! … ## Summary … ```"
 
@@ -123,16 +147,20 @@ def parse_summary(text: str) -> Parsed[str]:
 
 def _from_json(text: str) -> str:
     """The summary in a JSON object that holds nothing else that could be one."""
-    if not text.startswith("{"):
+    if not _OBJECT.match(text):
         return text
-    try:
-        value = json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        return text
+    objects = find_json(text, _is_object).values
+    if not objects:  # cut off within its text, which goes on to the end as plain text would
+        objects = find_json(f'{text}"}}', _is_object).values
+    value = objects[0] if len(objects) == 1 else {}
     found = [inner for key, inner in value.items() if key.lower() in _KEYS or len(value) == 1]
     if len(found) == 1 and isinstance(found[0], list) and all(isinstance(line, str) for line in found[0]):
         return "\n".join(found[0])
     return found[0] if len(found) == 1 and isinstance(found[0], str) else text
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict) and bool(value)
 
 
 def _after_draft(text: str) -> str:

@@ -89,6 +89,7 @@ BLOCKS = [
     ("### Thinking\na\n\n### Answer\nb", "\nb", False),
     ("Here's my thought process: a\nHere's my response: b", " b", False),
     ("Thinking Process:\na", "Thinking Process:\na", False),  # no telling where it ends
+    ("Draft:\na\nSummary:\nb", "Draft:\na\nSummary:\nb", False),
     ("Draft:\na\nFinal version:\nb", "\nb", False),
     ("a\n\n**Final answer:**\n\nb", "\n\nb", False),
     ("a\n\n**Final answer:**\n", "a\n\n**Final answer:**\n", False),

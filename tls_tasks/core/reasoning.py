@@ -68,25 +68,31 @@ _ROLES = {
         r"<\|(?:begin|end)_of_box\|>|<\|message\|>|<\|start_of_turn_token\|>",
     )),
 }  # fmt: skip
-_MARK = re.compile("|".join(f"(?P<{role}>{pattern})" for role, pattern in _ROLES.items()), re.IGNORECASE)
+_BEGINS = r"(?=[<\[◁]|assistantf|\A)"  # what all of them have in common: most text is passed over quickly
+_MARK = re.compile(
+    f"{_BEGINS}(?:{'|'.join(f'(?P<{role}>{pattern})' for role, pattern in _ROLES.items())})", re.IGNORECASE
+)
 _KIND = re.compile(rf"channel|unused|inner|details|{_NAMES.replace('(?:ing)?', '')}", re.IGNORECASE)
 
 _WRAPPERS = ("answer", "final_answer", "final", "response", "output")
 
 _NOTES = (
     r"thinking|thinking process|thoughts|thought process|(?:here(?: is|'s) )?my thought process|chain of thought"
-    r"|(?:internal |my )?reasoning|reasoning steps|here are my reasoning steps|scratchpad|(?:first |rough )?draft"
+    r"|(?:internal |my )?reasoning|reasoning steps|here are my reasoning steps|scratchpad"
 )
 _FINAL = r"(?:the |my )?final (?:answer|response|output|version)"
-_RESULT = (
-    r"(?:here(?: is|'s) )?(?:the |my )?(?:final )?"
-    r"(?:answer|response|output|version|result|summary|timeline|report|json)"
-)
+_NOUN = r"(?:answer|response|output|version|result|summary|timeline|report|json)"
+_HERE = r"(?:here(?: is|'s) )?(?:the |my )?"
 _BOLD = r"(?:\*\*|__)?"
 _LABEL = rf"[ \t]{{0,9}}(?:#{{1,6}}[ \t]{{1,9}})?{_BOLD}(?:%s){_BOLD}[ \t]{{0,9}}(?:[:：]{_BOLD}|\r?$)"
-_OPENS = re.compile(rf"\A\s{{0,99}}{_LABEL % _NOTES}", re.IGNORECASE | re.MULTILINE)
-_ENDS = re.compile(rf"^{_LABEL % f'{_RESULT}|final'}", re.IGNORECASE | re.MULTILINE)
-_ENDS_ALONE = re.compile(rf"^{_LABEL % _FINAL}[ \t]{{0,9}}\r?$", re.IGNORECASE | re.MULTILINE)
+_LABELS = [
+    (re.compile(opens, re.IGNORECASE | re.MULTILINE), re.compile("^" + _LABEL % ends, re.IGNORECASE | re.MULTILINE))
+    for opens, ends in (
+        (rf"\A\s{{0,99}}{_LABEL % _NOTES}", rf"{_HERE}(?:final )?{_NOUN}|final"),
+        (rf"\A\s{{0,99}}{_LABEL % '(?:first |rough )?draft'}", rf"{_HERE}(?:final|revised|corrected) {_NOUN}|final"),
+        (r"\A", rf"{_FINAL}(?=\W{{0,9}}$)"),  # on a line of its own, whatever the text begins with
+    )
+]
 
 
 def strip_thinking(text: str) -> Answer:
@@ -206,8 +212,7 @@ def _is_quoted(text: str, tag: re.Match[str]) -> bool:
 
 def _after_labels(text: str) -> str:
     """What follows "Final answer:" on a line of its own, or "Answer:" where the text begins with "Reasoning:"."""
-    label = None
-    if opening := _OPENS.match(text):
-        label = _ENDS.search(text, opening.end())
-    label = label or _ENDS_ALONE.search(text)
-    return text[label.end() :] if label and text[label.end() :].strip() else text
+    for opens, ends in _LABELS:
+        if (opening := opens.match(text)) and (label := ends.search(text, opening.end())):
+            return text[label.end() :] if text[label.end() :].strip() else text
+    return text

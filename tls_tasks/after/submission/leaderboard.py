@@ -165,9 +165,7 @@ def _facts(submission: Verified, task: ScoredTask, key: str) -> dict[str, str]:
     doubt = "" if interval is None or interval.is_trusted else " †"
     made = datetime.datetime.fromtimestamp(date, datetime.timezone.utc) if isinstance(date, int | float) else None
     return {
-        "interval": f"{interval.low:.4f} to {interval.high:.4f}{'' if interval.is_trusted else ' †'}"
-        if interval
-        else "",
+        "interval": f"{interval.low:.4f} to {interval.high:.4f}{doubt}" if interval else "",
         "n": str(len(task.ids)),
         "edition": task.edition,
         "budget": task.conditions.budget,

@@ -1,13 +1,17 @@
 """Units -> results: tables, NaN, topics, intervals, standard errors, shards."""
 
 import copy
+import html
+import json
 import math
 import pickle
 import random
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.stats import t
 
 from tls_tasks.core.errors import InputError, MissingExtraError, OptionError
 from tls_tasks.core.prf import PRF, Counts, Item, check_aggregate, f_beta, prf_of_means, prf_unit
@@ -99,21 +103,106 @@ def test_a_broken_instrument_poisons_and_undefined_does_not():
 # --- intervals and standard errors ---
 
 
-def test_the_bootstrap_interval_covers_as_often_as_it_says():
-    generator, covered = random.Random(3), 0
-    for _ in range(60):
-        score = Score("m", "", [{"v": generator.gauss(0.5, 0.1), "n": 1} for _ in range(40)], {"mean": mean("v")})
-        low, high = score.intervals(n_resamples=200)["mean"]
-        covered += low <= 0.5 <= high
-    assert 50 <= covered <= 60  # 95 % of 60 is 57
+def numbers_of(values, **options):
+    return Score("m", "", [{"v": value, "n": 1} for value in values], {"mean": mean("v")}, **options)
 
 
-def test_intervals_hold_the_result_and_are_the_seeds():
-    score = Score("m", "", RIGHT, ACCURACY)
-    low, high = score.intervals(n_resamples=500)["accuracy"]
-    assert 0 < low < score.results["accuracy"] < high < 1
-    again = score.intervals(n_resamples=500)
-    assert again == {"accuracy": (low, high)} != score.intervals(n_resamples=500, seed=1)
+@pytest.mark.parametrize("confidence", [0.8, 0.95])
+@pytest.mark.parametrize("n", [2, 7, 9, 40, 99])
+def test_below_100_the_interval_is_students_t_on_the_log_odds_scale(n, confidence):
+    """Leave out one, the slow way, with scipy's t; F1 of means, which is no mean."""
+    counts = [Counts(n % 4, 3 + n % 3, n % 4, 5) for n in range(1, n + 1)]
+    score = prf_score(counts)
+    value, left_out = score.x_f1, [prf_score(counts[:place] + counts[place + 1 :]).x_f1 for place in range(n)]
+    error = math.sqrt((n - 1) / n * sum((one - sum(left_out) / n) ** 2 for one in left_out))
+    reach = t.ppf(1 - (1 - confidence) / 2, df=n - 1) * error / (value * (1 - value))
+    ends = [1 / (1 + math.exp(-(math.log(value / (1 - value)) + sign * reach))) for sign in (-1, 1)]
+    found = score.intervals(confidence=confidence)["x_f1"]
+    assert found == pytest.approx(tuple(ends), rel=1e-9) and 0 < found.low < value < found.high < 1
+    assert score.standard_errors()["x_f1"] == pytest.approx(error, rel=1e-9)
+    assert (found.n, found.method, found.is_trusted) == (n, "jackknife-t", n >= 8)
+    assert score.intervals(confidence=confidence, seed=1, n_resamples=1)["x_f1"] == found, "nothing is drawn"
+
+
+def test_what_is_not_bounded_has_the_plain_t_interval():
+    values = [3.0, 8.0, 1.0, 5.0, 9.0, 2.0, 7.0, 4.0, 6.0]
+    score = Score("m", "", [{"v": value, "n": 1} for value in values], {"mean": mean("v", bounded=False)})
+    reach = t.ppf(0.975, df=8) * math.sqrt(7.5 / 9)  # the variance of 1 to 9 is 7.5
+    assert score.intervals()["mean"] == pytest.approx((5 - reach, 5 + reach))
+
+
+def test_from_100_on_it_is_the_percentile_bootstrap():
+    generator = random.Random(4)
+    values = [generator.random() for _ in range(100)]
+    generator, means = random.Random(12345), []
+    for _ in range(1000):
+        means.append(math.fsum(values[place] for place in generator.choices(range(100), k=100)) / 100)
+    means.sort()
+    found = numbers_of(values).intervals()["mean"]
+    assert found == pytest.approx((means[25], means[974]), abs=1e-12)
+    assert (found.n, found.method, found.is_trusted) == (100, "percentile bootstrap", True)
+    assert numbers_of(values).intervals(seed=1)["mean"] != found == numbers_of(values).intervals()["mean"]
+
+
+def test_an_interval_is_a_pair_that_can_be_sent():
+    found = numbers_of([0.2, 0.4]).intervals()["mean"]
+    low, high = found
+    assert json.loads(json.dumps(found)) == [low, high] == [found.low, found.high]
+    for same in (copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
+        assert same == found and same.n == 2
+
+
+def test_the_units_of_a_row_are_one_draw():
+    """A document asked about five times says no more than once."""
+    values = [0.1, 0.9, 0.4, 0.6, 0.3, 0.8, 0.5, 0.2, 0.7]
+    once = numbers_of(values)
+    often = numbers_of([value for value in values for _ in range(5)], rows=[row for row in range(9) for _ in range(5)])
+    apart = numbers_of([value for value in values for _ in range(5)])
+    assert often.intervals()["mean"] == pytest.approx(once.intervals()["mean"]) and often.intervals()["mean"].n == 9
+    assert often.standard_errors()["mean"] == pytest.approx(once.standard_errors()["mean"])
+    assert apart.standard_errors()["mean"] == pytest.approx(once.standard_errors()["mean"] * math.sqrt(8 / 44))
+    by_topic = replace(often, topics=["a", *"bbbbbbbb" * 5, *"cccc"])
+    assert by_topic.intervals()["mean"].n == 3, "topics hold rows"
+    assert len(Sums.of(by_topic, by_topic=False).rows) == 9
+
+
+def test_what_adds_nothing_to_a_result_is_no_cluster_of_it():
+    """Twenty documents, three of which have anything to be right about: two degrees of freedom, not nineteen."""
+    nothing, asked = [{"right": 0, "of": 0}] * 17, [{"right": right, "of": 4} for right in (1, 2, 4)]
+    all_of_them, few = (Score("m", "", units, ACCURACY) for units in (nothing + asked, asked))
+    assert all_of_them.intervals() == few.intervals() and all_of_them.intervals()["accuracy"].n == 3
+    assert all_of_them.standard_errors() == few.standard_errors()
+
+
+@pytest.mark.parametrize(
+    ("values", "interval", "said"),
+    [
+        ([0.5], None, "no intervals: they need two topics or documents at least that add to a result"),
+        ([1.0] * 9, (1.0, 1.0), "no width, since all gave the same, which says nothing of others: mean"),
+        ([0.1] * 9, (0.1, 0.1), "no width, since all gave the same, which says nothing of others: mean"),
+        ([0.1, *[0.3] * 8], ..., ""),
+        ([0.1, math.nan, *[0.3] * 98], None, "no intervals: they need two topics or documents at least"),
+        ([0.1, math.nan, *[0.3] * 99], None, "no intervals: they need two topics or documents at least"),
+        (
+            [0.1, 0.2, 0.4, 0.9],
+            ...,
+            "intervals of 4 topics or documents can't be trusted: of fewer than 8 they hold the true value too rarely",
+        ),
+    ],
+)
+def test_what_is_said_of_intervals(values, interval, said):
+    score = replace(numbers_of(values), interval={"confidence": 0.95, "n_resamples": 50, "seed": 1})
+    found = score.as_dict()
+    if interval is None:
+        assert "mean_ci" not in found
+    elif interval is not ...:
+        assert found["mean_ci"] == pytest.approx(interval, abs=1e-12)
+    assert found["ci_caution"].startswith(said) and bool(found["ci_caution"]) == bool(said)
+    for shown in (score.table(), html.unescape(score._repr_html_())):
+        assert said in shown and "interval" in score.table()
+        if interval is ...:
+            assert "[{:.4f}, {:.4f}]".format(*found["mean_ci"]) in shown
+    assert "ci_caution" not in replace(score, interval=None).as_dict()
 
 
 def test_counts_have_no_interval():

@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from scipy.stats import permutation_test
+from scipy.stats import permutation_test, t
 
 from tests.conftest import ORACLES
 from tls_tasks.core.errors import InputError
@@ -109,6 +109,24 @@ def test_the_interval_of_a_clear_difference_leaves_out_zero_and_holds_the_differ
     assert 0.2 < found.interval.low < found.difference < found.interval.high and found.p_value == 1 / 10_001
 
 
+@pytest.mark.parametrize("n", [2, 8, 30])
+def test_the_interval_of_a_difference_of_few_is_students_t(n):
+    """Of a mean difference the textbook's paired t interval, on the log-odds scale of -1 to 1."""
+    left, right = numbers(1, n), numbers(2, n)
+    gains = [b - a for a, b in zip(left, right, strict=True)]
+    middle, share = np.mean(gains), (np.mean(gains) + 1) / 2
+    reach = t.ppf(0.975, df=n - 1) * np.std(gains, ddof=1) / math.sqrt(n) / 2 / (share * (1 - share))
+    ends = [2 / (1 + math.exp(-(math.log(share / (1 - share)) + sign * reach))) - 1 for sign in (-1, 1)]
+    [found] = compare(Mean(left), Mean(right), ["mean"])
+    assert found.interval == pytest.approx(tuple(ends), abs=1e-9) and found.interval.low < middle < found.interval.high
+    assert found.interval.n == n and found.interval.is_trusted == (n >= 8)
+
+
+def test_one_pair_has_no_interval():
+    [found] = compare(Mean([0.1]), Mean([0.9]), ["mean"])
+    assert found.interval is None and found.p_value == 1.0
+
+
 def test_seeded():
     left, right = numbers(1, 40), numbers(2, 40)
     one, two, other = (
@@ -118,9 +136,9 @@ def test_seeded():
     assert one == two != other
 
 
-def test_a_value_that_could_not_be_computed_has_no_p_value():
+def test_a_value_that_could_not_be_computed_has_neither_p_value_nor_interval():
     [found] = compare(Mean([math.nan, 0.5]), Mean([0.5, 0.5]), ["mean"])
-    assert math.isnan(found.p_value) and found.interval is not None
+    assert math.isnan(found.p_value) and found.interval is None
 
 
 def test_holm():

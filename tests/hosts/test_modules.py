@@ -94,7 +94,8 @@ def summary_example():
             "confidence_interval": 0.9, "n_resamples": 50, "seed": 7,
         },
         signed={
-            "types:rougeLsum,rougeL", "tok:rouge", "stem:yes", "split:regex", "empty:zero", "ci:0.9,50,seed7",
+            "types:rougeLsum,rougeL", "tok:rouge", "stem:yes", "split:regex", "empty:zero",
+            "ci:0.9,jackknife-t<100,bootstrap50,seed7",
         },
         keys={"rouge_lsum_f1", "rouge_l_recall_ci"},
     )  # fmt: skip
@@ -134,7 +135,8 @@ def report_example():
             "aggregate": "micro", "confidence_interval": 0.9, "n_resamples": 50, "seed": 7, "compat": None,
         },
         signed={
-            "unit:question", "first:any", "answers:all", "limit:100", "agg:micro", "judge:recorded", "ci:0.9,50,seed7",
+            "unit:question", "first:any", "answers:all", "limit:100", "agg:micro", "judge:recorded",
+            "ci:0.9,jackknife-t<100,bootstrap50,seed7",
         },
         keys={"recall_ci", "runs"},
         required={
@@ -175,7 +177,7 @@ def evidence_example():
         },
         signed={
             "threshold:0.3333333333333333", "overlap:token_f1", "tok:strip_punct", "matching:optimal",
-            "ci:0.9,50,seed7",
+            "ci:0.9,jackknife-t<100,bootstrap50,seed7",
         },
         keys={"macro_f1", "f1_ci", "confusions", "schemes"},
         columns={"sources": ["I had tea twice, then felt calm."]},
@@ -204,7 +206,10 @@ def tree_example():
             "list_order": "ordered", "hierarchical_averaging": True,
             "confidence_interval": 0.9, "n_resamples": 50, "seed": 7, "options": {"list_items": "surplus"},
         },
-        signed={"options:guide,list_items=surplus", "avg:hierarchical", "parse:lenient", "ci:0.9,50,seed7"},
+        signed={
+            "options:guide,list_items=surplus", "avg:hierarchical", "parse:lenient",
+            "ci:0.9,jackknife-t<100,bootstrap50,seed7",
+        },
         keys={"treeval_score_ci"},
         required={"schema": {"name": "string", "total": "number", "tags": ["string"], "lines": [{"item": "string"}]}},
     )  # fmt: skip

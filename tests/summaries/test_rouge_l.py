@@ -184,7 +184,7 @@ def test_the_interval_is_seeded_and_holds_the_mean():
     for key in KEYS:
         low, high = first[f"{key}_ci"]
         assert low < first[key] < high
-    assert first["signature"].endswith("|ci:0.9,200,seed7|v:1")
+    assert first["signature"].endswith("|ci:0.9,jackknife-t<100,bootstrap200,seed7|v:1")
 
 
 # --- sentences ---

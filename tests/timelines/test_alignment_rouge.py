@@ -286,12 +286,15 @@ def test_the_alignment_says_which_date_met_which():
     assert one({}, reference, variant="concat").as_dict(detailed=True)["items"][0]["alignment"] is None
 
 
-def test_an_interval_holds_the_score_and_is_the_same_for_the_same_seed():
-    score = alignment_rouge(PREDICTIONS, REFERENCES)
-    low, high = score.intervals(n_resamples=200)["ar1_f1"]
-    assert low <= score.results["ar1_f1"] <= high
-    assert score.intervals(n_resamples=200)["ar1_f1"] == (low, high)
-    assert score.intervals(n_resamples=200, seed=7)["ar1_f1"] != (low, high) or low == high
+def test_a_reference_given_five_times_narrows_no_interval():
+    once = alignment_rouge(PREDICTIONS, REFERENCES)
+    often = alignment_rouge(PREDICTIONS, [wanted * 5 for wanted in REFERENCES])
+    assert len(often.units) == 5 * len(once.units)
+    for key, (low, high) in once.intervals().items():
+        assert low < once.results[key] < high
+        assert often.intervals()[key] == pytest.approx((low, high), abs=1e-12)
+        assert often.intervals()[key].n == len(PREDICTIONS)
+        assert often.standard_errors()[key] == pytest.approx(once.standard_errors()[key], abs=1e-12)
 
 
 # --- values by definition, where tilse stops: the table in docs/undefined_values.md ---

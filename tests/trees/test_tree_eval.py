@@ -413,7 +413,7 @@ def test_intervals_are_those_of_the_sums():
         f"{key}_ci": list(expected[key]) for key in KEYS
     }
     assert result["f1_node_ci"][0] < result["f1_node"] < result["f1_node_ci"][1]
-    assert "|ci:0.9,50,seed7|" in score.signature
+    assert "|ci:0.9,jackknife-t<100,bootstrap50,seed7|" in score.signature
 
 
 def test_hierarchical_averages():

@@ -11,6 +11,7 @@ from typing import Any
 
 from tls_tasks.after.scored_runs import Progress, ScoredTask, score_places
 from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.core.intervals import caution
 from tls_tasks.core.score import Score, Sums
 from tls_tasks.core.significance import Difference, Settings, compare, holm, smallest_p
 
@@ -122,9 +123,11 @@ def compare_task(
     n_documents, n_units = len(scored.ids), len(sums.rows)
     unit = "topic" if n_units < n_documents else "document"
     warnings = _warnings(n_units, unit, len(systems), settings)
+    said = [caution({row.key: row.interval for row in rows}) for rows in differences]
+    of_pair = [(*warnings, f"warning: {text}") if text else warnings for text in said]
     return [
-        TaskComparison(name, first.name, other.name, tuple(rows), p_of, n_documents, n_units, unit, warnings)
-        for other, rows, p_of in zip(others, differences, adjusted, strict=True)
+        TaskComparison(name, first.name, other.name, tuple(rows), p_of, n_documents, n_units, unit, warned)
+        for other, rows, p_of, warned in zip(others, differences, adjusted, of_pair, strict=True)
     ]
 
 

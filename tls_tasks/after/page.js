@@ -60,7 +60,7 @@ function overview() {
   };
   const heads = data.tasks.map((task) => el("th", { scope: "col", class: "number" }, task.name, el("div", { class: "soft small" }, headline(task).key)));
   return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "All runs by all tasks" },
-    el("table", { id: "overview" }, el("caption", {}, "The first result of each task, with its 95% interval"),
+    el("table", { id: "overview" }, el("caption", {}, `The first result of each task, with its 95% interval${doubt(data.tasks.flatMap((task) => task.runs))}`),
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "run"), ...heads)),
       el("tbody", {}, ...names.map((name) => el("tr", {}, el("th", { scope: "row" }, name), ...data.tasks.map((task) => cell(task, name)))))));
 }
@@ -87,7 +87,7 @@ function runsOf(task, at) {
   return el("article", {},
     el("h3", {}, task.name),
     el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": `Runs of ${task.name}` },
-      el("table", {}, el("caption", {}, "With 95% bootstrap intervals over topics or documents"),
+      el("table", {}, el("caption", {}, `With 95% intervals over topics or documents${doubt(runs)}`),
         el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "run"), ...head)), el("tbody", {}, ...rows))),
     problems.length ? el("ul", { class: "trouble" }, ...problems) : null,
     bars(task, runs),
@@ -95,9 +95,13 @@ function runsOf(task, at) {
     el("p", { class: "soft small" }, ...task.signatures.flatMap((line) => [el("code", {}, line), el("br")])));
 }
 
+// What the dagger says, where there is one.
+const doubt = (runs) => (runs.some((run) => run.doubtful.length)
+  ? "; † not to be trusted: of fewer than 8 topics or documents, or all gave the same" : "");
+
 function interval(run, key) {
   const found = run.intervals[key];
-  return found ? el("div", { class: "soft small" }, `[${number(found[0])}, ${number(found[1])}]`) : null;
+  return found ? el("div", { class: "soft small" }, `[${number(found[0])}, ${number(found[1])}]${run.doubtful.includes(key) ? " †" : ""}`) : null;
 }
 
 // How the scores of the documents are distributed: a row of ten bars for each run.

@@ -130,7 +130,7 @@ def _tasks(scored: Sequence[ScoredTask], names: Sequence[str], progress: Progres
 
 
 def _run_entry(scored: ScoredTask, name: str, prompts: dict[str, int], progress: Progress | None) -> dict[str, Any]:
-    samples = scored.log.samples
+    samples, intervals = scored.log.samples, scored.intervals()
     documents = progress(samples, f"{scored.name} documents", len(samples)) if progress else samples
     return {
         "model": visible(name),
@@ -138,7 +138,8 @@ def _run_entry(scored: ScoredTask, name: str, prompts: dict[str, int], progress:
         "file": visible(scored.log.path.name),
         "data": visible(f"{scored.data}, version {scored.version:g}, {scored.conditions}"),
         "values": without_nan(scored.metrics),
-        "intervals": scored.intervals(n_resamples=500),
+        "intervals": intervals,
+        "doubtful": [key for key, interval in intervals.items() if not interval.is_trusted],
         "problems": [visible(str(problem)) for problem in scored.problems],
         "documents": [
             {

@@ -18,8 +18,9 @@ from tls_tasks.after.foreign import Results
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, find_runs, read_samples
 from tls_tasks.after.task_files import TaskFile, data_set_of, task_file, task_files
 from tls_tasks.core.errors import DataError
+from tls_tasks.core.intervals import Interval
 from tls_tasks.core.prompts import is_asked
-from tls_tasks.core.score import Interval, Score, unscored, values
+from tls_tasks.core.score import Score, unscored, values
 from tls_tasks.core.task import Task, answer_text
 from tls_tasks.data.editions import Edition, edition_with, status
 from tls_tasks.registry import find_task
@@ -96,7 +97,7 @@ class ScoredTask:
         return values(self.score.definitions, [self.score.units[position]])
 
     def intervals(self, confidence: float = 0.95, n_resamples: int = 1000, seed: int = 12345) -> dict[str, Interval]:
-        """Bootstrap intervals over topics where there are topics, else over documents; none of no documents."""
+        """Confidence intervals over topics where there are topics, else over documents; none of no documents."""
         if not self.ids:
             return {}
         return self.score.intervals(confidence=confidence, n_resamples=n_resamples, seed=seed)

@@ -35,7 +35,7 @@ def _run(args: argparse.Namespace) -> int:
     """Test whether one system is better than another on the same documents.
 
     Compares the first run with each of the others, on the metrics as they are reported. Gives p-values of a paired
-    approximate randomisation test (exact for up to 14 units), paired bootstrap intervals of the differences, and Holm's
+    approximate randomisation test (exact for up to 14 units), confidence intervals of the differences, and Holm's
     correction where there are more than two systems. Documents on the same topic are not independent, so they are
     exchanged and resampled together.
 
@@ -47,6 +47,7 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks compare out/a out/b --task summ_qmsum --permutations 100000
     """
     from tls_tasks.after.comparisons import compare_systems, read_system
+    from tls_tasks.core.options import LEAST_BOOTSTRAP
     from tls_tasks.core.significance import Settings
 
     settings = Settings(args.permutations, args.resamples, args.confidence, args.seed)
@@ -59,8 +60,8 @@ def _run(args: argparse.Namespace) -> int:
         say("\n".join(_text(comparison, holm=len(systems) > 2) for comparison in comparisons))
         say(
             f"two-sided paired randomisation test, {settings.n_permutations} random exchanges (all exchanges for 14 "
-            f"units or fewer); {settings.confidence:.0%} paired bootstrap interval, {settings.n_resamples} resamples; "
-            f"seed {settings.seed}"
+            f"units or fewer); {settings.confidence:.0%} intervals of paired differences, jackknife-t (of "
+            f"{LEAST_BOOTSTRAP} units or more bootstrap, {settings.n_resamples} resamples); seed {settings.seed}"
         )
     if args.json is not None:
         write_json(args.json, [_as_dict(comparison, settings) for comparison in comparisons])

@@ -14,12 +14,13 @@ from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, s
 from tls_tasks.cli.scored_files import value_table
 from tls_tasks.cli.timelines import papers_layout
 from tls_tasks.core.errors import DataError, InputError, OptionError, nearest
+from tls_tasks.core.intervals import caution
 from tls_tasks.core.terminal import visible
 from tls_tasks.registry import METRICS
 
 if TYPE_CHECKING:
     from tls_tasks.after.scored_runs import ScoredTask
-    from tls_tasks.core.score import Interval
+    from tls_tasks.core.intervals import Interval
 
     Intervals = Mapping[str, Interval]
 
@@ -45,8 +46,14 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of --metric, as JSON or text"
     )
-    parser.add_argument("--confidence", type=float, metavar="P", help="show bootstrap intervals, e.g. 0.95")
-    parser.add_argument("--resamples", type=int, default=1000, metavar="N", help="bootstrap resamples (1000)")
+    parser.add_argument("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
+    parser.add_argument(
+        "--resamples",
+        type=int,
+        default=1000,
+        metavar="N",
+        help="resamples of bootstrap intervals (1000)",
+    )
     parser.add_argument("--seed", type=int, default=12345, help="random seed of the intervals (12345)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write a table, one row per document and metric")
@@ -134,6 +141,7 @@ def _as_dict(scored: ScoredTask, intervals: Intervals) -> dict[str, Any]:
         "n_documents": len(scored.ids),
         "metrics": scored.metrics,
         "intervals": intervals,
+        "interval_caution": caution(intervals) if intervals else "",
         "signatures": scored.signatures,
         "problems": list(map(str, scored.problems)),
     }

@@ -10,11 +10,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tls_tasks.cli.base import note, number, styled
+from tls_tasks.core.intervals import caution
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.text_table import text_table
 
 if TYPE_CHECKING:
-    from tls_tasks.core.score import Interval, Score
+    from tls_tasks.core.intervals import Interval
+    from tls_tasks.core.score import Score
 
     Intervals = Mapping[str, Interval]
 
@@ -28,7 +30,7 @@ def add_files(parser: argparse.ArgumentParser, gold: str, predictions: str) -> N
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """Add the options alone."""
-    parser.add_argument("--confidence", type=float, metavar="P", help="show bootstrap intervals, e.g. 0.95")
+    parser.add_argument("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--detailed", action="store_true", help="show what each document's score is made of")
 
@@ -43,12 +45,12 @@ def warnings_as_notes(command: str) -> Iterator[None]:
 
 
 def intervals_of(args: argparse.Namespace, score: Score) -> Intervals:
-    """The bootstrap intervals that ``--confidence`` asks for."""
+    """The intervals that ``--confidence`` asks for."""
     return {} if args.confidence is None else score.intervals(confidence=args.confidence)
 
 
 def value_table(values: Mapping[str, float], intervals: Intervals, headline: str = "") -> str:
-    """Results below each other, with their intervals; the headline first, and bold.
+    """Results below each other, with their intervals and what is to be said of these; the headline first, and bold.
 
     Example:
         >>> print(value_table({"precision": 0.5, "f1": 0.25}, {}, "f1"))
@@ -60,7 +62,8 @@ def value_table(values: Mapping[str, float], intervals: Intervals, headline: str
     lines = text_table([("", "", ""), *((key, number(values[key]), shown.get(key, "")) for key in keys)]).split("\n")[
         1:
     ]
-    return "\n".join([styled(lines[0]) if headline else lines[0], *lines[1:]])
+    said = [f"caution: {text}"] if intervals and (text := caution(intervals)) else []
+    return "\n".join([styled(lines[0]) if headline else lines[0], *lines[1:], *said])
 
 
 def document_table(names: Sequence[str], score: Score, keys: Sequence[str], what: str = "document") -> str:
@@ -93,7 +96,7 @@ def as_json(
 
     result = score.as_dict(detailed=detailed)
     if intervals:
-        result["intervals"] = intervals
+        result |= {"intervals": intervals, "interval_caution": caution(intervals)}
     result[what] = {name: values(score.definitions, [unit]) for name, unit in zip(names, score.units, strict=True)}
     for item, own in zip(result.get("items", ()), score.items, strict=False):
         item[id_key] = names[own.row]

@@ -54,6 +54,7 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks timelines data/crisis predictions.jsonl --variant agreement --reference-mode joint
       tls-tasks timelines gold/egypt answer.txt --detailed
     """
+    from tls_tasks.core.intervals import caution
     from tls_tasks.data.keyed import missing_note
     from tls_tasks.timelines import score as score_timelines
     from tls_tasks.timelines.files import read_topics
@@ -76,6 +77,8 @@ def _run(args: argparse.Namespace) -> int:
     topics, intervals = score.by_topic(), intervals_of(args, score)
     if args.json:
         told = {"metrics": score.results, "topics": topics, "intervals": intervals, "signature": score.signature}
+        if intervals:
+            told["interval_caution"] = caution(intervals)
         if args.detailed:
             told["items"] = [item.as_dict() for item in score.items]
         write_json(Path("-"), told)

@@ -9,6 +9,9 @@ from typing import Any
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.rows import describe, shorten
 
+LEAST_BOOTSTRAP = 100
+"""From so many topics or rows on intervals are bootstrapped; see :mod:`tls_tasks.core.intervals`."""
+
 
 def check_choice(option: str, value: Any, choices: Collection[Any]) -> None:
     """Refuse a value that is none of the choices.
@@ -58,7 +61,7 @@ def interval_options(
 
     Args:
         confidence_interval: The coverage, such as 0.95; None: no intervals.
-        n_resamples: How many resamples are drawn.
+        n_resamples: How many resamples a bootstrap draws.
         seed: Seed of the generator.
         has_mean: Whether the metric gives one value for all rows; of lists there are no intervals.
 
@@ -81,9 +84,12 @@ def interval_sign(options: dict[str, Any] | None) -> str:
 
     Example:
         >>> interval_sign(interval_options(0.95, 1000, 12345))
-        '0.95,1000,seed12345'
+        '0.95,jackknife-t<100,bootstrap1000,seed12345'
     """
-    return "" if options is None else f"{options['confidence']},{options['n_resamples']},seed{options['seed']}"
+    if options is None:
+        return ""
+    how = f"jackknife-t<{LEAST_BOOTSTRAP},bootstrap{options['n_resamples']},seed{options['seed']}"
+    return f"{options['confidence']},{how}"
 
 
 def signature(metric: str, config: Any, version: int) -> str:

@@ -12,16 +12,15 @@ parts is undefined, and a result says what it is then.
 from __future__ import annotations
 
 import math
-import random
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.intervals import Interval, Statistics, caution, check_interval
 from tls_tasks.core.shown import Shown
 
 Unit = Mapping[str, float]
@@ -68,13 +67,6 @@ def sums_of(units: Sequence[Unit], parts: Iterable[str]) -> dict[str, float]:
     return units.sums if isinstance(units, Columns) else {part: math.fsum([u[part] for u in units]) for part in parts}
 
 
-class Interval(NamedTuple):
-    """A percentile bootstrap interval."""
-
-    low: float
-    high: float
-
-
 @dataclass(frozen=True, slots=True)
 class Result:
     """How one result key is computed.
@@ -91,6 +83,7 @@ class Result:
             added up. The one result that is no function of the corpus's sums.
         best_of_nothing: Whether an answer with nothing in it gets the best value. True by definition, but nothing to
             rank systems by, or to average over tasks: a model that never answers would lead.
+        bounded: Whether it lies in [0, 1] by definition, as shares and F do; its interval then does, too.
 
     Example:
         >>> accuracy = ratio("right", "asked")
@@ -106,6 +99,7 @@ class Result:
     is_mean: bool = False
     equal_votes: bool = False
     best_of_nothing: bool = False
+    bounded: bool = True
 
     def value(self, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> float:
         """The value of these units."""
@@ -207,13 +201,16 @@ class Score(Shown):
         units: One a document, or one a (document, reference) pair.
         definitions: Result key -> how it is computed.
         topics: Each unit's topic, if there are any: what is drawn and exchanged together.
+        rows: The row that each unit is of, where a row may have several (one a reference): what is drawn together
+            where there are no topics. None: each unit is a row.
         items: What each unit came from; each has ``as_dict()``.
         problems: Row -> kind of problem in the model's text -> how often.
         parse_failures: How many predictions could not be read at all.
         details: Makes what ``as_dict(detailed=True)`` adds before the items.
         more: Makes further plain results, which follow those of ``definitions``.
         as_lists: Whether ``as_dict`` gives one value a unit.
-        interval: Options of :meth:`intervals`, if ``as_dict`` is to give ``<key>_ci``.
+        interval: Options of :meth:`intervals`, if ``as_dict`` is to give ``<key>_ci``, and ``ci_caution``: why these
+            can't be trusted, if so.
         undefined: What ``as_dict`` gives for NaN.
         explanation: An item -> the lines that explain it, for :meth:`explain`.
 
@@ -232,6 +229,7 @@ class Score(Shown):
     units: Sequence[Unit]
     definitions: Results = field(compare=False)
     topics: Sequence[Hashable] | None = None
+    rows: Sequence[Hashable] | None = field(default=None, compare=False)
     items: Sequence[Any] = field(default=(), compare=False)
     problems: Mapping[int, Mapping[str, int]] = field(default_factory=dict)
     parse_failures: int = 0
@@ -262,7 +260,8 @@ class Score(Shown):
         """The results as plain values; ``detailed`` adds what explains them."""
         plain: dict[str, Any] = {key: self._result(key) for key in self.definitions}
         if self.interval is not None:
-            plain |= {f"{key}_ci": list(ends) for key, ends in self.intervals(**self.interval).items()}
+            found = self.intervals(**self.interval)
+            plain |= {f"{key}_ci": list(ends) for key, ends in found.items()} | {"ci_caution": caution(found)}
         plain |= {**self.more(self), "signature": self.signature}
         if not detailed:
             return plain
@@ -283,39 +282,30 @@ class Score(Shown):
     def intervals(
         self, *, confidence: float = 0.95, n_resamples: int = 1000, seed: int = 12345, keys: Iterable[str] | None = None
     ) -> dict[str, Interval]:
-        """Percentile bootstrap intervals (Efron & Tibshirani 1993); whole topics are drawn where there are any.
+        """Confidence intervals, over topics where there are any, else over rows: never over the references of a row.
 
-        A result that is NaN in some resample (its denominator is empty there) has the interval of the others; a result
-        that is always NaN, and a count, have none.
+        Below 100 topics or rows jackknife-t, from there on percentile bootstrap (docs/intervals.md). A count has none,
+        nor has a result that is NaN, or to which fewer than two topics or rows add anything.
 
         Args:
             confidence: Coverage, in (0, 1).
-            n_resamples: How many resamples are drawn; at least 1.
-            seed: The same seed gives the same interval.
+            n_resamples: How many resamples a bootstrap draws; at least 1.
+            seed: Of the bootstrap: the same seed gives the same interval.
             keys: The results to give intervals of; None: all.
         """
         check_interval(len(self.units), confidence, n_resamples)
-        sums, generator = Sums.of(self), random.Random(seed)
-        drawn: dict[str, list[float]] = {}
-        for _ in range(n_resamples):
-            rows = generator.choices(range(len(sums.rows)), k=len(sums.rows))
-            for key, value in sums.values(sums.rows[rows].sum(axis=0), keys).items():
-                if not math.isnan(value) and not self.definitions[key].is_count:
-                    drawn.setdefault(key, []).append(value)
-        return {key: percentiles(values, confidence) for key, values in drawn.items()}
+        return Sums.of(self).statistics(keys).intervals(confidence, n_resamples, seed)
 
     def standard_errors(self) -> dict[str, float]:
-        """Jackknife standard errors, leaving out one topic (or unit) at a time; NaN of fewer than two."""
-        return {
-            key: jackknife(result, self.units, self.topics)
-            for key, result in self.definitions.items()
-            if not result.is_count
-        }
+        """Jackknife standard errors, leaving out one topic (or row) at a time; NaN of fewer than two."""
+        if not self.units:
+            return {key: math.nan for key, result in self.definitions.items() if not result.is_count}
+        return Sums.of(self).statistics().standard_errors()
 
 
 @dataclass(frozen=True)
 class Sums:
-    """The parts of all results, one row a topic (or unit): what is drawn, exchanged and left out.
+    """The parts of all results, a row a topic (or a row of the input): what is drawn, exchanged and left out.
 
     Attributes:
         table: The results.
@@ -333,44 +323,52 @@ class Sums:
 
         Args:
             score: With at least one unit.
-            by_topic: A row a topic, where the score has topics; else a row a unit.
+            by_topic: A row a topic, where the score has topics; else a row for each row of the input.
         """
         places: dict[tuple[str, str], int] = {}  # (part, what it is divided by within a topic) -> column
         columns = {}
-        topics = range(len(score.units)) if score.topics is None else score.topics
+        units, topics = score.units, score.topics
         for key, result in score.definitions.items():
-            size = result.parts[0] if result.equal_votes and score.topics is not None else ""
+            size = result.parts[0] if result.equal_votes and topics is not None else ""
             columns[key] = [places.setdefault((part, size), len(places)) for part in result.parts]
-        rows: list[list[float]] = []
-        for members in grouped(score.units, topics).values():
-            sums = {part: math.fsum(unit[part] for unit in members) for part, _ in places}
-            rows += [
-                [unit[part] / sums[size] if size else unit[part] for part, size in places]
-                for unit in ([sums] if by_topic else members)
-            ]
+        sizes = {
+            (topic, size): math.fsum(unit[size] for unit in members)
+            for size in {size for _, size in places if size}
+            for topic, members in grouped(units, topics or ()).items()
+        }
+        clusters = (
+            topics if by_topic and topics is not None else range(len(units)) if score.rows is None else score.rows
+        )
+        rows = []
+        for members in grouped(range(len(units)), clusters).values():
+            own = [units[member] for member in members]
+            sums = {part: math.fsum(unit[part] for unit in own) for part, _ in places}
+            topic = topics[members[0]] if topics is not None else None
+            rows.append([sums[part] / sizes[topic, size] if size else sums[part] for part, size in places])
         return cls(score.definitions, np.array(rows, dtype=np.float64), columns)
+
+    def statistics(self, keys: Iterable[str] | None = None) -> Statistics:
+        """What intervals and standard errors are made of: these results, or all, without the counts."""
+        wanted = [key for key in (self.table if keys is None else keys) if not self.table[key].is_count]
+        bounds = {key: (0.0, 1.0) for key in wanted if self.table[key].bounded}
+        return Statistics(
+            self.rows, {key: self.columns[key] for key in wanted}, partial(self.values, keys=wanted), bounds
+        )
 
     def values(self, sums: Any, keys: Iterable[str] | None = None) -> dict[str, float]:
         """The results of one row of sums."""
-        plain = sums.tolist()
-        return {key: self.table[key].of(*[plain[place] for place in self.columns[key]]) for key in keys or self.table}
+        plain, wanted = sums.tolist(), self.table if keys is None else keys
+        return {key: self.table[key].of(*[plain[place] for place in self.columns[key]]) for key in wanted}
 
 
 def jackknife(result: Result, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> float:
-    """The standard error of a result, leaving out one topic (or unit) at a time (Efron & Stein 1981).
+    """The standard error of a result as :meth:`Score.standard_errors` has it, of a corpus of units.
 
     Example:
         >>> jackknife(mean("hit"), [{"hit": 0, "n": 1}, {"hit": 1, "n": 1}])
         0.5
     """
-    if not units:
-        return math.nan
-    sums = Sums.of(Score("", "", units, {"": result}, topics))
-    if (n := len(sums.rows)) < 2:
-        return math.nan
-    whole = sums.rows.sum(axis=0)
-    left_out = np.array([sums.values(whole - row)[""] for row in sums.rows])
-    return float(np.sqrt((n - 1) / n * ((left_out - left_out.mean()) ** 2).sum()))
+    return Score("", "", units, {"": result}, topics).standard_errors()[""]
 
 
 def without_nan(numbers: Mapping[str, float]) -> dict[str, float | None]:
@@ -381,19 +379,3 @@ def without_nan(numbers: Mapping[str, float]) -> dict[str, float | None]:
         {'f1': 0.5, 'recall': None}
     """
     return {key: None if math.isnan(value) else value for key, value in numbers.items()}
-
-
-def check_interval(n: int, confidence: float, n_resamples: int) -> None:
-    """Refuse what no interval can be made of."""
-    if n < 1:
-        raise InputError("confidence_interval", None, "no rows", "at least one")
-    if not 0 < confidence < 1:
-        raise InputError("confidence", None, f"{confidence:g}", "a number between 0 and 1, such as 0.95")
-    check_whole_number("n_resamples", n_resamples)
-
-
-def percentiles(drawn: Sequence[float], confidence: float) -> Interval:
-    """The interval that holds the middle ``confidence`` of drawn values; at least one."""
-    ordered, tail = sorted(drawn), (1 - confidence) / 2
-    low, high = math.floor(tail * len(ordered)), math.ceil((1 - tail) * len(ordered)) - 1
-    return Interval(ordered[low], ordered[high])

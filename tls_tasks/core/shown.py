@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from tls_tasks.core.errors import InputError, nearest
+from tls_tasks.core.intervals import caution
 from tls_tasks.core.text_table import text_table
 
 _PLACE = ("row", "reference", "topic", "request_id", "run_id")
@@ -49,21 +50,31 @@ class Shown:
 
     def _repr_html_(self) -> str:
         """The results as a small table, for notebooks."""
-        rows = "".join(
-            f"<tr><th style='text-align:left'>{html.escape(key)}</th><td>{html.escape(value)}</td></tr>"
-            for key, value in self._rows()
-        )
-        return f"<table>{rows}</table><code>{html.escape(self._signed)}</code>"
+        rows, said = self._rows()
+        lines = [
+            [
+                f"<th style='text-align:left'>{html.escape(key)}</th>",
+                *(f"<td>{html.escape(cell)}</td>" for cell in cells),
+            ]
+            for key, *cells in rows
+        ]
+        table = "".join(f"<tr>{''.join(line)}</tr>" for line in lines)
+        notes = "".join(f"<p>{html.escape(line)}</p>" for line in said)
+        return f"<table>{table}</table>{notes}<code>{html.escape(self._signed)}</code>"
 
     @property
     def _signed(self) -> str:
         return _one_line(self.signature)
 
-    def _rows(self) -> list[tuple[str, str]]:
-        numbers = [
-            (_one_line(key), _number(value, self.definitions[key].is_count)) for key, value in self.results.items()
-        ]
-        return [*numbers, ("n", str(len(self.units)))]
+    def _rows(self) -> tuple[list[tuple[str, ...]], list[str]]:
+        """The table's rows, with intervals if the metric was asked for them, and what is to be said of these."""
+        found = {} if self.interval is None else self.intervals(**self.interval)
+        rows = [(_one_line(key), _number(value, self.definitions[key].is_count)) for key, value in self.results.items()]
+        if self.interval is None:
+            return [*rows, ("n", str(len(self.units)))], []
+        ends = [f"[{found[key].low:.4f}, {found[key].high:.4f}]" if key in found else "" for key in self.results]
+        wide = [(*row, interval) for row, interval in zip(rows, ends, strict=True)]
+        return [*wide, ("n", str(len(self.units)), "")], list(filter(None, [caution(found)]))
 
     def _headline(self, results: Mapping[str, float]) -> str:
         """F1 and scores of a whole, or whatever comes first."""
@@ -82,7 +93,9 @@ class Shown:
             n         1
             accuracy|v:1
         """
-        return f"{text_table([('result', 'value'), *self._rows()])}\n{self._signed}"
+        rows, said = self._rows()
+        head = ("result", "value", "interval")[: len(rows[-1])]
+        return "\n".join([text_table([head, *rows]), *said, self._signed])
 
     def to_pandas(self) -> Any:
         """A data frame with a row for each unit: which document it is of, and its own results.

@@ -17,18 +17,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
 from tls_tasks.core.errors import InputError
+from tls_tasks.core.intervals import Interval, Statistics, Table, check_interval
 from tls_tasks.core.options import check_whole_number
-from tls_tasks.core.score import Interval, Sums, check_interval, percentiles
+from tls_tasks.core.score import Sums
 
 MOST_EXACT = 14
 """Up to so many units all 2^n exchanges are tried, and the p-value is exact."""
 
 _SAME = 1e-12  # differences that only rounding tells apart are the same
-
-Table = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +35,7 @@ class Settings:
 
     Attributes:
         n_permutations: Random exchanges, where there are too many units for all of them.
-        n_resamples: Resamples of the interval.
+        n_resamples: Resamples of the interval, where it is bootstrapped.
         confidence: Coverage of the interval, in (0, 1).
         seed: Seed of both.
     """
@@ -56,7 +54,8 @@ class Difference:
         key: The metric.
         first, second: The values of both.
         p_value: Two-sided; NaN if one of the values is NaN.
-        interval: Paired bootstrap interval of ``second - first``; None if a value is NaN.
+        interval: Of ``second - first``, by the rule of :mod:`~tls_tasks.core.intervals`, over pairs of units; None if
+            a value is NaN, or fewer than two units add to it.
         n_units: How many units were exchanged: clusters if there are any, else documents.
         exact: Whether all exchanges were tried.
     """
@@ -115,10 +114,10 @@ def compare(first: Sums, second: Sums, keys: Sequence[str], *, settings: Setting
 
     observed = both(left.sum(axis=0), right.sum(axis=0))
     p_values = _p_values(left, right, both, keys, settings)
-    intervals = _intervals(left, right, both, keys, settings)
+    intervals = _differences(first, second, keys).intervals(settings.confidence, settings.n_resamples, settings.seed)
     exact = len(left) <= MOST_EXACT
     return [
-        Difference(key, observed[0][key], observed[1][key], p_values[key], intervals[key], len(left), exact)
+        Difference(key, observed[0][key], observed[1][key], p_values[key], intervals.get(key), len(left), exact)
         for key in keys
     ]
 
@@ -170,15 +169,14 @@ def _exchanges(gains: Table, settings: Settings) -> Iterator[Table]:
         yield chosen_bits @ gains
 
 
-def _intervals(
-    left: Table, right: Table, both: _Both, keys: Sequence[str], settings: Settings
-) -> dict[str, Interval | None]:
-    generator = random.Random(settings.seed)
-    drawn: dict[str, list[float]] = {key: [] for key in keys}
-    for _ in range(settings.n_resamples):
-        rows = generator.choices(range(len(left)), k=len(left))
-        there = both(left[rows].sum(axis=0), right[rows].sum(axis=0))
-        for key in keys:
-            if not math.isnan(value := there[1][key] - there[0][key]):
-                drawn[key].append(value)
-    return {key: percentiles(values, settings.confidence) if values else None for key, values in drawn.items()}
+def _differences(first: Sums, second: Sums, keys: Sequence[str]) -> Statistics:
+    """What the second system has more than the first: a function of the sums of pairs of units."""
+    width = first.rows.shape[1]
+
+    def of(sums: Table) -> dict[str, float]:
+        left, right = first.values(sums[:width], keys), second.values(sums[width:], keys)
+        return {key: right[key] - left[key] for key in keys}
+
+    columns = {key: [*first.columns[key], *(width + column for column in second.columns[key])] for key in keys}
+    bounds = {key: (-1.0, 1.0) for key in keys if first.table[key].bounded}
+    return Statistics(np.hstack([first.rows, second.rows]), columns, of, bounds)

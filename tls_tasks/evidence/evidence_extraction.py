@@ -85,9 +85,9 @@ def evidence_extraction(
         postprocess: Run :func:`~tls_tasks.evidence.postprocess.postprocess` first; ``keep``, ``drop`` or
             ``uncertain`` says what happens to ungrounded objects. ``schema_invalid`` counts the objects before it.
         macro: Whether to add means over documents; a document with no objects on either side scores 0 there.
-        confidence_interval: Coverage of a bootstrap interval over documents, for example 0.95.
-        n_resamples: Resamples of the interval.
-        seed: Seed of the interval.
+        confidence_interval: Coverage of an interval over documents, for example 0.95.
+        n_resamples: Resamples of a bootstrap, which is made of 100 rows or more.
+        seed: Seed of the bootstrap.
 
     Returns:
         ``tp``, ``fp``, ``fn`` over all documents; ``precision``, ``recall``, ``f1`` of their sums; ``NAME_accuracy`` of

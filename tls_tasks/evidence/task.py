@@ -25,7 +25,7 @@ def _results(schema: EvidenceSchema) -> dict[str, Result]:
         "evidence_mean_f1": mean("macro/f1"),
         "evidence_schema_invalid": total("schema_invalid", better=False),
         "evidence_parse_failures": total("parse_failures", better=False),
-        "evidence_n_objects": mean("objects", better=None),
+        "evidence_n_objects": mean("objects", better=None, bounded=False),
     }
 
 

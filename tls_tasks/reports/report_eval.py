@@ -91,9 +91,9 @@ def report_eval(
             (``as_given``: all where it says AND).
         length_limit: Characters (NFKC, sentences joined by blanks) that count; sentences beyond them are left out.
         aggregate: ``macro``: the mean of the reports' values; ``micro``: ratios of sums.
-        confidence_interval: Coverage of a bootstrap interval over reports, for example 0.95.
-        n_resamples: Resamples of the interval.
-        seed: Seed of the interval.
+        confidence_interval: Coverage of an interval over reports, for example 0.95.
+        n_resamples: Resamples of a bootstrap, which is made of 100 rows or more.
+        seed: Seed of the bootstrap.
 
     Returns:
         ``recall``, ``precision``, ``sentence_support``, ``citation_support``, ``nugget_coverage``,

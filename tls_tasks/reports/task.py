@@ -48,7 +48,7 @@ _RESULTS = {
     **{f"{key}_micro": micro(key) for key in RATIOS},
     "f1_micro": replace(micro("f1"), of=_f1_of_ratios),
     "n_unscored": total("unscored_sentences", better=False),
-    "n_sentences": mean("n_sentences", better=None),
+    "n_sentences": mean("n_sentences", better=None, bounded=False),
     "unknown_citations": total("unknown_citations", better=False),
     "parse_failures": total("parse_failures", better=False),
 }

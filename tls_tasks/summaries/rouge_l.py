@@ -85,9 +85,9 @@ def rouge_l(
         empty_reference: What a reference without any characters scores, ``one`` or ``zero``. A reference with
             characters but no words scores 0.
         use_aggregator: False gives lists with one value per row instead of means.
-        confidence_interval: Coverage of a bootstrap interval of each mean, for example 0.95.
-        n_resamples: Resamples of the interval.
-        seed: Seed of the interval.
+        confidence_interval: Coverage of an interval of each mean over rows, for example 0.95.
+        n_resamples: Resamples of a bootstrap, which is made of 100 rows or more.
+        seed: Seed of the bootstrap.
 
     Returns:
         ``rouge_l_precision``, ``rouge_l_recall``, ``rouge_l_f1`` in [0, 1], each the mean over the rows; for rougeLsum

@@ -129,6 +129,7 @@ def score_of(
         units=[prf_unit(item.counts, config.beta) for item in items],
         definitions=table,
         topics=[item.topic for item in items] if config.by_topic else None,
+        rows=[item.row for item in items],
         items=items,
         problems={row.index: row.parsed.counts() for row in rows if row.parsed.problems},
         parse_failures=sum(row.parsed.failed for row in rows),

@@ -34,7 +34,10 @@ def _results() -> dict[str, Result]:
 RESULTS = _results()
 """F of the means, as papers report it, and ``<prefix>_mean_f``: the mean F of each topic, then of all topics."""
 
-_OF_ANSWERS = {"parse_failures": total("parse_failures", better=False), "n_dates": mean("n_dates", better=None)}
+_OF_ANSWERS = {
+    "parse_failures": total("parse_failures", better=False),
+    "n_dates": mean("n_dates", better=None, bounded=False),
+}
 
 
 def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:

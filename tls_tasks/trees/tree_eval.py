@@ -71,9 +71,9 @@ def tree_eval(
         list_order: ``unordered``, ``ordered``, or path -> one of these.
         hierarchical_averaging: Whether a dictionary's mean counts as one value in that of the dictionary around it.
         parse_mode: How model text is read: ``lenient``, or ``strict``: JSON and nothing else.
-        confidence_interval: Coverage of bootstrap intervals of the main results, for example 0.95.
-        n_resamples: Resamples of the intervals.
-        seed: Seed of the intervals.
+        confidence_interval: Coverage of intervals of the main results over rows, for example 0.95.
+        n_resamples: Resamples of a bootstrap, which is made of 100 rows or more.
+        seed: Seed of the bootstrap.
         options: What differs from the profile: ``types``, ``list_items``, ``unmatched_items``, ``aggregate``; see
             :class:`~tls_tasks.trees.plan.TreeOptions`.
 

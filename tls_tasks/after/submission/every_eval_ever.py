@@ -12,7 +12,8 @@ from typing import Any
 from tls_tasks import __version__
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import ScoredTask
-from tls_tasks.core.score import Interval
+from tls_tasks.core.intervals import Interval, caution
+from tls_tasks.core.options import LEAST_BOOTSTRAP
 from tls_tasks.core.task import answer_text
 
 _SCHEMA_VERSION = "0.3.0"
@@ -104,7 +105,11 @@ def _results(scored: ScoredTask, n_rows: int) -> list[dict[str, Any]]:
             "metric_config": _metric(scored, key),
             "score_details": {
                 "score": value,
-                "details": {"documents": str(len(scored.ids)), "documents_without_row": str(len(scored.ids) - n_rows)},
+                "details": {
+                    "documents": str(len(scored.ids)),
+                    "documents_without_row": str(len(scored.ids) - n_rows),
+                    "interval_caution": caution({key: intervals.get(key)}),
+                },
                 "uncertainty": _uncertainty(scored, intervals.get(key), errors.get(key, math.nan)),
             },
         }
@@ -167,9 +172,10 @@ def _uncertainty(scored: ScoredTask, interval: Interval | None, error: float) ->
             "lower": interval.low,
             "upper": interval.high,
             "confidence_level": 0.95,
-            "method": f"percentile bootstrap over {drawn}",
+            "method": f"{interval.method} over {drawn}",
         }
-        found["num_bootstrap_samples"] = 1000
+        if interval.n >= LEAST_BOOTSTRAP:
+            found["num_bootstrap_samples"] = 1000
     return found
 
 

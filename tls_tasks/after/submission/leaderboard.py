@@ -19,6 +19,7 @@ from tls_tasks.after.conditions import Conditions
 from tls_tasks.after.page import asset, csp_hash
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission.verification import Verified
+from tls_tasks.core.intervals import LEAST_TRUSTED
 from tls_tasks.core.terminal import shown
 from tls_tasks.data.editions import KNOWN, UNKNOWN, editions_of
 
@@ -27,6 +28,10 @@ SIGNIFICANT = 0.05
 
 # What needs no quotes; commas and brackets could be taken for what the board says of a signature.
 _PLAIN_NAME = re.compile(r"[\w.&-]+(?: [\w.&-]+){0,5}")
+
+_DOUBT = (
+    f"† An interval not to be trusted: of fewer than {LEAST_TRUSTED} topics or documents, or all of them gave the same"
+)
 
 _FACTS = ("interval", "n", "checks", "signed", "submitter", "date", "edition", "budget")
 
@@ -150,15 +155,17 @@ def _ranking(conditions: Conditions, status: str, members: Mapping[str, tuple[En
         rows += _published_rows(name)
     # All are scored by this release, so that one signature says how the numbers of the whole table were made.
     signatures = [f"Signature: {signature}" for signature in first.signatures.values()]
-    notes = [*signatures, *notes, *_copies(order, tasks)]
+    doubt = [_DOUBT] if any(row.facts["interval"].endswith("†") for row in rows[: len(order)]) else []
+    notes = [*signatures, *notes, *doubt, *_copies(order, tasks)]
     return _Ranking(conditions, status, keys[0], tuple(keys), tuple(rows), tuple(notes))
 
 
 def _facts(submission: Verified, task: ScoredTask, key: str) -> dict[str, str]:
     interval, date = task.intervals().get(key), task.results.get("date")
+    doubt = "" if interval is None or interval.is_trusted else " †"
     made = datetime.datetime.fromtimestamp(date, datetime.timezone.utc) if isinstance(date, int | float) else None
     return {
-        "interval": f"{interval.low:.4f} to {interval.high:.4f}" if interval else "",
+        "interval": f"{interval.low:.4f} to {interval.high:.4f}{doubt}" if interval else "",
         "n": str(len(task.ids)),
         "edition": task.edition,
         "budget": task.conditions.budget,

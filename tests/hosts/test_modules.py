@@ -135,8 +135,10 @@ def report_example():
             "aggregate": "micro", "confidence_interval": 0.9, "n_resamples": 50, "seed": 7, "compat": None,
         },
         signed={
-            "unit:question", "first:any", "answers:all", "limit:100", "agg:micro", "judge:recorded",
+            "unit:question", "first:any", "answers:all", "limit:100", "agg:micro",
             "ci:0.9,jackknife-t<100,bootstrap50,seed7",
+            "judge:recorded#e3dd632a"
+            ",default:citation_support=YES,default:first_instance=YES,default:negative=NO,default:nugget_agreement=NO,default:requires_citation=YES",
         },
         keys={"recall_ci", "runs"},
         required={

@@ -18,7 +18,7 @@ import sys
 
 from tls_tasks import __version__
 from tls_tasks.cli.base import VisibleFormatter, note, styled
-from tls_tasks.core.errors import TlsTasksError
+from tls_tasks.core.errors import TlsTasksError, nearest
 
 _GROUPS = {
     "score what you have": ("timelines", "summaries", "evidence", "trees", "judge"),
@@ -66,6 +66,11 @@ def main(argv: list[str] | None = None) -> int:
     if logging.lastResort is not None:  # what prints the warnings where nobody has set up logging
         logging.lastResort.setFormatter(VisibleFormatter())
     parser = _parser()
+    [subparsers] = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    words = sys.argv[1:] if argv is None else argv
+    command = next((word for word in words if not word.startswith("-")), None)
+    if command is not None and command not in subparsers.choices:
+        parser.error(f"no command {command!r}{nearest(command, subparsers.choices) or '; tls-tasks --help lists them'}")
     args = parser.parse_args(argv)
     if args.command is None:
         parser.print_help()

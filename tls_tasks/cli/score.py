@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say, write_json
 from tls_tasks.cli.scored_files import value_table
 from tls_tasks.cli.timelines import papers_layout
-from tls_tasks.core.errors import DataError, InputError, OptionError, nearest
+from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.intervals import caution
+from tls_tasks.core.options import check_options
 from tls_tasks.core.terminal import visible
 from tls_tasks.registry import METRICS
 
@@ -47,14 +48,8 @@ def add_parser(subparsers: Subparsers) -> None:
         "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of --metric, as JSON or text"
     )
     parser.add_argument("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
-    parser.add_argument(
-        "--resamples",
-        type=int,
-        default=1000,
-        metavar="N",
-        help="resamples of bootstrap intervals (1000)",
-    )
-    parser.add_argument("--seed", type=int, default=12345, help="random seed of the intervals (12345)")
+    parser.add_argument("--resamples", type=int, metavar="N", help="resamples of bootstrap intervals (1000)")
+    parser.add_argument("--seed", type=int, help="random seed of the intervals (12345)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write a table, one row per document and metric")
     parser.add_argument("--parquet", type=Path, metavar="FILE", help="write the same table as Parquet")
@@ -83,10 +78,13 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks score answers.jsonl --metric rouge_l --option tokenizer=unicode
     """
     if args.metric is None:
+        if args.option:
+            wanted = "--metric NAME, whose option it is; what the harness has logged is scored as its task says"
+            raise InputError("--option", None, repr(args.option[0]), wanted)
         return _run_logs(args)
-    for name in ("csv", "parquet", "confidence"):
+    for name in ("csv", "parquet", "confidence", "resamples", "seed"):
         if getattr(args, name) is not None:
-            raise InputError(f"--{name}", None, "--metric", "it with samples of the harness only; use --json")
+            raise InputError(f"--{name}", None, "--metric", "it with samples of the harness only; use --json, --option")
     return _run_rows(args)
 
 
@@ -99,8 +97,9 @@ def _run_logs(args: argparse.Namespace) -> int:
     scored = []
     n_problems = 0
     for task in score_places(args.files, task=args.task, newest=args.newest, progress=progress):
-        wanted = args.confidence is not None
-        intervals = task.intervals(args.confidence, args.resamples, args.seed) if wanted else {}
+        drawn = {"n_resamples": args.resamples, "seed": args.seed}
+        chosen = {name: value for name, value in drawn.items() if value is not None}
+        intervals = {} if args.confidence is None else task.intervals(args.confidence, **chosen)
         scored.append((task, intervals))
         if str(args.json) != "-":
             say(_text(task, intervals))
@@ -200,6 +199,7 @@ def _rows(scored: ScoredTask) -> Iterator[tuple[Any, ...]]:
 
 
 def _run_rows(args: argparse.Namespace) -> int:
+    from tls_tasks.core.intervals import Interval
     from tls_tasks.data.files import json_lines
 
     if args.metric not in METRICS:
@@ -207,10 +207,19 @@ def _run_rows(args: argparse.Namespace) -> int:
     rows = [item for path in args.files for item in json_lines(path)]
     if not rows:
         raise InputError("files", None, "no row", "rows with prediction and reference")
-    result = _score_rows(args.metric, rows, dict(map(_option, args.option)))
+    options: dict[str, Any] = {}
+    for name, value in map(_option, args.option):
+        if name in options:
+            raise InputError("--option", None, f"{name!r} twice", "each option once")
+        options[name] = value
+    result = _score_rows(args.metric, rows, options)
     if str(args.json) != "-":
         say(f"{args.metric}: {count(len(rows), 'row')}")
-        say(value_table({key: value for key, value in result.items() if isinstance(value, float)}, {}))
+        values = {key: value for key, value in result.items() if isinstance(value, float)}
+        if values:
+            say(value_table(values, {key: Interval(*result[f"{key}_ci"]) for key in values if f"{key}_ci" in result}))
+        else:
+            note("score", "no means, but a value for each row: --json FILE writes them")
         say(result["signature"])
     if args.json is not None:
         write_json(args.json, result)
@@ -233,10 +242,7 @@ def _score_rows(metric: str, rows: Sequence[tuple[str, Any]], options: Mapping[s
             columns[f"{name}s"] = [row.get(name) for _, row in rows]
     function = METRICS[metric].load()
     known = [name for name in inspect.signature(function).parameters if name not in columns]
-    for name in options:
-        if name not in known:
-            listed = f"an option of {metric}: {', '.join(known)}{nearest(name, known)}"
-            raise OptionError("--option", None, repr(name), listed)
+    check_options(metric, options, known)
     try:
         result: dict[str, Any] = function(**columns, **options).as_dict()
     except TypeError as error:

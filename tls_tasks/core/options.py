@@ -3,14 +3,77 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Collection
-from typing import Any
+import inspect
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any, TypeVar
 
+from tls_tasks.core.custom import custom_sign
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.rows import describe, shorten
 
 LEAST_BOOTSTRAP = 100
 """From so many topics or rows on intervals are bootstrapped; see :mod:`tls_tasks.core.intervals`."""
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def signed_by(config: type, *, data: Collection[str] = (), adds: Collection[str] = ()) -> Callable[[F], F]:
+    """Declare what a scorer's signature holds: every option, unless it is named here as one that moves no number.
+
+    A field of ``config`` holds the option of its name, or those that its metadata name (``of``). A scorer with an
+    option that nobody has thought of can't be imported.
+
+    Args:
+        config: The dataclass that :func:`signature` takes.
+        data: Parameters that are no options but what is scored.
+        adds: Options that add results of their own and change no other.
+
+    Raises:
+        TypeError: An option that is in none of these, or one that the scorer doesn't have.
+
+    Example:
+        >>> @dataclasses.dataclass(frozen=True)
+        ... class Settings:
+        ...     mode: str = "strict"
+        >>> @signed_by(Settings, data=("rows",))
+        ... def accuracy(rows, *, mode="strict", limit=None): ...
+        Traceback (most recent call last):
+        ...
+        TypeError: accuracy: say of limit whether the signature holds it
+    """
+    fields = {name: field for field in dataclasses.fields(config) for name in field.metadata.get("of", (field.name,))}
+
+    def declare(function: F) -> F:
+        parameters = inspect.signature(function).parameters
+        if unsaid := [name for name in parameters if name not in {*fields, *data, *adds}]:
+            raise TypeError(f"{function.__name__}: say of {', '.join(unsaid)} whether the signature holds it")
+        if unknown := [name for name in (*data, *adds) if name not in parameters]:
+            raise TypeError(f"{function.__name__} has no {', '.join(unknown)}")
+        signs = {name: fields[name].metadata.get("sign", fields[name].name) for name in parameters if name in fields}
+        function.options = {**signs, **dict.fromkeys(adds)}  # type: ignore[attr-defined]
+        return function
+
+    return declare
+
+
+def options_of(scorer: Callable[..., Any]) -> Mapping[str, str | None]:
+    """A scorer's options: name -> what the signature calls it; None of one that moves no number."""
+    options: Mapping[str, str | None] = scorer.options  # type: ignore[attr-defined]
+    return options
+
+
+def check_options(metric: str, given: Iterable[str], known: Collection[str]) -> None:
+    """Refuse options that a metric doesn't have.
+
+    Example:
+        >>> check_options("rouge_l", ["tokeniser"], ["tokenizer", "use_stemmer"])
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.OptionError: option of rouge_l: got 'tokeniser', expected one of 'tokenizer', 'use_stemmer'; did you mean 'tokenizer'?
+    """  # noqa: E501 - the message is one line
+    for name in given:
+        if name not in known:
+            raise OptionError.unknown(f"option of {metric}", name, known)
 
 
 def check_choice(option: str, value: Any, choices: Collection[Any]) -> None:
@@ -54,6 +117,10 @@ def check_whole_number(option: str, value: Any, least: int = 1) -> int:
     return value
 
 
+INTERVAL = ("confidence_interval", "n_resamples", "seed")
+"""The options of an interval."""
+
+
 def interval_options(
     confidence_interval: Any, n_resamples: Any, seed: Any, *, has_mean: bool = True
 ) -> dict[str, Any] | None:
@@ -68,12 +135,14 @@ def interval_options(
     Raises:
         InputError: What no interval can be made with.
     """
-    if confidence_interval is None:
-        return None
-    if isinstance(confidence_interval, bool) or not isinstance(confidence_interval, int | float):
-        raise InputError("confidence_interval", None, describe(confidence_interval), "a coverage such as 0.95")
     check_whole_number("n_resamples", n_resamples)
     check_whole_number("seed", seed, least=0)
+    if confidence_interval is None:
+        return None
+    is_number = isinstance(confidence_interval, int | float) and not isinstance(confidence_interval, bool)
+    if not is_number or not 0 < confidence_interval < 1:
+        got = repr(confidence_interval) if is_number else describe(confidence_interval)
+        raise InputError("confidence_interval", None, got, "a coverage such as 0.95")
     if not has_mean:
         raise InputError("confidence_interval", None, "use_aggregator=False", "a mean to give an interval of")
     return {"confidence": confidence_interval, "n_resamples": n_resamples, "seed": seed}
@@ -96,8 +165,7 @@ def signature(metric: str, config: Any, version: int) -> str:
     """One line that says how a number was made, derived from the frozen config so that it can't forget a field.
 
     Every field of ``config`` appears as ``name:value`` in the order of definition. A field may give its short name in
-    its ``metadata`` (``sign``), and a value that is left out because everybody expects it (``quiet``). ``sign=None``
-    leaves out a field that can't move the number.
+    its ``metadata`` (``sign``), and a value that is left out because everybody expects it (``quiet``).
 
     Args:
         metric: The metric's registry name.
@@ -119,16 +187,16 @@ def signature(metric: str, config: Any, version: int) -> str:
     for field in dataclasses.fields(config):
         name = field.metadata.get("sign", field.name)
         value = getattr(config, field.name)
-        if name is None or ("quiet" in field.metadata and value == field.metadata["quiet"]):
+        if "quiet" in field.metadata and value == field.metadata["quiet"]:
             continue
         parts.append(f"{name}:{_render(value)}")
     return "|".join([*parts, f"v:{version}"])
 
 
 def _render(value: Any) -> str:
-    """Booleans as yes and no, callables by their name, everything else by ``str``."""
+    """Booleans as yes and no, callables by name and hash, everything else by ``str``."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Callable):  # type: ignore[arg-type]
-        return f"custom({getattr(value, '__qualname__', type(value).__qualname__)})"
+        return custom_sign(value)
     return str(value)

@@ -143,5 +143,5 @@ def prf_of_means(prefix: str, how: str = "f_of_means", beta: float = 1.0, by_top
 def check_aggregate(aggregate: str, beta: float) -> None:
     """Refuse an aggregate that does not exist and a beta that is not a positive number."""
     check_choice("aggregate", aggregate, AGGREGATES)
-    if not isinstance(beta, int | float) or not 0 < beta < float("inf"):
+    if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < float("inf"):
         raise InputError("beta", None, repr(beta), "a positive number")

@@ -15,7 +15,15 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError, warn_of_unread
-from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign, signature
+from tls_tasks.core.options import (
+    INTERVAL,
+    check_choice,
+    check_switches,
+    interval_options,
+    interval_sign,
+    signature,
+    signed_by,
+)
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
 from tls_tasks.evidence.documents import Document
@@ -45,10 +53,11 @@ class _EvidenceConfig:
     matching: str = "greedy"
     require_grounding: bool = field(default=False, metadata={"sign": "grounding", "quiet": False})
     postprocess: str | None = field(default=None, metadata={"sign": "post", "quiet": None})
-    aggregate: str = field(default="micro", metadata={"sign": "agg"})
-    interval: str = field(default="", metadata={"sign": "ci", "quiet": ""})
+    aggregate: str = field(default="micro", metadata={"sign": "agg", "of": ()})
+    interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": INTERVAL})
 
 
+@signed_by(_EvidenceConfig, data=("predictions", "references", "sources"), adds=("macro",))
 def evidence_extraction(
     predictions: Sequence[Any],
     references: Sequence[Any],
@@ -117,6 +126,11 @@ def evidence_extraction(
     check_choice("postprocess", postprocess, (None, *UNGROUNDED))
     check_uncertain("postprocess", postprocess, read)
     interval = interval_options(confidence_interval, n_resamples, seed)
+    config = _EvidenceConfig(
+        *(read.label, overlap, tokenizer, limit, matching, require_grounding, postprocess),
+        interval=interval_sign(interval),
+    )
+    signed = signature("evidence_extraction", config, VERSION)  # before a function of the caller's has been called
     matcher = Matcher(read, OVERLAPS[overlap], find_tokenizer(tokenizer, TOKENIZERS), limit, matching)
     documents = [
         _document(index, row, matcher, require_grounding, postprocess)
@@ -124,13 +138,9 @@ def evidence_extraction(
     ]
     unread = [document.row for document in documents if document.parsed.failed]
     warn_of_unread(unread, len(documents), "evidence")
-    config = _EvidenceConfig(
-        *(read.label, overlap, tokenizer, limit, matching, require_grounding, postprocess),
-        interval=interval_sign(interval),
-    )
     return Score(
         metric="evidence_extraction",
-        signature=signature("evidence_extraction", config, VERSION),
+        signature=signed,
         units=[document.unit() for document in documents],
         definitions=results(read, macro),
         items=documents,

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import datasets
 import evaluate
 
+from tls_tasks.core.options import check_options, check_switches
 from tls_tasks.core.rows import pack_columns, read_columns, unpack_column
 from tls_tasks.registry import METRICS
 
@@ -80,6 +81,8 @@ class Module(evaluate.Metric):
     def compute(self, *, predictions: Any = None, references: Any = None, **options: Any) -> dict[str, Any] | None:
         """Score the given rows, or those that were added; see the module's description for the options."""
         columns = {**dict.fromkeys(METRICS[self.metric].columns), "predictions": predictions, "references": references}
+        known = [name for name in inspect.signature(type(self)._compute).parameters if name not in ("self", *columns)]
+        check_options(self.metric, options.keys() - columns.keys(), known)
         if isinstance(
             topics := options.get("topics"), Mapping
         ):  # no column of evaluate's: joined while there are names
@@ -88,6 +91,7 @@ class Module(evaluate.Metric):
         return result
 
     def _compute(self, detailed: bool = False, **columns_and_options: Any) -> dict[str, Any]:
+        check_switches(detailed=detailed)
         metric = METRICS[self.metric]
         columns = {name: unpack_column(columns_and_options.pop(name)) for name in metric.columns}
         result: dict[str, Any] = metric.load()(**columns, **columns_and_options).as_dict(detailed=detailed)

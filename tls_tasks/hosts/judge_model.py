@@ -11,7 +11,7 @@ from lm_eval.api.registry import get_model
 
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.reports.judges.prompts import prompts_hash, render
-from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, distinct, from_probability
+from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, distinct, from_probability, window_name
 from tls_tasks.reports.types import Query, Verdict
 
 WORDS = (" YES", " NO")
@@ -54,7 +54,7 @@ class HarnessJudge:
     Args:
         lm: Any model of the harness that has ``loglikelihood``.
         chat: Whether the prompt goes through the model's chat template.
-        name: For the signature; by default the model's class and checkpoint.
+        name: For the signature; by default the model's class and checkpoint. A checkpoint that it hides is added.
         window: How many characters of a document the model is shown at a time; longer documents are judged window by
             window. By default what fits its context, at two characters per token.
 
@@ -68,7 +68,9 @@ class HarnessJudge:
         check_whole_number("window", self._window, 100)
         checkpoint = getattr(getattr(getattr(lm, "model", None), "config", None), "_name_or_path", "")
         label = name or ":".join(filter(None, [type(lm).__name__, checkpoint]))
-        self.name = f"{label},loglikelihood{',chat' if chat else ''},prompts:{prompts_hash()}"
+        hidden = [] if checkpoint in label else [f"model:{checkpoint}"]
+        how = ["loglikelihood", *(["chat"] if chat else []), *window_name(window)]
+        self.name = ",".join([label, *hidden, *how, f"prompts:{prompts_hash()}"])
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """One verdict per query, in order; all different questions in one call of the model.

@@ -13,8 +13,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from tls_tasks.core.custom import custom_sign
 from tls_tasks.core.errors import InputError, warn_caller, warn_of_unread
-from tls_tasks.core.options import check_choice, check_whole_number, interval_options, interval_sign, signature
+from tls_tasks.core.options import (
+    INTERVAL,
+    check_choice,
+    check_whole_number,
+    interval_options,
+    interval_sign,
+    signature,
+    signed_by,
+)
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
 from tls_tasks.reports.details import ANSWERS, RECALL_UNITS, ReportItem, failed_item, report_item
@@ -49,9 +58,10 @@ class _Settings:
     length_limit: int | None = field(metadata={"sign": "limit", "quiet": None})
     aggregate: str = field(metadata={"sign": "agg"})
     judge: str
-    interval: str = field(metadata={"sign": "ci", "quiet": ""})
+    interval: str = field(metadata={"sign": "ci", "quiet": "", "of": INTERVAL})
 
 
+@signed_by(_Settings, data=("predictions", "references", "documents"))
 def report_eval(
     predictions: Sequence[Any],
     references: Sequence[Any],
@@ -121,10 +131,11 @@ def report_eval(
         >>> result = score.as_dict()
         >>> result["recall"], result["precision"], result["nugget_coverage"], result["f1"]
         (0.5, 1.0, 1.0, 1.0)
-        >>> score.signature
-        'report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:custom(<lambda>)|v:1'
+        >>> score.signature  # doctest: +ELLIPSIS
+        'report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:custom(<lambda>#...)|v:1'
     """
     judged_by = _as_judge(judge)
+    name = _signed_name(judged_by)  # before it has been asked
     interval = interval_options(confidence_interval, n_resamples, seed)
     check_choice("compat", compat, _COMPAT)
     check_choice("recall_unit", recall_unit, RECALL_UNITS)
@@ -153,7 +164,7 @@ def report_eval(
         compat=compat,
         **(of_the_tree if compat is None else dict.fromkeys(of_the_tree)),
         aggregate=aggregate,
-        judge=judged_by.name.replace("|", "/"),
+        judge=name.replace("|", "/"),
         interval=interval_sign(interval),
     )
     return Score(
@@ -194,8 +205,14 @@ def _as_judge(judge: Any) -> Judge:
         found: Judge = judge
         return found
     if callable(judge):
-        return from_callable(judge, f"custom({getattr(judge, '__qualname__', type(judge).__qualname__)})")
+        return from_callable(judge)
     raise InputError("judge", None, describe(judge), _JUDGE_FORMS)
+
+
+def _signed_name(judge: Judge) -> str:
+    """What a judge calls itself; of one that is not of this package its source is added."""
+    ours = type(judge).__module__.partition(".")[0] == "tls_tasks"
+    return judge.name if ours else f"{judge.name},{custom_sign(judge)}"
 
 
 class _NoJudge:

@@ -18,7 +18,15 @@ from typing import Any
 from rapidfuzz.distance import LCSseq
 
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign, signature
+from tls_tasks.core.options import (
+    INTERVAL,
+    check_choice,
+    check_switches,
+    interval_options,
+    interval_sign,
+    signature,
+    signed_by,
+)
 from tls_tasks.core.prf import Counts, Item, prf_of_means, prf_unit
 from tls_tasks.core.score import Result, Score
 from tls_tasks.core.terminal import shown
@@ -52,11 +60,12 @@ class _RougeLConfig:
     use_stemmer: bool = field(default=False, metadata={"sign": "stem"})
     split_summaries: str | Splitter | None = field(default=None, metadata={"sign": "split", "quiet": None})
     empty_reference: str = field(default="one", metadata={"sign": "empty"})
-    references: str = field(default="best", metadata={"sign": "refs"})
-    aggregate: str = field(default="mean_f", metadata={"sign": "agg"})
-    interval: str = field(default="", metadata={"sign": "ci", "quiet": ""})
+    references: str = field(default="best", metadata={"sign": "refs", "of": ()})
+    aggregate: str = field(default="mean_f", metadata={"sign": "agg", "of": ("use_aggregator",)})
+    interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": INTERVAL})
 
 
+@signed_by(_RougeLConfig, data=("predictions", "references"))
 def rouge_l(
     predictions: Sequence[str],
     references: Sequence[str | Sequence[str]],
@@ -126,15 +135,6 @@ def rouge_l(
         "rougeLsum": partial(_sentences, words, resolve_splitter(split_summaries)),
     }
     readers = {_PREFIXES[name]: readers_of[name] for name in types}
-    rows = read_rows(predictions, references)
-    items = tuple(
-        _item(row, prediction, texts, readers, empty_reference) for row, (prediction, texts) in enumerate(rows)
-    )
-    # A function of the caller's may be none that can be pickled: its words are kept then, and not the function.
-    named = (tokenizer, use_stemmer) if isinstance(tokenizer, str) else None
-    kept = partial(_words_of, named, rows if named else [(words(text), [*map(words, texts)]) for text, texts in rows])
-    if "rougeLsum" in types:
-        _warn_without_boundaries(items)
     config = _RougeLConfig(
         ",".join(types),
         tokenizer,
@@ -144,9 +144,19 @@ def rouge_l(
         aggregate="mean_f" if use_aggregator else "none",
         interval=interval_sign(interval),
     )
+    signed = signature("rouge_l", config, VERSION)  # before a function of the caller's has been called
+    rows = read_rows(predictions, references)
+    items = tuple(
+        _item(row, prediction, texts, readers, empty_reference) for row, (prediction, texts) in enumerate(rows)
+    )
+    # A function of the caller's may be none that can be pickled: its words are kept then, and not the function.
+    named = (tokenizer, use_stemmer) if isinstance(tokenizer, str) else None
+    kept = partial(_words_of, named, rows if named else [(words(text), [*map(words, texts)]) for text, texts in rows])
+    if "rougeLsum" in types:
+        _warn_without_boundaries(items)
     return Score(
         metric="rouge_l",
-        signature=signature("rouge_l", config, VERSION),
+        signature=signed,
         units=[prf_unit(item.counts) for item in items],
         definitions=results(*readers),
         items=items,
@@ -212,7 +222,10 @@ def _check_types(rouge_types: Sequence[str]) -> tuple[str, ...]:
 
 
 def _split_name(split: str | re.Pattern[str] | Splitter) -> str | Splitter:
-    return f"regex({split.pattern})" if isinstance(split, re.Pattern) else split
+    if not isinstance(split, re.Pattern):
+        return split
+    flags = re.RegexFlag(split.flags) & ~re.UNICODE  # which every pattern of text has
+    return f"regex({split.pattern}{f',flags={flags.value}' if flags else ''})"
 
 
 def _whole(words: Tokenizer, text: str) -> Sentences:

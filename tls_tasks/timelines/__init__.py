@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ def score(
     reference_mode: str = "separate",
     aggregate: str = "f_of_means",
     beta: float = 1.0,
-    policy: TimelinePolicy | None = None,
+    policy: TimelinePolicy | Mapping[str, str] | None = None,
     tolerance: int = 0,
     **options: Any,
 ) -> Score:

@@ -14,21 +14,21 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import OptionError, warn_caller
-from tls_tasks.core.options import check_choice, check_switches
+from tls_tasks.core.options import check_choice, check_switches, signature, signed_by
 from tls_tasks.core.prf import Counts, Item, check_aggregate, prf_unit
-from tls_tasks.core.score import Score
+from tls_tasks.core.score import Score, ratio
 from tls_tasks.text.rouge155 import NonAsciiWarning, Tokenizer, is_mostly_unseen, rouge_counts, tokenize
 from tls_tasks.text.tokenizers import find_tokenizer, unicode_words
 from tls_tasks.timelines.alignment import VARIANTS, Alignment, align_all, aligned_days, weighted_counts
 from tls_tasks.timelines.overlap import Encoder, Overlap, content_words, overlap
 from tls_tasks.timelines.pairs import TimelineRow, read_rows, score_of
-from tls_tasks.timelines.read import TimelinePolicy
+from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
 from tls_tasks.timelines.tilse_engine import tilse_counts
 from tls_tasks.timelines.types import Timeline
 
@@ -49,11 +49,12 @@ class _AlignmentRougeConfig:
     engine: str = "rouge155"
     reference_mode: str = field(default="separate", metadata={"sign": "refs"})
     aggregate: str = field(default="f_of_means", metadata={"sign": "agg"})
-    by_topic: bool = field(default=False, metadata={"quiet": False})
+    by_topic: bool = field(default=False, metadata={"quiet": False, "of": ("topics",)})
     beta: float = field(default=1.0, metadata={"quiet": 1.0})
     tokenizer: str | Tokenizer = field(default="rouge155", metadata={"sign": "tok", "quiet": "rouge155"})
     remove_stopwords: bool = field(default=True, metadata={"sign": "stop", "quiet": True})
     use_stemmer: bool = field(default=True, metadata={"sign": "stem", "quiet": True})
+    policy: TimelinePolicy = field(default=DEFAULT_POLICY, metadata={"quiet": DEFAULT_POLICY})
 
     def __post_init__(self) -> None:
         """Refuse options that don't exist."""
@@ -67,6 +68,7 @@ class _AlignmentRougeConfig:
             )
 
 
+@signed_by(_AlignmentRougeConfig, data=("predictions", "references"), adds=("exact_date_mean",))
 def alignment_rouge(
     predictions: Sequence[Any],
     references: Sequence[Any],
@@ -81,7 +83,7 @@ def alignment_rouge(
     remove_stopwords: bool = True,
     use_stemmer: bool = True,
     exact_date_mean: bool = False,
-    policy: TimelinePolicy | None = None,
+    policy: TimelinePolicy | Mapping[str, str] | None = None,
 ) -> Score:
     """Score timelines by alignment ROUGE.
 
@@ -99,8 +101,9 @@ def alignment_rouge(
         remove_stopwords: Whether ``rouge155`` drops its stop words.
         use_stemmer: Whether ``rouge155`` stems.
         exact_date_mean: Also return ``exact_date_mean_1`` and ``_2``: the mean over reference sentences of the F
-            against the text predicted for the same date. This is the pseudocode of some papers, not AR.
-        policy: How dates and texts are read from model text.
+            against the text predicted for the same date, averaged over pairs, or over topics where they are given.
+            This is the pseudocode of some papers, not AR.
+        policy: How dates and texts are read from model text, also as a mapping of its options.
 
     Returns:
         ``ar1_*`` and ``ar2_*`` in [0, 1]; a perfect prediction can score below 1 under ``align+m:1`` if two of its
@@ -128,22 +131,24 @@ def alignment_rouge(
     """
     check_switches(remove_stopwords=remove_stopwords, use_stemmer=use_stemmer, exact_date_mean=exact_date_mean)
     config = _AlignmentRougeConfig(
-        variant, engine, reference_mode, aggregate, topics is not None, beta, tokenizer, remove_stopwords, use_stemmer
+        *(variant, engine, reference_mode, aggregate, topics is not None, beta, tokenizer, remove_stopwords),
+        *(use_stemmer, read_policy(policy)),
     )
-    rows = read_rows(predictions, references, topics, reference_mode, policy)
+    signed = signature("alignment_rouge", config, VERSION)  # before a function of the caller's has been called
+    rows = read_rows(predictions, references, topics, reference_mode, config.policy)
     if tokenizer == "rouge155":
         _warn_of_unseen(rows)
     scored = [pair for row in rows for pair in _score_row(row, config)]
-    return score_of(
+    score = score_of(
         "alignment_rouge",
         _PREFIXES,
-        VERSION,
+        signed,
         config,
         rows,
         items=[item for item, _ in scored],
         variants={name: [prf_unit(counts[name], beta) for _, counts in scored] for name in VARIANTS},
-        more=_exact_date_means(rows) if exact_date_mean else None,
     )
+    return _with_exact_date_means(score, rows, config) if exact_date_mean else score
 
 
 def _encoder(config: _AlignmentRougeConfig) -> Encoder:
@@ -200,17 +205,27 @@ def _pair_rows(columns: Sequence[Any]) -> Iterator[dict[str, Any]]:
         }
 
 
-def _exact_date_means(rows: Sequence[TimelineRow]) -> dict[str, float]:
-    """The means of some papers' pseudocode, which is not AR.
+def _with_exact_date_means(score: Score, rows: Sequence[TimelineRow], config: _AlignmentRougeConfig) -> Score:
+    """The score with the means of some papers' pseudocode, which is not AR.
 
     Dates must be equal, extra predicted dates cost nothing, each reference sentence counts alike, and words are kept as
-    they are.
+    they are. References count one by one in either mode, and topics have one vote each where they are given.
     """
-    pairs = [(row.prediction, reference) for row in rows for reference in row.references]
-    return {
-        f"exact_date_mean_{n}": _mean([_exact_date_mean(prediction, reference, n) for prediction, reference in pairs])
-        for n in (1, 2)
-    }
+    pairs = [(row.prediction, group) for row in rows for _, group in row.groups(config.reference_mode)]
+    keys = {f"exact_date_mean_{n}": n for n in (1, 2)}
+    units = [
+        {
+            **unit,
+            "exact_date_pairs": len(group),
+            **{
+                key: math.fsum(_exact_date_mean(prediction, reference, n) for reference in group)
+                for key, n in keys.items()
+            },
+        }
+        for unit, (prediction, group) in zip(score.units, pairs, strict=True)
+    ]
+    table = {key: ratio(key, "exact_date_pairs", equal_votes=config.by_topic) for key in keys}
+    return replace(score, units=units, definitions={**score.definitions, **table})
 
 
 def _exact_date_mean(prediction: Timeline, reference: Timeline, n: int) -> float:

@@ -7,16 +7,17 @@ one side has no dates; here that scores 0.0 and is flagged.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError
+from tls_tasks.core.options import signature, signed_by
 from tls_tasks.core.prf import Counts, Item, check_aggregate
 from tls_tasks.core.score import Score
 from tls_tasks.timelines.pairs import TimelineRow, read_rows, score_of
-from tls_tasks.timelines.read import TimelinePolicy
+from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
 from tls_tasks.timelines.types import Timeline
 
 VERSION = 1
@@ -29,10 +30,12 @@ class _DateF1Config:
     tolerance: int = field(default=0, metadata={"sign": "days"})
     reference_mode: str = field(default="separate", metadata={"sign": "refs"})
     aggregate: str = field(default="f_of_means", metadata={"sign": "agg"})
-    by_topic: bool = field(default=False, metadata={"quiet": False})
+    by_topic: bool = field(default=False, metadata={"quiet": False, "of": ("topics",)})
     beta: float = field(default=1.0, metadata={"quiet": 1.0})
+    policy: TimelinePolicy = field(default=DEFAULT_POLICY, metadata={"quiet": DEFAULT_POLICY})
 
 
+@signed_by(_DateF1Config, data=("predictions", "references"))
 def date_f1(
     predictions: Sequence[Any],
     references: Sequence[Any],
@@ -42,7 +45,7 @@ def date_f1(
     aggregate: str = "f_of_means",
     beta: float = 1.0,
     topics: Sequence[str] | None = None,
-    policy: TimelinePolicy | None = None,
+    policy: TimelinePolicy | Mapping[str, str] | None = None,
 ) -> Score:
     """Score the dates of timelines.
 
@@ -55,7 +58,7 @@ def date_f1(
         aggregate: ``f_of_means`` (what news-tls and LLM-TLS report) or ``mean_f``.
         beta: Weight of recall in F.
         topics: The topic of each row. If given, every topic has the same weight.
-        policy: How dates and texts are read from model text.
+        policy: How dates and texts are read from model text, also as a mapping of its options.
 
     Returns:
         ``date_precision``, ``date_recall``, ``date_f1`` in [0, 1]; see :class:`~tls_tasks.core.score.Score`.
@@ -74,10 +77,10 @@ def date_f1(
     if isinstance(tolerance, bool) or not isinstance(tolerance, int) or tolerance < 0:
         raise InputError("tolerance", None, repr(tolerance), "a whole number of days, 0 or more")
     check_aggregate(aggregate, beta)
-    config = _DateF1Config(tolerance, reference_mode, aggregate, topics is not None, beta)
-    rows = read_rows(predictions, references, topics, reference_mode, policy)
+    config = _DateF1Config(tolerance, reference_mode, aggregate, topics is not None, beta, read_policy(policy))
+    rows = read_rows(predictions, references, topics, reference_mode, config.policy)
     items = [_item(row, position, group, config) for row in rows for position, group in row.groups(reference_mode)]
-    return score_of("date_f1", ("date",), VERSION, config, rows, items)
+    return score_of("date_f1", ("date",), signature("date_f1", config, VERSION), config, rows, items)
 
 
 def _item(row: TimelineRow, position: int | None, group: Sequence[Timeline], config: _DateF1Config) -> Item:

@@ -9,13 +9,13 @@ from itertools import chain
 from typing import Any
 
 from tls_tasks.core.errors import warn_of_repeated, warn_of_unread
-from tls_tasks.core.options import check_choice, signature
+from tls_tasks.core.options import check_choice
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.prf import Item, prf_of_means, prf_unit
 from tls_tasks.core.rows import read_columns
-from tls_tasks.core.score import Result, Score, Unit, values
+from tls_tasks.core.score import Result, Results, Score, Unit, values
 from tls_tasks.core.terminal import shown
-from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy
+from tls_tasks.timelines.read import TimelinePolicy
 from tls_tasks.timelines.rows import is_row, read_prediction, read_references
 from tls_tasks.timelines.types import Timeline
 
@@ -60,7 +60,7 @@ def read_rows(
     references: Sequence[Any],
     topics: Sequence[str] | None,
     reference_mode: str,
-    policy: TimelinePolicy | None,
+    policy: TimelinePolicy,
 ) -> list[TimelineRow]:
     """Read all rows.
 
@@ -69,7 +69,7 @@ def read_rows(
         references: One timeline per row, or a list of them.
         topics: The topic of each row, or None.
         reference_mode: ``separate`` or ``joint``; checked here, since both metrics have it.
-        policy: How model text is read; None: the default.
+        policy: How model text is read.
 
     Raises:
         InputError: Columns of unequal length, or a row that is no timeline.
@@ -80,7 +80,6 @@ def read_rows(
         RepeatedDateWarning: A reference timeline has a date more than once.
     """
     check_choice("reference_mode", reference_mode, ("separate", "joint"))
-    policy = policy or DEFAULT_POLICY
     columns = {"predictions": predictions, "references": references, "topics": topics}
     answers, wanted, labels = read_columns(is_row, **columns)
     repeated: list[str] = []
@@ -101,31 +100,29 @@ def read_rows(
 def score_of(
     metric: str,
     prefixes: Sequence[str],
-    version: int,
+    signed: str,
     config: Any,
     rows: Sequence[TimelineRow],
     items: Sequence[Item],
     variants: Mapping[str, Sequence[Unit]] | None = None,
-    more: Mapping[str, float] | None = None,
 ) -> Score:
     """The score of (row, reference) pairs.
 
     Args:
         metric: Registry name.
         prefixes: Of its result keys.
-        version: Of the metric, for the signature.
+        signed: The signature.
         config: The settings, among them ``aggregate``, ``beta`` and ``by_topic``.
         rows: The rows that the pairs are of.
         items: One per pair, in order.
         variants: Name -> the pairs' units under another variant, for the detailed result.
-        more: Further results.
     """
     table: dict[str, Result] = {}
     for prefix in prefixes:
         table |= prf_of_means(prefix, config.aggregate, config.beta, config.by_topic)
     return Score(
         metric=metric,
-        signature=signature(metric, config, version),
+        signature=signed,
         units=[prf_unit(item.counts, config.beta) for item in items],
         definitions=table,
         topics=[item.topic for item in items] if config.by_topic else None,
@@ -133,17 +130,16 @@ def score_of(
         items=items,
         problems={row.index: row.parsed.counts() for row in rows if row.parsed.problems},
         parse_failures=sum(row.parsed.failed for row in rows),
-        details=partial(_details, variants or {}),
-        more=partial(_given, more or {}),
+        details=partial(_details, variants or {}, table),
         explanation=partial(_explanation, rows),
     )
 
 
-def _details(variants: Mapping[str, Sequence[Unit]], score: Score) -> dict[str, Any]:
+def _details(variants: Mapping[str, Sequence[Unit]], table: Results, score: Score) -> dict[str, Any]:
     """The results under all variants, and of each topic."""
     details: dict[str, Any] = {}
     if variants:
-        details["variants"] = {name: values(score.definitions, units, score.topics) for name, units in variants.items()}
+        details["variants"] = {name: values(table, units, score.topics) for name, units in variants.items()}
     if score.topics is not None:
         details["topics"] = score.by_topic()
     return details
@@ -178,7 +174,3 @@ def _explanation(rows: Sequence[TimelineRow], item: Item) -> Iterator[str]:
             yield f"  dates {name}: {', '.join(listed) or '-'}"
     if item.flags:
         yield f"  flags: {', '.join(item.flags)}"
-
-
-def _given(results: Mapping[str, float], _: Score) -> Mapping[str, float]:
-    return results

@@ -10,14 +10,16 @@ from __future__ import annotations
 import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
+from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, find_json, is_whole_json
 from tls_tasks.core.json_values import problem
-from tls_tasks.core.options import check_choice
+from tls_tasks.core.options import check_choice, check_options
 from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.reasoning import strip_thinking
+from tls_tasks.core.rows import describe
 from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, settle
 from tls_tasks.timelines.entries import RawEntry
 from tls_tasks.timelines.markup import is_latex
@@ -84,8 +86,32 @@ class TimelinePolicy:
         for option, choices in OPTIONS.items():
             check_choice(option, getattr(self, option), choices)
 
+    def __str__(self) -> str:
+        """What differs from the default, for signatures."""
+        return ",".join(
+            f"{field.name}={value}" for field in fields(self) if (value := getattr(self, field.name)) != field.default
+        )
+
 
 DEFAULT_POLICY = TimelinePolicy()
+
+
+def read_policy(value: Any) -> TimelinePolicy:
+    """A policy from whatever the caller has: a policy, a mapping of its options, None for the default.
+
+    Raises:
+        InputError: Anything else; OptionError for an option or a value that doesn't exist.
+
+    Example:
+        >>> str(read_policy({"range": "end", "partial": "drop"}))
+        'partial=drop,range=end'
+    """
+    if isinstance(value, TimelinePolicy):
+        return value
+    if not isinstance(value, Mapping | None):
+        raise InputError("policy", None, describe(value), f"a TimelinePolicy or a mapping of {', '.join(OPTIONS)}")
+    check_options("policy", value or (), [field.name for field in fields(TimelinePolicy)])
+    return TimelinePolicy(**(value or {}))
 
 
 def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed[Timeline]:

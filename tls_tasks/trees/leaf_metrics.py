@@ -6,9 +6,11 @@ import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Real
 from typing import Any
 
+from tls_tasks.core.custom import custom_sign
 from tls_tasks.core.errors import InputError, warn_caller
 from tls_tasks.core.options import check_choice
 from tls_tasks.trees.leaf_base import LeafMetric
@@ -71,7 +73,7 @@ def resolve_metric(
     if isinstance(metric, str):
         found = _named(metric, compat, options)
     elif isinstance(metric, LeafMetric):
-        found = metric
+        found = _signed(metric)
     elif hasattr(metric, "compute") or callable(metric):  # by its methods: an evaluation module is falsy
         found = _custom_metric(metric, name=name, **options)
     else:
@@ -149,9 +151,21 @@ def _custom_metric(
         _Source(metric, own, low if upwards else high, result_key, options).scores,
         score_range=(low, high),
         higher_is_better=upwards,
-        settings=",".join(f"{key}={value}" for key, value in settings.items()),
+        settings=",".join(f"{key}={custom_sign(v) if callable(v) else v}" for key, v in settings.items()),
+        own_name=custom_sign(metric, own),
         is_reflexive=False,
     )
+
+
+def _signed(metric: LeafMetric) -> LeafMetric:
+    """A metric as it is, with the source of what is not ours in its signature."""
+    functions: list[Any] = [metric.score_pairs, metric.prepare, metric.score_matrix]
+    while any(isinstance(function, partial) for function in functions):
+        functions = [getattr(function, "func", function) for function in functions]
+    ours = all(getattr(function, "__module__", "").startswith("tls_tasks.") for function in functions if function)
+    if metric.own_name or ours:
+        return metric
+    return replace(metric, own_name=custom_sign(tuple(functions), metric.name))
 
 
 @dataclass(frozen=True, slots=True)

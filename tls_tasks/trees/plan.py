@@ -167,9 +167,12 @@ class _Planner:
         self.metrics, self.orders, self.compat = metrics, orders, compat
         self.fields: list[Field] = []
         self.lists: list[tuple[Path, str]] = []
+        self.asked: list[tuple[Path, list[str]]] = []  # what compliance asks of dictionaries
 
     def node(self, node: SchemaNode, path: Path, depth: int) -> SchemaNode:
         if isinstance(node, Branch):
+            if node.required or not node.children:
+                self.asked.append((path, sorted(map(repr, node.required))))
             children = {key: self.node(child, (*path, key), depth) for key, child in node.children.items()}
             return replace(node, children=children)
         if isinstance(node, ListOf):
@@ -208,7 +211,8 @@ class _Planner:
             )
             for field in self.fields
         ]
-        return hashlib.sha256(repr((leaves, self.lists)).encode("utf-8", "surrogatepass")).hexdigest()[:8]
+        told = (leaves, self.lists, self.asked) if self.asked else (leaves, self.lists)
+        return hashlib.sha256(repr(told).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def _by_name(fields: Sequence[Field]) -> dict[str, LeafMetric]:

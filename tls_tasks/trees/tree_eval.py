@@ -13,7 +13,15 @@ from functools import lru_cache, partial
 from typing import Any
 
 from tls_tasks.core.errors import InputError, warn_of_unread
-from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign, signature
+from tls_tasks.core.options import (
+    INTERVAL,
+    check_choice,
+    check_switches,
+    interval_options,
+    interval_sign,
+    signature,
+    signed_by,
+)
 from tls_tasks.core.score import Columns, Score
 from tls_tasks.core.terminal import shown
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
@@ -33,14 +41,15 @@ VERSION = 2
 class _TreeEvalConfig:
     """The settings of :func:`tree_eval`, as they stand in its signature."""
 
-    leaves: str
-    metrics: str
-    options: TreeOptions
-    averaging: str = field(default="flat", metadata={"sign": "avg"})
+    leaves: str = field(metadata={"of": ("schema", "list_order")})
+    metrics: str = field(metadata={"of": ("leaf_metrics",)})
+    options: TreeOptions = field(metadata={"of": ("options", "compat")})
+    averaging: str = field(default="flat", metadata={"sign": "avg", "of": ("hierarchical_averaging",)})
     parse_mode: str = field(default="lenient", metadata={"sign": "parse"})
-    interval: str = field(default="", metadata={"sign": "ci", "quiet": ""})
+    interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": INTERVAL})
 
 
+@signed_by(_TreeEvalConfig, data=("predictions", "references"))
 def tree_eval(
     predictions: Sequence[Any],
     references: Sequence[Any],

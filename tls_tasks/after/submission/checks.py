@@ -13,6 +13,7 @@ from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission.consistency import inconsistencies, sha256
 from tls_tasks.after.submission.refusal import Refusal
 from tls_tasks.after.task_files import group_files, task_files
+from tls_tasks.core.custom import is_unsigned
 from tls_tasks.data.editions import EMBEDDED
 
 # As on the Hugging Face hub; with what was built around it, if anything was.
@@ -38,7 +39,7 @@ def refusals(scored: Sequence[ScoredTask], model: str, *, without_chat_template:
             continue
         found += [*_whole(task), *_edition(task), *_version(task), *_chat(task, without_chat_template)]
         found += [Refusal("samples", str(problem), _AGAIN) for problem in task.log.problems]
-        found += _names(task)
+        found += [*_names(task), *_signed(task)]
         found += [Refusal("prompts", str(problem), _REFRESH) for problem in task.stale]
         found += [*_hashes(task), *_numbers(task), *inconsistencies(task)]
     return found
@@ -75,6 +76,15 @@ def _whole(scored: ScoredTask) -> Iterator[Refusal]:
         place = f"{scored.log.path.name}:{strange[0].line}"
         found = f"{name}: {place}: doc_id {strange[0].doc_id} among {len(scored.log.samples)} documents"
         yield Refusal("limit", found, "run all documents, each once")
+
+
+def _signed(scored: ScoredTask) -> Iterator[Refusal]:
+    """What made a number must be known to whoever reads it."""
+    for metric, signature in {**scored.signatures, "the verdicts": str(scored.conditions.judge)}.items():
+        if is_unsigned(signature):
+            found = f"{scored.name}: nobody can tell what made {metric}: {signature}"
+            advice = "give functions and judges whose source is in a file or an installed package, with this release"
+            yield Refusal("signature", found, advice)
 
 
 def _names(scored: ScoredTask) -> Iterator[Refusal]:

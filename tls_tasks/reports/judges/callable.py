@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tls_tasks.core.custom import custom_sign
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.judges.questions import distinct, from_probability, shorten, verdict_in
@@ -37,22 +38,24 @@ class CallableJudge:
         return _verdict_of(answer, self.name)
 
 
-def from_callable(function: Callable[[Query], Any], name: str = "callable") -> CallableJudge:
+def from_callable(function: Callable[[Query], Any], name: str | None = None) -> CallableJudge:
     """A judge that asks a function.
 
     Args:
         function: Takes a :class:`~tls_tasks.reports.types.Query` and returns what :func:`_verdict_of` accepts. If it
             raises an exception, the query is left without a verdict.
-        name: For the signature.
+        name: For the signature, which adds a hash of the function's source.
 
     Example:
         >>> judge = from_callable(lambda query: "not" in query.fields["sentence"].split(), name="word")
+        >>> judge.name
+        'custom(word#db4f90fe3053)'
         >>> judge.ask([Query("negative", {"sentence": "It was not so."})])[0].value
         True
     """
     if not callable(function):
         raise InputError("function", None, describe(function), "a function that takes a Query")
-    return CallableJudge(function, name)
+    return CallableJudge(function, custom_sign(function, name))
 
 
 class ByKind:
@@ -66,11 +69,11 @@ class ByKind:
         OptionError: A kind that doesn't exist.
 
     Example:
-        >>> no = from_callable(lambda query: False, "no")
-        >>> yes = from_callable(lambda query: True, "yes")
-        >>> judge = ByKind({"citation_support": yes}, no)
+        >>> from tls_tasks.reports.judges.recordings import Recorded
+        >>> no = Recorded([], defaults={"negative": "NO"}, name="no")
+        >>> judge = ByKind({"citation_support": Recorded([], name="yes")}, no)
         >>> judge.name, judge.ask([Query("negative", {"sentence": "s"})])[0].value
-        ('no,citation_support=yes', False)
+        ('no,default:negative=NO,citation_support=yes', False)
     """
 
     def __init__(self, judges: Mapping[str, Judge], other: Judge) -> None:

@@ -29,9 +29,10 @@ from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.data.fetched import cache_folder
 from tls_tasks.reports.judges.callable import ByKind
 from tls_tasks.reports.judges.endpoint import from_endpoint
-from tls_tasks.reports.judges.nli import NliJudge
+from tls_tasks.reports.judges.nli import NliJudge, nli_name
 from tls_tasks.reports.judges.prompts import prompts_hash
 from tls_tasks.reports.judges.providers import from_provider, read_key
+from tls_tasks.reports.judges.questions import window_name
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.types import Judge
 
@@ -62,10 +63,10 @@ def check_judge(spec: Any) -> str:
         return "none"
     kind, value, options, support = _parse(spec)
     if kind == "harness":
-        how = "loglikelihood,chat" if options.get("chat") else "loglikelihood"
-        name = f"{_harness_label(value, **options)},{how},prompts:{prompts_hash()}"
+        how = ["loglikelihood", *(["chat"] if options.get("chat") else []), *window_name(options.get("window"))]
+        name = ",".join([_harness_label(value, **options), *how, f"prompts:{prompts_hash()}"])
     elif kind == "nli":
-        name = f"nli:{value}"
+        name = nli_name(value, **options)
     else:
         make, accepted = _KINDS[kind]
         name = make(value, **(options | {"cache": False} if "cache" in accepted else options)).name

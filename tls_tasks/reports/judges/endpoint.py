@@ -22,7 +22,7 @@ from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.reports.judges.prompts import SECOND_TRY, Message, neutral, prompts_hash, render
-from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, shorten, verdict_in
+from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, shorten, verdict_in, window_name
 from tls_tasks.reports.judges.store import VerdictCache
 from tls_tasks.reports.types import Query, Verdict
 
@@ -47,7 +47,7 @@ class Endpoint:
         model: The model, as the server calls it.
         api_key: Sent as a bearer token.
         headers: Further headers.
-        name: For the signature; by default model and host.
+        name: For the signature; by default model and host. A model that it hides is added.
         parameters: What a request has besides model and messages. They are merged into :data:`DEFAULTS`, of which None
             removes one, as in ``{"max_tokens": None, "max_completion_tokens": 2000}``. They are part of the judge's
             name, and of what makes two requests the same.
@@ -157,8 +157,9 @@ class ChatJudge:
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         given = [f"{name}:{value}" for name, value in sorted((endpoint.parameters or {}).items())]
-        given += [] if endpoint.window == WINDOW else [f"window:{endpoint.window}"]
+        given += window_name(None if endpoint.window == WINDOW else endpoint.window)
         label = endpoint.name or f"{endpoint.model}@{endpoint.host}"
+        given += [] if endpoint.model in label else [f"model:{endpoint.model}"]
         self.name = ",".join([label, *given, f"prompts:{prompts_hash()}"])
         self.cache = endpoint.cache if isinstance(endpoint.cache, VerdictCache) else VerdictCache(endpoint.cache)
         self.stats = JudgeStats()

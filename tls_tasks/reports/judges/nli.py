@@ -10,6 +10,16 @@ from tls_tasks.reports.judges.questions import distinct, from_probability
 from tls_tasks.reports.types import Query, Verdict
 
 
+def nli_name(model: str, max_length: int | None = None, **_: Any) -> str:
+    """What the signature calls the judge with these arguments.
+
+    Example:
+        >>> nli_name("ORG/MODEL", 256)
+        'nli:ORG/MODEL,max_length:256'
+    """
+    return f"nli:{model}" if max_length is None else f"nli:{model},max_length:{max_length}"
+
+
 class NliJudge:
     """Says that a document supports a sentence if any part of it entails the sentence.
 
@@ -53,7 +63,7 @@ class NliJudge:
         known = [self._tokenizer.model_max_length, getattr(self._model.config, "max_position_embeddings", None) or 512]
         self._max_length = max_length or min([512, *known])
         self._batch_size = batch_size
-        self.name = f"nli:{model}"
+        self.name = nli_name(model, max_length)
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """One verdict per query, in order, with the probability of entailment."""

@@ -32,6 +32,16 @@ _PLACES = (
 """Where a verdict may stand, in the order in which they are tried."""
 
 
+def window_name(window: int | None) -> list[str]:
+    """How a judge's name says that it was given a window of its own.
+
+    Example:
+        >>> window_name(500), window_name(None)
+        (['window:500'], [])
+    """
+    return [] if window is None else [f"window:{window}"]
+
+
 def distinct(queries: Sequence[Query]) -> tuple[list[Query], list[int]]:
     """The different questions in order, and for each query the position of its question among them.
 

@@ -110,7 +110,8 @@ class Recorded:
         rows: Lines of a recording, long or short. ``attempts`` holds what the judge said
             before ``verdict``; the last one that can be read counts.
         defaults: Kind -> verdict (YES or NO) for the questions that no line answers.
-        name: For the signature; by default the judges that the lines name, or ``recorded``.
+        name: For the signature; by default the judges that the lines name, or ``recorded`` and a hash of the
+            verdicts. ``defaults`` are added to it.
         places: Where the lines are, for errors.
 
     Raises:
@@ -145,7 +146,8 @@ class Recorded:
             for kind, word in (defaults or {}).items()
             for known in [_kind(kind, "defaults")]
         }
-        self.name = name or "+".join(judges) or "recorded"
+        assumed = [f"default:{kind}={_WORDS[said.verdict.value]}" for kind, said in sorted(self._defaults.items())]
+        self.name = ",".join([name or "+".join(judges) or f"recorded#{_hash(self._judgments)}", *assumed])
 
     @classmethod
     def read(cls, path: str | Path, *, defaults: Mapping[str, Any] | None = None, name: str | None = None) -> Recorded:
@@ -239,6 +241,12 @@ def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
         "probability": verdict.probability,
         "judge": judge,
     }
+
+
+def _hash(judgments: Mapping[_Key, Judgment]) -> str:
+    """A hash of what was said to which question, in whatever order."""
+    said = sorted(repr((key, judgment.verdict.value)) for key, judgment in judgments.items())
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()[:8]
 
 
 def _question_key(kind: str, fields: Mapping[str, str]) -> str:

@@ -45,6 +45,7 @@ LISTS = [
     (f"Example output:\n```json\n{listed(PEAR)}\n```", None),
     (f"Objects (e.g. {json.dumps(PEAR)}) follow.\n{json.dumps(TEA)}\n{json.dumps(MIND)}", [TEA, MIND]),
     (f"Symptoms:\n{listed(FEVER)}\nThe rest, as in your example:\n{listed(TEA)}", [FEVER, TEA]),
+    (f"Tea (e.g. green tea) is food:\n{listed(TEA)}", [TEA]),
     (json.dumps({"example": [PEAR], "answer": [TEA]}), [TEA]),
     (json.dumps(SCHEMA), None),
     (f"```json\n{json.dumps(SCHEMA)}\n```\n```json\n{listed(TEA)}\n```", [TEA]),
@@ -84,9 +85,13 @@ FORMS = [
     ("1. domain: food, evidence_span: Had tea\n2. domain: mind, evidence_span: racing thoughts", [TEA, MIND]),
     ("## food\n- Had tea\n\n## mind\n- racing thoughts", [TEA, MIND]),
     (""
-     "<os><o domain='food' polarity='present'>Had tea</o><o domain='mind' evidence_span='racing thoughts'/></os>", [{**TEA, **THERE}, MIND]),
+     "<os><o domain='food' polarity='present'>Had tea</o><o domain='mind' evidence_span='racing thoughts'/></os>",
+     [{**TEA, **THERE}, MIND]),
     ("The writer had tea (food), and racing thoughts (mind).", None),
     ("The domain: food. She drank a lot.", None),
+    ("An object would have a domain: and an evidence_span: key.", None),
+    ("[Evidence(domain='food', evidence_span='Had tea'), Evidence(domain='mind', evidence_span='racing thoughts')]",
+     [TEA, MIND]),
     ("- **food**: Had tea\n- **mind**: racing thoughts", None),
     ("| a | b |\n|---|---|\n| food | Had tea |", None),
 ]  # fmt: skip

@@ -43,7 +43,7 @@ _CHANGE = re.compile(
 )
 _FORM = r"(?:array|dictionary|entry|entries|form|format|items?|json|list|objects?|output|records?|structure)"
 _EXAMPLE = re.compile(
-    rf"(?:\bfor (?:example|instance)|\be\.\s?g\.|\beg)[^.!?\n]{{0,60}}$|\b{_FORM}\s+(?:such as|like)(?: this)?\W*$"
+    rf"(?:\bfor (?:example|instance)|\be\.\s?g\.|\beg)[^.!?\n)]{{0,60}}$|\b{_FORM}\s+(?:such as|like)(?: this)?\W*$"
     r"|\b(?:an?|each|every|one)\s+(?:[\w-]+\s+){1,6}(?:(?:could|might|should|will|would)\s+)?looks?\s+like\b[^.!?\n]{0,30}$"
     rf"|(?:^|[\n.!?])\W*(?:[\w-]+\s+){{0,3}}(?:example\b|sample\s+{_FORM})(?:\s+[\w'-]+){{0,6}}\W*$",
     re.IGNORECASE,

@@ -25,6 +25,7 @@ _HEADING = re.compile(
     r"^[ \t]{0,3}(?:#{1,6}[ \t]+|(?:\d{1,2}[.)][ \t]+)?(?=\*\*))\**([A-Za-z][\w -]{0,60})\**:?\**[ \t]*$", re.MULTILINE
 )
 _ONE_WORD = re.compile(r"[\w-]{1,40}")
+_QUOTED = re.compile(r"\s*([\"'])(.*)\1\s*[)\]},;|]")
 _EITHER = re.compile(r"\s*/\s*|\s+or\s+", re.IGNORECASE)
 _EMPTY = frozenset(("", "-", "–", "—", "n/a", "null"))
 _QUOTES = ('""', "''", "“”", "‘’", "``")
@@ -170,11 +171,14 @@ def _in_pairs(text: str, names: _Names) -> FoundJson:
             if not values[-1]:
                 values[-1] = {names.domain: domain} if domain and name != names.domain else {}
                 places[-1] = start, end
-            values[-1][name] = _bare(value.rstrip(" \t,;|)}]*_"))
+            quoted = _QUOTED.match(value)
+            values[-1][name] = quoted[2] if quoted else _bare(value.rstrip(" \t,;|)}]*_"))
             places[-1] = places[-1][0], min(end, len(text))
     whole = [
         at for at, fields in enumerate(values) if _whole(fields, names) and _ONE_WORD.fullmatch(fields[names.domain])
     ]
+    if not any(folded(values[at][names.domain]) in names.domains for at in whole):
+        whole = []  # prose about the keys
     note = (problem("repaired_json", "lines of key: value"),) if whole else ()
     return FoundJson(tuple(values[at] for at in whole), "repaired", note, tuple(places[at] for at in whole))
 

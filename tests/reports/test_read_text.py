@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import hostile
+from tls_tasks.reports.citations import Citations
 from tls_tasks.reports.read import PROBLEM_KINDS, parse_report
-from tls_tasks.reports.read_prose import Citations, _blocks, _sentence_spans
+from tls_tasks.reports.read_prose import _sentence_spans
 from tls_tasks.reports.types import ReportSentence
 
 IDS = ["coast-01", "coast-02", "coast-03"]
@@ -82,6 +83,60 @@ def test_what_is_no_mark_stays(text):
 def test_a_number_out_of_the_list_is_the_id_of_that_name_if_there_is_one():
     assert read("x [2] y [117].", ["117", "5"]) == [("x y.", ["5", "117"])]
     assert parse_report("x [117].", ["117", "5"]).problems == ()
+
+
+@pytest.mark.parametrize(
+    ("mark", "ids"),
+    [
+        ("[doc3]", [C]),
+        ("[1†source]", [A]),
+        ("【1†source】【3†source】", [A, C]),
+        ("【2:0†source】", [B]),
+        ("【2†L3-L9】", [B]),
+        ("<cite>2</cite>", [B]),
+        ("<sup>[1], [3]</sup>", [A, C]),
+        ("<sup>2</sup>", [B]),
+        ('<ref id="coast-02"/>', [B]),
+        ("¹˒³", [A, C]),
+        ("¹⁻³", [A, B, C]),
+        (r"~\cite{1, 3}", [A, C]),
+        (r"\citep[p. 4]{coast-02}", [B]),
+        ("[1], [3]", [A, C]),
+        ("[1]–[3]", [A, B, C]),
+        ("(source: [3])", [C]),
+        ("(see [1], [2])", [A, B]),
+        ("(Documents 2 and 3)", [B, C]),
+        ("[citation:2]", [B]),
+        ("[^1^]", [A]),
+        ("(1, 3)", [A, C]),
+        ("[The shore]", [B]),
+    ],
+)
+def test_marks_of_every_opening_and_closing(mark, ids):
+    for text in (f"The bay is deep {mark}.", f"The bay is deep.{mark}"):
+        assert read(text, titles=["The bay", "The shore", "The sea"])[-1] == ("The bay is deep.", ids), text
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["It has 7 m² of CO₂.", "It holds 10⁶ fish.", "The release (2011) failed.", "E = mc² holds.",
+     "x<sup>2</sup> grows.", "It is (1) deep, (2) cold.", "In 2019 (Hale 2019) it rained."],
+)  # fmt: skip
+def test_powers_years_and_enumerations_are_no_marks(text):
+    assert read(text) == [(text, [])]
+
+
+def test_keys_of_a_list_of_references_are_read():
+    listed = "\n\nReferences\n[1] Hale (2019). coast-03.\n[2] Dahl, K. (2020). coast-01."
+    assert read("One (Hale, 2019). Two (Dahl et al., 2020)." + listed) == [("One.", [C]), ("Two.", [A])]
+    assert read("One [1]. Hale (2019) says two [2]." + listed) == [("One.", [C]), ("Hale (2019) says two.", [C, A])]
+    assert read("One [^x].\n\n[^x]: Document 2") == [("One.", [B])]
+
+
+def test_words_that_name_a_document_cite_it_and_stay():
+    assert read("According to document 2, it rained.") == [("According to document 2, it rained.", [B])]
+    assert read("Documents 1 and 3 say so.") == [("Documents 1 and 3 say so.", [A, C])]
+    assert read("Document 9 says so.") == [("Document 9 says so.", [])]
 
 
 def test_unknown_citations_are_kept_and_counted():
@@ -166,12 +221,31 @@ def test_a_sentence_about_sources_is_none_of_them():
 
 
 def test_wrapped_lines_are_one_sentence_and_others_are_not():
+    assert read("It lies in Orrin\nBay [1]. It was\nDeep\n[2].") == [
+        ("It lies in Orrin Bay.", [A]),
+        ("It was Deep.", [B]),
+    ]
     assert read("The bay is\ndeep [1].") == [("The bay is deep.", [A])]
     assert read("The bay is deep\nFish live there") == [("The bay is deep", []), ("Fish live there", [])]
 
 
-def test_a_table_is_read_cell_after_cell():
-    assert read("| Year | Area |\n|---|---|\n| 1988 | 410 [1] |")[-1] == ("1988 410", [A])
+def test_a_row_of_a_table_is_a_sentence():
+    assert read("| Year | Area |\n|---|---|\n| 1988 | 410 [1] |") == [("1988 410", [A])]
+    assert read("| # | Claim | Sources |\n|---|---|---|\n| 1 | It rained. | 1, 3 |") == [("It rained.", [A, C])]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Sure! Here is the report.\n\nOne [1]. Two [2].",
+        "One [1]. Two [2].\n\nLet me know if you would like more!",
+        "One [1]. Two [2].\n\n(Word count: 4)",
+        "One [1]. Two [2].\n\n[1] The bay\n[2] The shore",
+        "One [1]. Two [2].\n\n1. coast-01\n2. coast-02",
+    ],
+)
+def test_speech_and_lists_without_heading_are_left_out(text):
+    assert read(text) == [("One.", [A]), ("Two.", [B])]
 
 
 @pytest.mark.parametrize("text", ["", " \n", "[1]", "---", "# Title", "<think>One [1].", "...", "References:\n[1] x"])
@@ -198,6 +272,9 @@ def test_an_unfinished_thought_is_a_problem():
         {"answer": [{"text": "One [1]."}, {"text": "Two.", "citations": 2}]},
         {"report": "One [1]. Two. [2]"},
         {"report": ["One [1].", "Two [2]."]},
+        [{"sentence": "One.", "citations": [1]}, {"sentence": "Two.", "citations": ["[2]"]}],
+        {"report": {"sentences": [["One.", [1]], ["Two.", [2]]]}},
+        {"report": "One [1]. Two [2].", "sources": {"1": "coast-01", "2": "coast-02"}},
         [{"text": "One.", "citations": [{"doc_id": "coast-01"}]}, {"text": "Two.", "sources": [2]}],
     ],
 )
@@ -297,11 +374,11 @@ def test_marks_have_places_in_the_text_without_them(text):
     clean, marks = Citations(IDS).strip(text)
     assert all(0 <= mark.position <= len(clean) for mark in marks)
     assert [mark.position for mark in marks] == sorted(mark.position for mark in marks)
-    assert list(_blocks(text)) is not None
 
 
 OTHERS = ("[1] ", "[1", "[a-1", "(doc 1) ", "[1-", "A. ", ". ", '." ', "**", "> ", "- a\n", "a\nb\n", "References:\n",
-          '"text": ', '{"text":"a"},', "[[1]]", "a [1]. B ", "【")  # fmt: skip
+          '"text": ', '{"text":"a"},', "[[1]]", "a [1]. B ", "【", "¹ ", "<sup>1</sup>", "(1). ", "\\cite[",
+          "documents 1, 2 ", "\n\n[1] a", "[1]: a 2019\n")  # fmt: skip
 
 
 def test_hostile_texts_take_linear_time(size=100_000):

@@ -9,7 +9,6 @@ are a list of ids, a map of ids to scores, a single id, or indices into ``refere
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -21,8 +20,10 @@ from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.rows import describe
+from tls_tasks.reports.citations import Citations
 from tls_tasks.reports.files import BadRow, read_rows
-from tls_tasks.reports.read_prose import Citations, prose_sentences
+from tls_tasks.reports.read_json import CITED_ID_FIELDS, SENTENCE_FIELDS, json_sentences, listed
+from tls_tasks.reports.read_prose import prose_sentences
 from tls_tasks.reports.types import Report, ReportSentence
 
 PROBLEM_KINDS = (
@@ -37,12 +38,7 @@ PROBLEM_KINDS = (
 )
 """What may be wrong with a row or with a model's answer."""
 
-_SENTENCE_FIELDS = ("sentences", "responses", "answer")
 ID_FIELDS = ("request_id", "topic_id", "narrative_id", "query_id", "qid")
-_CITED_ID_FIELDS = ("doc_id", "docid", "id")
-_MAY_BE_JSON = re.compile(r"""["'](?:text|sentences|responses?|answer|report)["']\s{0,5}:""")
-_PROSE_FIELDS = ("report", "answer", "text", "response")
-_CITATION_FIELDS = ("citations", "citation", "cites", "references", "sources")
 REPORT_FORMS = "a Report, JSON text, or a dict with a list 'sentences' (or 'responses' or 'answer')"
 
 
@@ -74,6 +70,7 @@ def parse_report(
     text: str,
     doc_ids: Sequence[str] = (),
     *,
+    titles: Sequence[str] = (),
     request_id: str = "",
     run_id: str = "",
     collection_ids: Sequence[str] = (),
@@ -88,6 +85,7 @@ def parse_report(
     Args:
         text: What the model wrote.
         doc_ids: Ids of the documents that the prompt showed, in the order of their numbers.
+        titles: Their titles, in the same order; citations by title are read if they are given.
         request_id: Which request was answered.
         run_id: Who answered.
         collection_ids: Where the documents are.
@@ -106,14 +104,12 @@ def parse_report(
         >>> parse_report('{"sentences": [{"text": "It rained.", "citations": [1]}]}', ["d1"]).value.sentences
         (ReportSentence(text='It rained.', citations=('d1',)),)
     """
-    citations = Citations(doc_ids)
+    citations = Citations(doc_ids, titles)
     answer = strip_thinking(text)
     problems: list[Problem] = [problem("unfinished_thinking", text)] if answer.unfinished else []
-    sentences = None
-    if _MAY_BE_JSON.search(answer.text):
-        sentences = _json_sentences(answer.text, citations, problems)
-    if sentences is None:
-        sentences = prose_sentences(answer.text, citations)
+    found = json_sentences(answer.text, citations)
+    sentences, flaws = (prose_sentences(answer.text, citations), ()) if found is None else found
+    problems += flaws
     kept, beyond = within_limit(sentences, limit)
     problems += beyond
     cited = [doc_id for sentence in kept for doc_id in sentence.citations]
@@ -146,15 +142,15 @@ def parse_report_row(row: Any, *, limit: int | None = None, needs_id: bool = Fal
     request_id = next((text for field in ID_FIELDS if (text := id_text(found.get(field)))), "")
     if needs_id and not request_id:
         return Parsed(None, (problem("no_report", f"no {' or '.join(ID_FIELDS[:2])}"),))
-    field = next((field for field in _SENTENCE_FIELDS if row.get(field) is not None), None)
+    field = next((field for field in SENTENCE_FIELDS if row.get(field) is not None), None)
     if field is None or not isinstance(row[field], list | tuple):
-        got = f"no {_SENTENCE_FIELDS[0]}" if field is None else f"{field}: {shown(row[field])}, no list"
+        got = f"no {SENTENCE_FIELDS[0]}" if field is None else f"{field}: {shown(row[field])}, no list"
         return Parsed(None, (problem("no_report", got),))
     problems: list[Problem] = []
     references = _references(row.get("references"), problems)
     sentences = [_sentence(own, references, f"{field}[{index}]", problems) for index, own in enumerate(row[field])]
     kept, beyond = within_limit(sentences, limit)
-    collections = [id_text(own) for own in _listed(found.get("collection_ids"))]
+    collections = [id_text(own) for own in listed(found.get("collection_ids"))]
     report = Report(request_id, id_text(found.get("run_id")), tuple(filter(None, collections)), kept)
     return Parsed(report, (*problems, *beyond))
 
@@ -226,7 +222,7 @@ def _n_sentences(value: Any) -> int:
     """How many sentences a JSON value has; an empty report counts as one, so that it is found."""
     if not isinstance(value, Mapping):
         return 0
-    rows = next((value[field] for field in _SENTENCE_FIELDS if isinstance(value.get(field), list)), None)
+    rows = next((value[field] for field in SENTENCE_FIELDS if isinstance(value.get(field), list)), None)
     return 0 if rows is None else max(1, len(rows))
 
 
@@ -243,21 +239,14 @@ def _sentence(row: Any, references: list[Any] | None, place: str, problems: list
         problems.append(problem("no_text", place))
         return ReportSentence("")
     given = row.get("citations") if isinstance(row, Mapping) else None
-    ids = [_cited(citation, references, f"{place}.citations", problems) for citation in _listed(given)]
+    ids = [_cited(citation, references, f"{place}.citations", problems) for citation in listed(given)]
     return ReportSentence(text, tuple(dict.fromkeys(doc_id for doc_id in ids if doc_id)))
-
-
-def _listed(given: Any) -> list[Any]:
-    """What a field lists: the members of a list, the keys of a map, or a single value."""
-    if given is None:
-        return []
-    return list(given) if isinstance(given, list | tuple | Mapping) else [given]
 
 
 def _cited(citation: Any, references: list[Any] | None, place: str, problems: list[Problem]) -> str:
     """The cited id. A citation that is not an id becomes one of no document: a wrong citation must not help."""
     if isinstance(citation, Mapping):
-        citation = next((citation[field] for field in _CITED_ID_FIELDS if field in citation), citation)
+        citation = next((citation[field] for field in CITED_ID_FIELDS if field in citation), citation)
     if isinstance(citation, float) and citation.is_integer():
         citation = int(citation)
     if isinstance(citation, int) and not isinstance(citation, bool) and references is not None:
@@ -274,73 +263,3 @@ def _cited(citation: Any, references: list[Any] | None, place: str, problems: li
 def _number(value: int) -> str:
     """A number in digits, or in hexadecimal where Python might refuse to write thousands of digits."""
     return str(value) if abs(value) < 10**18 else hex(value)
-
-
-def _json_sentences(text: str, citations: Citations, problems: list[Problem]) -> list[ReportSentence] | None:
-    """The sentences of a JSON answer; None if there is no JSON."""
-    found = find_json(text, _weigh)
-    if not found.values:
-        return None
-    problems += found.problems
-    sentences: list[ReportSentence] = []
-    for value in found.values:
-        rows = _rows(value)
-        references = value.get("references") if isinstance(value, Mapping) else None
-        listed = references if isinstance(references, list) else None
-        for row in rows:
-            sentences += _row_sentences(row, citations, listed)
-        if not rows and isinstance(value, Mapping):
-            prose = next(str(value[name]) for name in _PROSE_FIELDS if isinstance(value.get(name), str))
-            sentences += prose_sentences(prose, citations)
-    return sentences
-
-
-def _weigh(value: Any) -> int:
-    """How many sentences a JSON value holds."""
-    if rows := _rows(value):
-        return len(rows)
-    return int(isinstance(value, Mapping) and any(isinstance(value.get(name), str) for name in _PROSE_FIELDS))
-
-
-def _rows(value: Any) -> list[Any]:
-    """The list of sentences in a value: objects with ``text``, or texts under a name that says so."""
-    if isinstance(value, Mapping):
-        lists = (value.get(name) for name in (*_SENTENCE_FIELDS, "report"))
-        rows = next((rows for rows in lists if isinstance(rows, list) and rows), [])
-        return [row for row in rows if isinstance(row, str) or _is_row(row)]
-    return [row for row in value if _is_row(row)] if isinstance(value, list) else []
-
-
-def _is_row(value: Any) -> bool:
-    return isinstance(value, Mapping) and isinstance(value.get("text"), str)
-
-
-def _row_sentences(row: Any, citations: Citations, listed: list[Any] | None) -> list[ReportSentence]:
-    """The sentence of a row, however many full stops it has; marks in its text count as well."""
-    text = row if isinstance(row, str) else row["text"]
-    given: Any = [] if isinstance(row, str) else next((row[name] for name in _CITATION_FIELDS if name in row), [])
-    clean, marks = citations.strip(" ".join(text.split()))
-    ids = [*_cited_of_prompt(given, citations, listed), *(doc_id for mark in marks for doc_id in mark.ids)]
-    return [ReportSentence(clean.strip(), tuple(dict.fromkeys(ids)))] if any(map(str.isalnum, clean)) else []
-
-
-def _cited_of_prompt(given: Any, citations: Citations, listed: list[Any] | None) -> list[str]:
-    """What a ``citations`` field in a model's answer cites; what can't be a citation is ignored."""
-    ids: list[str] = []
-    for cited in _listed(given):
-        if isinstance(cited, Mapping):
-            ids += _cited_of_prompt(cited.get("doc_id", cited.get("id")), citations, None)
-        elif isinstance(cited, bool) or not isinstance(cited, int | str):
-            continue
-        elif isinstance(cited, int):
-            # In an answer with a list of references of its own, numbers are indices into it from 0, as in TREC RAG.
-            in_list = listed is not None and 0 <= cited < len(listed) and isinstance(listed[cited], str)
-            ids.append(str(listed[cited]) if listed is not None and in_list else citations.of_number(_bounded(cited)))
-        elif cited.strip():
-            ids += citations.ids(cited.strip().strip("[]")) or [cited.strip()]
-    return ids
-
-
-def _bounded(number: int) -> int:
-    """A number that can be written, whatever Python's limit on digits; -1 is out of every list."""
-    return number if abs(number) < 10**9 else -1

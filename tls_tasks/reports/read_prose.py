@@ -1,16 +1,12 @@
-"""The prose of a report: which lines hold it, where its sentences end, and what they cite.
-
-Citation marks are ``[1]``, ``[2, 5-7]``, ``[doc 3]``, ``[coast-07]`` and the like. A number is the position of a
-document in the list that the prompt showed. A mark that points to no document of the list is kept as an unknown id:
-citing what does not exist is a wrong citation, not a missing one.
-"""
+"""The prose of a report: which lines hold it, and where its sentences end. What they cite: see citations.py."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterator, Sequence
-from typing import NamedTuple
 
+from tls_tasks.reports.citations import Citations, Mark
+from tls_tasks.reports.references import Entry, entry_of
 from tls_tasks.reports.types import ReportSentence
 
 _FENCE = re.compile(r"\s{0,12}(?:`{3,}|~{3,})")
@@ -20,152 +16,73 @@ _BULLET = re.compile(r"\s{0,40}(?:>\s?){0,3}(?:[-*+•·◦–]|\(?[0-9]{1,3}[.)
 _QUOTE = re.compile(r"\s{0,12}(?:>\s?){1,5}")
 _BOLD_LINE = re.compile(r"\s{0,12}(\*\*|__)[^*_]{1,150}\1[\s:]{0,3}$")
 _SOURCES = (
-    r"references?(?: list| cited)?|sources?(?: cited| used)?|bibliography|works cited|citations?|cited documents"
-    r"|documents cited|footnotes?|literature|参考文献|来源|источники|منابع"
+    r"(?:list of )?references?(?: list| cited| used)?|sources?(?: cited| used| documents)?|bibliography|works cited"
+    r"|citations?|(?:cited|used|source) documents|documents (?:cited|used)|(?:foot|end)?notes?|literature|quellen"
+    r"|literatur(?:verzeichnis)?|références|fuentes|fonti|参考文献|来源|источники|منابع"
 )
 _REFERENCES = re.compile(
     rf"[\s#>*_-]{{0,12}}(?:{_SOURCES})[\s*_]{{0,4}}(?:[:：][\s*_]{{0,4}}(?P<more>.*))?$", re.IGNORECASE
 )
+_NEXT_ENTRY = re.compile(r"[,;]\s{1,3}(?=[\[【])")
 _DEFINITION = re.compile(r"\s{0,12}\[\^?[^\[\]\n]{1,60}\]:\s")
 _SENTENCE_END = re.compile(
     r"(?<![.!?…])[.!?…]+[\"'”’»)*_]*(?=\s)|(?<![。！？])[。！？]+[”’」』）]*|(?<![।؟۔])[।؟۔]+[\"'”’»)]*"
 )
 _ABBREVIATION = re.compile(
-    r"\b(?:[A-Z]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Sen|Rep|Gov|Gen|Col|Lt|vs|No|Nos|Fig|approx|ca|cf|e\.g|i\.e|al|p|pp)\.$"
+    r"\b(?:[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Sen|Rep|Gov|Gen|Col|Lt|vs|No|Nos|Fig|approx|ca|cf|e\.g|i\.e|al|p|pp)\.$"
 )
 _LEAD_IN_WORDS = 12
-_MAX_RANGE = 50
-"""The most documents that a range such as ``[2-9]`` may span."""
-
-# One level of brackets, of bounded length, so that a text full of brackets takes no longer than any other. The target
-# of a link belongs to its mark.
-_MARK = re.compile(
-    r"[\[【]{1,2}([^\[\]【】\n]{1,300})[\]】]{1,2}(?:\([^()\s]{1,500}\))?|(?<=[\s.!?])\(([^()\n]{1,300})\)"
-)
-_SEPARATOR = re.compile(r"[,;，、；]|\s(?:and|und|et|y)\s|&")
-_LABEL = re.compile(
-    r"(?:(?:see|cf\.?)\s{1,3})?(?:(?:docs?|documents?|doc_id|ids?|sources?|refs?|references?|passages?|articles?|texts?|nos?)\b[\s.:#]*)?",
+_MARK_COLUMNS = re.compile(
+    r"\W*(?:docs?|documents?|sources?|citations?|cited|references?|refs?|evidence|support(?:ing documents?)?)\W*$",
     re.IGNORECASE,
 )
-_PAGE = re.compile(r"(?:pp?\.?|pages?|lines?|sections?|§)\s?[0-9]{1,6}(?:\s?[-–]\s?[0-9]{1,6})?", re.IGNORECASE)
-_NUMBER = re.compile(r"[#^]?([0-9]{1,6})")
-_RANGE = re.compile(r"[#^]?([0-9]{1,6})\s?[-–—]\s?[#^]?([0-9]{1,6})")
-_ID_LIKE = re.compile(r"(?=[^\s]{0,100}[^\W\d_])(?=[^\s]{0,100}\d)(?=[^\s]{0,100}(?:[-_:/]|\d{3}))[^\s]{4,100}")
+_COUNT_COLUMNS = re.compile(r"\W*(?:no|nr|number|row|item)?\W*$", re.IGNORECASE)
+# What a model says to its reader, in a paragraph of its own before or after the report, and where it writes none.
+_SPEECH_BEFORE = re.compile(
+    r"(?:(?:sure|certainly|of course|absolutely|okay|ok|understood|great)[!,.:]{0,3}\s{0,3})?"
+    r"(?:(?:here(?:'s| is| are)|below (?:is|are)|this is|i(?:'ve| have) (?:written|prepared))\s(?:[\w-]+\s){0,8}?"
+    r"(?:report|summary|answer|response|overview|text)\b.*)?$",
+    re.IGNORECASE,
+)
+_SPEECH_AFTER = re.compile(
+    r"[\W_]{0,4}(?:(?:please )?let me know|(?:please )?feel free|i hope (?:this|that|it)\b|i(?:'m| am) happy to"
+    r"|i can (?:also )?(?:expand|shorten|revise|add|adjust|rewrite|write)|would you like|do you want me|shall i\b"
+    r"|(?:if|should) you\b.{1,80}\b(?:let me|i can|i could|just ask|i(?:'d|'ll| will)|happy|tell me)"
+    r"|(?:total |approx\w*\.? )?(?:words?|characters?)(?: count)?:"
+    r"|\(?(?:approx\w*\.? |about |~)?[0-9]{1,5} (?:words|characters)\W*$)",
+    re.IGNORECASE,
+)
+_REFUSAL = re.compile(
+    r"(?:(?:i(?:'m| am) (?:very )?sorry|sorry|i apologi[sz]e|unfortunately|as an ai[^,.]{0,40})\W{0,3}(?:but )?)?"
+    r"(?:$|i(?:(?:'m| am) (?:unable|not able) to| can(?:'t|not| not)| won't| will not)\s(?:[\w-]+\s){0,5}"
+    r"(?:report|request|help|assist|comply|task|that|this)\b.*$)",
+    re.IGNORECASE,
+)
+_SPEECH_LENGTH = 400
+_LINE = 60
+"""A line of prose that is no shorter, and ends in the middle of a sentence, is one that was broken."""
+_HANGING = frozenset("a an the of in on at to and or for with by from that than as is are was were has had".split())
 
 
-class _Mark(NamedTuple):
-    """A citation mark.
-
-    Attributes:
-        position: Where it stood, in characters of the text without marks.
-        ids: What it cites, in order.
-    """
-
-    position: int
-    ids: tuple[str, ...]
-
-
-class Citations:
-    """Reads marks against the list of documents that a prompt showed.
-
-    Args:
-        doc_ids: Their ids, in the order of their numbers.
-
-    Example:
-        >>> citations = Citations(["coast-01", "coast-02"])
-        >>> citations.ids("1, 2"), citations.ids("doc 2"), citations.ids("coast-01; 9"), citations.ids("sic")
-        (('coast-01', 'coast-02'), ('coast-02',), ('coast-01', '9'), ())
-    """
-
-    def __init__(self, doc_ids: Sequence[str] = ()) -> None:
-        self._listed = tuple(doc_ids)
-        self._known = {doc_id.casefold(): doc_id for doc_id in reversed(self._listed)}
-
-    def is_known(self, doc_id: str) -> bool:
-        """Whether the list has this document."""
-        return self._known.get(doc_id.casefold()) == doc_id
-
-    def of_number(self, number: int) -> str:
-        """The id of the document with this number; outside the list, the document of that name or the number."""
-        if 1 <= number <= len(self._listed):
-            return self._listed[number - 1]
-        return self._known.get(str(number), str(number))
-
-    def ids(self, content: str, *, strict: bool = False) -> tuple[str, ...]:
-        """What the inside of a bracket cites; nothing unless every part of it is a citation.
-
-        Args:
-            content: The text between the brackets.
-            strict: For round brackets: only ids of the list and labelled numbers (``doc 3``) count.
-        """
-        found: list[str] = []
-        for part in map(str.strip, _SEPARATOR.split(content)):
-            if found and _PAGE.fullmatch(part):
-                continue
-            if not (ids := self._part(part, strict)):
-                return ()
-            found += ids
-        return tuple(dict.fromkeys(found))
-
-    def _part(self, part: str, strict: bool) -> list[str]:
-        label = _LABEL.match(part)
-        label = label if label and label[0] else None
-        bare = part[label.end() :].strip() if label else part
-        if number := _NUMBER.fullmatch(bare):
-            return [self.of_number(int(number[1]))] if label or not strict else []
-        for text in (part, bare):
-            if known := self._known.get(text.strip("`*\"'").casefold()):
-                return [known]
-        if (span := _RANGE.fullmatch(bare)) and 0 <= int(span[2]) - int(span[1]) < _MAX_RANGE and (label or not strict):
-            return [self.of_number(number) for number in range(int(span[1]), int(span[2]) + 1)]
-        return [bare] if not strict and _ID_LIKE.fullmatch(bare) else []
-
-    def strip(self, text: str) -> tuple[str, tuple[_Mark, ...]]:
-        """Remove the marks from a text.
-
-        Returns:
-            The text without marks, and the marks with their positions in it.
-
-        Example:
-            >>> Citations(["a", "b"]).strip("It rained [1, 2]. It stopped [sic].")
-            ('It rained. It stopped [sic].', (_Mark(position=9, ids=('a', 'b')),))
-        """
-        pieces: list[str] = []
-        marks: list[_Mark] = []
-        length = position = 0
-        for match in _MARK.finditer(text):
-            ids = self.ids(match[1] or match[2], strict=match[1] is None)
-            if not ids:
-                continue
-            piece = text[position : match.start()].rstrip()
-            position = match.end()
-            if not piece and not pieces:  # at the very beginning: leave no space behind
-                position += len(text[position:]) - len(text[position:].lstrip())
-            elif text[position : position + 1].isalnum():
-                piece += " "
-            pieces.append(piece)
-            length += len(piece)
-            marks.append(_Mark(length, ids))
-        return "".join([*pieces, text[position:]]), tuple(marks)
-
-
-def prose_sentences(text: str, citations: Citations) -> list[ReportSentence]:
-    """The sentences of prose with what they cite.
+def prose_sentences(text: str, citations: Citations, references: Sequence[Entry] = ()) -> list[ReportSentence]:
+    """The sentences of prose with what they cite; ``references`` is a list of references that stands elsewhere.
 
     Example:
         >>> prose_sentences("[1] says that it rained. [2] says that it snowed.", Citations(["a", "b"]))[1]
         ReportSentence(text='says that it snowed.', citations=('b',))
     """
     sentences: list[ReportSentence] = []
-    for block in _blocks(text):
-        clean, marks = citations.strip(block)
+    paragraphs, entries = _paragraphs(text, citations)
+    own = citations.of_answer("\n".join("\n".join(lines) for lines in paragraphs), [*references, *entries])
+    for block in (block for lines in paragraphs for block in _blocks(lines)):
+        clean, marks = own.strip(block)
         if not any(map(str.isalnum, clean)) and sentences:  # marks on a line of their own
             sentences[-1] = _with(sentences[-1], [doc_id for mark in marks for doc_id in mark.ids])
         sentences += _block_sentences(clean, marks)
     return sentences
 
 
-def _block_sentences(clean: str, marks: Sequence[_Mark]) -> list[ReportSentence]:
+def _block_sentences(clean: str, marks: Sequence[Mark]) -> list[ReportSentence]:
     """The sentences of one paragraph, each with the marks in it or right after it."""
     leading = bool(marks) and not clean[: marks[0].position].strip()
     places = {mark.position for mark in marks}
@@ -196,29 +113,77 @@ def _with(sentence: ReportSentence, ids: Sequence[str]) -> ReportSentence:
     return ReportSentence(sentence.text, tuple(dict.fromkeys([*sentence.citations, *ids])))
 
 
-def _blocks(text: str) -> Iterator[str]:
-    r"""The paragraphs and list items of a report, each on one line.
+def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[Entry]]:
+    r"""The paragraphs of a report, each with its lines, and the entries of its list of references.
 
     Left out: headings (including a title on the first line and a lead-in such as "Here is the report:"), rules, the
-    fences of code blocks, footnote definitions, and a list of references up to the next heading.
+    fences of code blocks, footnote definitions, a list of references up to the next heading or, without a heading, at
+    the end, and what the model says to its reader before and after the report. A row of a table is a list item.
 
     Example:
-        >>> list(_blocks("# Report\n\nIt rained.\nThen it\nstopped.\n- Rivers rose\n\nReferences:\n[1] coast-01"))
-        ['It rained.', 'Then it stopped.', 'Rivers rose']
+        >>> _paragraphs("# Report\n\nIt rained.\n- Rivers rose\n\nReferences:\n[1] coast-01", Citations())
+        ([['It rained.', '- Rivers rose']], [Entry(key='1', rest='coast-01', is_mark=True)])
     """
-    current: list[str] = []
+    entries: list[Entry] = []
+    paragraphs: list[list[str]] = [[]]
     in_references = False
     for line, is_title in _lines(text):
-        if line and _is_heading(line, is_title):
-            in_references = bool(_REFERENCES.match(line[:200]))
-            line = ""
-        elif line and (references := _REFERENCES.match(line[:200])) and not _is_prose(references["more"]):
+        references = _REFERENCES.match(line[:200])
+        if line and _DEFINITION.match(line[:200]):
+            entries.append(entry_of(line))
+        elif line and _is_heading(line, is_title):
+            in_references = bool(references)
+        elif references and not _is_prose(references["more"]):
             in_references = True
+            entries += map(entry_of, _NEXT_ENTRY.split(references["more"] or ""))
+        elif in_references:
+            entries += [entry_of(line)] if line else []
+        elif line:
+            paragraphs[-1].append(line)
+            continue
+        if paragraphs[-1]:
+            paragraphs.append([])
+    paragraphs = _without_speech([lines for lines in paragraphs if lines], citations)
+    n_left = len(paragraphs)
+    while n_left > 1 and all(entry_of(line).key for line in paragraphs[n_left - 1]):
+        n_left -= 1
+    listed = [entry_of(line) for lines in paragraphs[n_left:] for line in lines]
+    if citations.is_list(listed, "\n".join("\n".join(lines) for lines in paragraphs[:n_left])):
+        return paragraphs[:n_left], [*entries, *listed]
+    return paragraphs, entries
+
+
+def _without_speech(paragraphs: list[list[str]], citations: Citations) -> list[list[str]]:
+    """The paragraphs without those at the beginning and the end in which the model speaks to its reader."""
+
+    def is_speech(lines: Sequence[str], *patterns: re.Pattern[str]) -> bool:
+        said = " ".join(map(_plain, lines[:9])).strip("*_ ").replace("’", "'")
+        short = 0 < len(said) <= _SPEECH_LENGTH and len(lines) < 9
+        return short and any(pattern.match(said) for pattern in patterns) and not citations.strip(said)[1]
+
+    first, last = 0, len(paragraphs)
+    while first < last and is_speech(paragraphs[first], _SPEECH_BEFORE):
+        first += 1
+    while first < last and is_speech(paragraphs[last - 1], _SPEECH_AFTER):
+        last -= 1
+    return [] if last - first == 1 and is_speech(paragraphs[first], _REFUSAL) else paragraphs[first:last]
+
+
+def _blocks(lines: Sequence[str]) -> Iterator[str]:
+    """The prose and the list items of a paragraph, each on one line.
+
+    Example:
+        >>> list(_blocks(["It rained.", "Then it", "stopped.", "- Rivers rose"]))
+        ['It rained.', 'Then it stopped.', 'Rivers rose']
+    """
+    is_wrapped = any(map(_is_broken, lines[:-1]))
+    current: list[str] = []
+    for line in lines:
         bullet = _BULLET.match(line)
-        if current and (bullet or not _goes_on(current[-1], line)):
+        if current and (bullet or not (is_wrapped or _goes_on(current[-1], line))):
             yield " ".join(current)
             current = []
-        if line and not in_references and (words := _plain(line[bullet.end() :] if bullet else line)):
+        if words := _plain(line[bullet.end() :] if bullet else line):
             current.append(words)
     if current:
         yield " ".join(current)
@@ -258,11 +223,33 @@ def _lines(text: str) -> Iterator[tuple[str, bool]]:
     """The lines that can hold prose, each with whether it is the first of the text and a blank line follows."""
     is_first = True
     lines = [line if line.strip() else "" for line in text.splitlines()]
+    header: list[str] = []
     for number, line in enumerate(lines):
-        if _FENCE.match(line) or _RULE.match(line[:200]) or _DEFINITION.match(line[:200]):
+        following = lines[number + 1] if number + 1 < len(lines) else "."
+        if line.lstrip()[:1] != "|":
+            header = []
+        elif _RULE.match(following[:200]):
+            header, line = _cells(line), ""
+        if _FENCE.match(line) or _RULE.match(line[:200]):
             line = ""
-        yield line, is_first and number + 1 < len(lines) and not lines[number + 1]
+        yield _row(line, header) if line.lstrip()[:1] == "|" else line, is_first and not following
         is_first = is_first and not line
+
+
+def _cells(line: str) -> list[str]:
+    return [cell.strip() for cell in line.strip().removeprefix("|").removesuffix("|").split("|")]
+
+
+def _row(line: str, header: Sequence[str]) -> str:
+    """A row of a table as a list item: what a column of documents has becomes marks, one of numbers is left out."""
+    cells = _cells(line)
+    names = [*header, *["text"] * len(cells)]
+    kept = [
+        f"[{cell}]" if _MARK_COLUMNS.match(name[:60]) and cell and cell[0] not in "[【(<" else cell
+        for name, cell in zip(names, cells, strict=False)
+        if not _COUNT_COLUMNS.match(name[:60]) or not cell.strip(".").isdigit()
+    ]
+    return f"- {' '.join(filter(None, kept))}"
 
 
 def _is_heading(line: str, is_title: bool) -> bool:
@@ -281,18 +268,24 @@ def _is_prose(more: str | None) -> bool:
     return bool(more) and bool(re.match(r"[a-z]", str(more)))
 
 
+def _is_broken(line: str) -> bool:
+    """Whether a sentence ends within a line and the one after it is unfinished: such a paragraph's lines are broken."""
+    return line.rstrip()[-1:].isalnum() and len(_sentence_spans(_plain(_BULLET.sub("", line, count=1)))) > 1
+
+
 def _goes_on(current: str, line: str) -> bool:
     """Whether a line continues the unfinished sentence of the line before."""
     begin = _QUOTE.sub("", line[:40]).strip()[:1]
-    return (begin.islower() or begin in "[(,;") and bool(begin) and current[-1:] not in ".!?。！？:"
+    if not begin or current[-1:] in ".!?。！？:":
+        return False
+    hangs = current[-1:] == "," or current[-20:].split()[-1] in _HANGING
+    return begin.islower() or begin in "[(,;" or hangs or (len(current) >= _LINE and current[-1:].isalnum())
 
 
 def _plain(line: str) -> str:
     """A line without markup."""
     quote = _QUOTE.match(line)
     line = line[quote.end() :] if quote else line
-    if line.lstrip().startswith("|"):
-        line = " ".join(line.split("|"))
     return " ".join(line.replace("**", "").replace("__", "").split())
 
 

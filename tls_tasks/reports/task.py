@@ -187,9 +187,11 @@ def read_sample(doc: Doc, text: str) -> tuple[Report, ReportRequest, dict[str, d
 
 def _parse_answer(text: str, doc: Doc) -> Parsed[Report]:
     """The report in an answer to a document of the task."""
+    documents = json.loads(doc["documents"])
     return parse_report(
         text,
-        [str(document["id"]) for document in json.loads(doc["documents"])],
+        [str(document["id"]) for document in documents],
+        titles=[document["title"] for document in documents],
         request_id=str(doc["doc_id"]),
         collection_ids=[doc["collection_id"]] if doc["collection_id"] else [],
         limit=doc["limit"] or None,

@@ -197,7 +197,7 @@ def _table_row(line: str) -> str | None:
         return None
     row = stripped.removesuffix(r"\hline").rstrip()
     if not row.endswith("\\\\"):
-        return line
+        return line.replace("\\\\", "\n")
     cells = _CELL_BREAK.split(row.removesuffix("\\\\"))
     return f"| {' | '.join(cell.strip() for cell in cells)} |" if len(cells) > 1 else row.removesuffix("\\\\")
 

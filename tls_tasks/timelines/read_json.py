@@ -18,6 +18,9 @@ from tls_tasks.timelines.read_lines import read_lines
 _MAX_DEPTH = 6
 """Levels of wrappers and lists that are looked into."""
 
+_MAX_LISTS = 2
+"""Levels of lists within which an object is looked for that shows that they hold entries, such as year and month."""
+
 _Pairs = Sequence[tuple[str, Any]]
 _Item = RawEntry | Problem
 
@@ -216,20 +219,22 @@ def _with_end(expression: DateExpression, named: dict[str, Any], known: Known) -
     return expression
 
 
-def _holds_dated(value: Any, known: Known) -> bool:
+def _holds_dated(value: Any, known: Known, depth: int = 0) -> bool:
     """Whether a value is a list with entries, or a map date -> text, so that the object around it is a wrapper."""
     if isinstance(value, dict):
         return any(read_date(key, known) for key in value)
-    return isinstance(value, list) and any(
-        _has_date(item, known)
-        if isinstance(item, dict)
-        else known.year is not None and isinstance(item, str) and split_lead(item.strip(), known) is not None
-        for item in value
-    )
+    return isinstance(value, list) and any(_is_entry(item, known, depth) for item in value)
 
 
-def _has_date(value: dict[str, Any], known: Known) -> bool:
-    return any(_key(key) in DATE_KEYS and _date(inner, known) for key, inner in value.items())
+def _is_entry(item: Any, known: Known, depth: int) -> bool:
+    """Whether an item of a list is an entry, or an object around a list of entries."""
+    if isinstance(item, dict):
+        named = {_key(key): inner for key, inner in item.items()}
+        known = _context(named, known)
+        if any(_date(named.get(key), known) for key in DATE_KEYS):
+            return True
+        return depth < _MAX_LISTS and any(_holds_dated(inner, known, depth + 1) for inner in item.values())
+    return known.year is not None and isinstance(item, str) and split_lead(item.strip(), known) is not None
 
 
 def _map(pairs: _Pairs, depth: int, known: Known) -> Iterator[_Item]:

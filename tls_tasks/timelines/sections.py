@@ -63,8 +63,9 @@ class Section:
             day = day.replace(year=day.year + 1, day=min(day.day, 28) if day.month == 2 else day.day)
             end = expression.end and expression.end.replace(year=expression.end.year + 1)
             lead = lead._replace(expression=type(expression)(day, expression.precision, end))
-        is_month = expression.precision == "month" or (self.known.year, self.known.month) == (day.year, day.month)
-        self.known = Known(day.year, day.month if is_month and not expression.is_range else None)
+        is_month = expression.precision == "month" and not expression.is_range
+        is_month = is_month or (self.known == (day.year, day.month) and expression.precision == "day")
+        self.known = Known(day.year, day.month if is_month else None)
         self._rolls = self._rolls or is_whole(lead) or expression.is_range
         if expression.precision != "day" and lead.is_heading and not expression.is_range:
             self._rolls = False

@@ -186,7 +186,7 @@ class _Columns:
         if match := _YEAR.fullmatch(_cell(row, self.year)):
             self.known = Known(int(match[1]))
         month = _cell(row, self.month)
-        if month and (read := read_date(month if month.isalpha() else f"{self.known.year}-{month}", self.known)):
+        if month and (read := read_date(month, self.known) or read_date(f"{self.known.year}-{month}")):
             self.known = Known(read.date.year, read.date.month)
         written = _cell(row, self.date)
         if not written:

@@ -296,6 +296,7 @@ _CITATION = re.compile(
 _EMPHASIS = re.compile(
     r"(?<![\w*])\*([^\s*](?:[^*\n]{0,300}[^\s*])?)\*(?![\w*])|(?<!\w)_([^\s_](?:[^_\n]{0,300}[^\s_])?)_(?!\w)"
 )
+_CODE = re.compile(r"`([^`\n]{1,300})`")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "«": "»", "「": "」"}
 
 
@@ -311,6 +312,8 @@ def clean(text: str) -> str:
     text = text.replace("**", "").strip()
     if "[" in text or "【" in text:
         text = _CITATION.sub("", _LINK.sub(r"\1", text)).strip()
+    if "`" in text:
+        text = _CODE.sub(r"\1", text)
     if "*" in text or "_" in text:
         text = _EMPHASIS.sub(r"\1\2", text)
     closing = _QUOTES.get(text[:1])

@@ -3,7 +3,7 @@
     pip install Babel
     python scripts/make_date_names.py
 
-With it comes the licence of the data, and ``tests/data/dates_by_language.json``: the same days as each language writes
+With it comes the licence of the data, and ``tests/text/dates_by_language.json``: the same days as each language writes
 them out, against which the reader is tested without Babel.
 
 One table serves all languages at once. A word that names different months in two of them is a name only where one of
@@ -26,7 +26,7 @@ from babel.dates import format_date
 
 ROOT = Path(__file__).parent.parent
 TARGET = ROOT / "tls_tasks" / "text" / "data"
-TEST_DATA = ROOT / "tests" / "data" / "dates_by_language.json"
+TEST_DATA = ROOT / "tests" / "text" / "dates_by_language.json"
 
 # Croatian and Belarusian are left out: their listopad is October, that of Polish and Czech November, and so on.
 LANGUAGES = (

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.hostile import LARGE, SMALL, is_linear
 from tls_tasks.text.dates import (
     MAX_LENGTH,
     DateExpression,
@@ -352,3 +353,24 @@ def test_what_may_stand_beside_a_day(text: str) -> None:
 def test_a_weekday_that_begins_a_sentence_is_no_part_of_the_date() -> None:
     assert [found.end for found in leading_dates("2011-01-25 Sun shone")] == [10]
     assert list(leading_dates("The 2011 elections")) == []
+
+
+HOSTILE_PIECES = [
+    "25 ", "25-", "25 - ", "January ", "January 25 ", "25 of ", "25. ", "2011 ", "2011-01-", "1/", "tháng ", "de ",
+    "25 to ", "年", "2011年1月", "a.", "the ", "(Tue) ", "25 January 2011, ", "from ", "٢",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", HOSTILE_PIECES)
+def test_hostile_text_takes_linear_time(piece: str) -> None:
+    small, large = (f"2011 {piece * (size // len(piece))}" for size in (SMALL, LARGE))
+    assert is_linear(lambda text: list(dates_in(text)), small, large)
+    assert len(list(leading_dates(large, Known(2011, 1)))) < 20
+    read_date(large, Known(2011, 1))
+    partial_context(large)
+
+
+@pytest.mark.parametrize("blank", [" ", "\t", "-", "."])
+def test_a_long_gap_takes_linear_time(blank: str) -> None:
+    small, large = (f"25{blank * size}January{blank * size}2011" for size in (SMALL, LARGE))
+    assert is_linear(lambda text: list(dates_in(text)), small, large)

@@ -79,9 +79,9 @@ def marked(text: str, throughout: bool = False) -> str:
         >>> marked("٢٥/١/٢٠١١ Mayor in May")
         '25/1/2011 Mayor in May'
     """
-    plain = text.translate(_PLAIN)
-    if not plain.isascii():
-        plain = _DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), plain)
+    plain = text
+    if not text.isascii():
+        plain = _DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text.translate(_PLAIN))
     if throughout:
         return _WORD.sub(lambda word: (_mark(word[0]) or "") * len(word[0]) or word[0], plain)
     parts: list[str] = []

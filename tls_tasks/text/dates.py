@@ -218,12 +218,13 @@ def leading_dates(text: str, known: Known = Known()) -> Iterator[_LeadingDate]: 
     if start == len(plain) or not (plain[start].isdigit() or plain[start] >= "\ue100"):
         return
     # "The 25th of January 2011", but not "The 2011 elections".
-    needs_day = bool(prefix and prefix["day"])
+    needs_day = prefix is not None and bool(prefix["day"])
     for forms in (FULL, NO_YEAR, NO_MONTH)[: 1 if known.year is None else 2 if known.month is None else 3]:
         if forms is NO_YEAR and known.month is not None and _is_day_range(plain, start):
             continue  # "25-28" below the heading of a month
         found = list(_readings(plain, start, forms, known))
-        found = [one for one in found if not (needs_day and one.expression and one.expression.precision != "day")]
+        if needs_day:
+            found = [one for one in found if one.expression is None or one.expression.precision == "day"]
         if found:
             yield from found
             return
@@ -247,7 +248,7 @@ def _readings(plain: str, start: int, forms: Forms, known: Known) -> Iterator[_L
     for first in singles:
         yield from _explicit_ranges(plain, first, forms, known)
     for first in singles:
-        yield first._replace(is_bare=first.is_bare and start == 0)
+        yield first._replace(is_bare=False) if first.is_bare and start else first
 
 
 def _single_dates(plain: str, start: int, forms: Forms, known: Known) -> list[_LeadingDate]:
@@ -313,6 +314,8 @@ def settle(expression: DateExpression, numeric: Numeric | None) -> DateExpressio
 
 def _expression(match: re.Match[str], known: Known) -> DateExpression | None:
     """The expression that a form matched; None if there is no such date."""
+    if match.re is ISO_DAY:  # by far the most frequent
+        return _day(*map(int, match.group("y", "m", "d")))
     part = match.groupdict()
     year = int(part["y"]) if part.get("y") else known.year or 0
     try:
@@ -333,6 +336,13 @@ def _expression(match: re.Match[str], known: Known) -> DateExpression | None:
     except ValueError:
         return None
     return DateExpression(begin, precision, end) if end >= begin else None
+
+
+def _day(year: int, month: int, day: int) -> DateExpression | None:
+    try:
+        return DateExpression(datetime.date(year, month, day))
+    except ValueError:
+        return None
 
 
 def _numeric_day(year: int, first: int, second: int, separator: str) -> DateExpression:

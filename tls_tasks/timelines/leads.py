@@ -44,13 +44,14 @@ _NUMBER = re.compile(
 _COUNTED = re.compile(  # Event 1:, Day 3 –, Key event #2., Day 1 (
     r"(?:[^\W\d_]{2,15}\s){1,2}#?[0-9]{1,3}[*_]{0,3}\s*(?:[:：.)|–—-][*_]{0,3}\s*|(?=[(\[]))"
 )
+_COUNT = re.compile(r"[*_]{0,3}[^\W\d_]{2,15}\s#?[0-9]{1,3}[*_]{0,3}\s?:?[*_]{0,3}")
 _DATE_LABEL = re.compile(
     r"(?:date|day|when|time|year|datum|fecha|data|дата|tarih|tanggal|日期|日付|날짜|التاريخ)[*_]{0,3}\s?[:：=][*_]{0,3}\s*",
     re.IGNORECASE,
 )
-_ANY_LABEL = re.compile(r"[^\W\d][^:：\n]{0,80}[:：][*_]{0,3}\s+")
+_ANY_LABEL = re.compile(r"[^\W\d][^:：\n]{0,80}?(?:[:：]|\s[–—-])[*_]{0,3}\s+")
 _TEXT_LABEL = re.compile(
-    r"[*_]{0,3}(?:text|summary|event|events|description|content|details)[*_]{0,3}\s?[:=][*_]{0,3}(?:\s[|>][+-]?\s*$|\s|$)",
+    r"[*_]{0,3}(?:text|summary|events?|description|content|details|what(?: happened)?)[*_]{0,3}\s?[:=][*_]{0,3}(?:\s[|>][+-]?\s*$|\s|$)",
     re.IGNORECASE,
 )
 _ASIDE_LABEL = re.compile(
@@ -59,7 +60,7 @@ _ASIDE_LABEL = re.compile(
 )
 _AFTER = re.compile(
     r"(?P<close>(?:\]\([^()\s]{0,200}\)|[\s\])}】》>*_`\"'”’])*)"
-    r"(?P<separator>:{1,2}|：|\||->|=>|→|-{1,3}>?|[–—]|=|;|,|\.|&)?(?P<tail>[*_`\])\"”’]{0,4})"
+    r"(?P<separator>:{1,2}|：|\||->|=>|→|-{1,3}>?|[–—]|=|;|,|\.{2,5}|…|\.|&)?(?P<tail>[*_`\])\"”’]{0,4})"
 )
 _ASIDE = re.compile(
     r"(?:\s*[(\[（](?P<aside>[^()\[\]（）\n]{1,40})[)\]）]"
@@ -217,8 +218,8 @@ def _separator(rest: str, is_loose: bool, expression: DateExpression | None) -> 
 
 # --- several entries on one line ---
 
-_BOUNDARY = re.compile(r"(?:[.!?;。！？]|[.!?][\"'”’)\]]{1,2})\s*|\s*[|→⇒•]\s*|\s(?=\*\*)")
-_JOINING = " \t;|→⇒•,"
+_BOUNDARY = re.compile(r"(?:[.!?;。！？]|[.!?][\"'”’)\]]{1,2})\s*|\s*[|→⇒•]\s*|\s[–—-]\s+")
+_JOINING = " \t;|→⇒•,–—-"
 
 
 def split_entries(lead: Lead) -> Iterator[Lead]:
@@ -281,10 +282,23 @@ def continued(stripped: str) -> str:
         ('A', '', '', '')
     """
     unmarked = without_marker(stripped).lstrip("#")
-    if _ASIDE_LABEL.match(unmarked) or not any(map(str.isalnum, unmarked[:_LOOK])):
+    is_label = _ASIDE_LABEL.match(unmarked) or _DATE_LABEL.fullmatch(unmarked) or _COUNT.fullmatch(unmarked)
+    if is_label or not any(map(str.isalnum, unmarked[:_LOOK])):
         return ""
     label = _TEXT_LABEL.match(unmarked)
     return clean(unmarked[label.end() :] if label else unmarked)
+
+
+def labelled_text(line: str) -> str | None:
+    """The text behind a label such as ``Event:``; None if the line has no such label."""
+    unmarked = without_marker(line.strip())
+    label = _TEXT_LABEL.match(unmarked)
+    return clean(unmarked[label.end() :]) if label else None
+
+
+def is_date_label(line: str) -> bool:
+    """Whether a line begins with a label such as ``Date:``."""
+    return _DATE_LABEL.match(without_marker(line.strip()).lstrip("*_ ")) is not None
 
 
 _LINK = re.compile(

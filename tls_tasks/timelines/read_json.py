@@ -139,7 +139,7 @@ def _object(value: dict[str, Any], depth: int, known: Known) -> Iterator[_Item]:
     known = _context(named, known)
     dated = _dated(named, known)
     texts = _texts(pairs, dated is not None)
-    if dated is None and any(read_date(key, known) for key, _ in pairs):
+    if set(DATE_KEYS).isdisjoint(named) and any(read_date(key, known) for key, _ in pairs):
         yield from _map(pairs, depth, known)
     elif any(_holds_dated(inner, known) for _, inner in pairs):
         yield from _wrapped(pairs, depth, known)
@@ -234,12 +234,18 @@ def _is_entry(item: Any, known: Known, depth: int) -> bool:
         if any(_date(named.get(key), known) for key in DATE_KEYS):
             return True
         return depth < _MAX_LISTS and any(_holds_dated(inner, known, depth + 1) for inner in item.values())
-    return known.year is not None and isinstance(item, str) and split_lead(item.strip(), known) is not None
+    if known.year is None:
+        return False
+    if isinstance(item, list):
+        return len(item) > 1 and isinstance(item[0], str) and read_date(item[0], known) is not None
+    return isinstance(item, str) and split_lead(item.strip(), known) is not None
 
 
 def _map(pairs: _Pairs, depth: int, known: Known) -> Iterator[_Item]:
     """An object date -> text; a key without a digit was not meant as a date, unless it is a month of a known year."""
     for key, inner in pairs:
+        if _key(key) in ("year", "month"):
+            continue
         expression = read_date(key, known)
         said = partial_context(key)
         within = Known(said.year or known.year, said.month) if said else known

@@ -15,10 +15,10 @@ from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Problem
 from tls_tasks.text.dates import DateExpression, Known, dates_in
 from tls_tasks.timelines.entries import UNKNOWN, RawEntry
-from tls_tasks.timelines.leads import Lead, continued, item_of, split_entries, split_lead
+from tls_tasks.timelines.leads import Lead, continued, item_of, labelled_text, split_entries, split_lead
 from tls_tasks.timelines.markup import as_lines
 from tls_tasks.timelines.prompts import EXAMPLE
-from tls_tasks.timelines.sections import Section, is_restart, listed_lines, numbered_lines
+from tls_tasks.timelines.sections import Section, is_restart, listed_lines, numbered_lines, text_comes_first
 from tls_tasks.timelines.tables import Table, read_table, table_at
 from tls_tasks.timelines.tails import read_tails
 
@@ -82,6 +82,8 @@ class _Lines:
         self.section = Section(known)
         self.numbered = numbered_lines(lines)
         self.listed = listed_lines(lines)
+        self.text_first = text_comes_first(lines)
+        self.announced: list[str] = []  # text whose date is on a line below
         self.day: _Day | None = None
         self.siblings: tuple[str, int] | None = None  # the marker of the dated items of this list
         self.seen_date = False
@@ -102,6 +104,7 @@ class _Lines:
                 yield from self._line(line, line.strip(), index - 1)
                 self.after_blank = False
         yield from self._close()
+        yield from (problem("undated_text", text) for text in self.announced)
 
     def _table(self, table: Table) -> Iterator[_Item]:
         items = list(read_table(table, self.keep_undated, self.section.known))
@@ -129,7 +132,12 @@ class _Lines:
             for one in split_entries(lead):
                 one = self.section.dated(one)
                 yield from self._close(one.expression)
-                self.day, self.seen_date = _Day(one, [one.text] if one.text else []), True
+                texts = [*self.announced, one.text] if one.text else self.announced
+                self.announced, self.seen_date = [], True
+                self.day = _Day(one, texts)
+        elif self.text_first and (text := labelled_text(stripped)):
+            yield from self._close()
+            self.announced.append(text)
         else:
             yield from self._undated(line, stripped)
 

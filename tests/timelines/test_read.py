@@ -6,6 +6,7 @@ import pytest
 
 from tls_tasks.core.errors import OptionError
 from tls_tasks.core.parsed import Parsed
+from tls_tasks.timelines.prompts import EXAMPLE
 from tls_tasks.timelines.read import OPTIONS, PROBLEM_KINDS, TimelinePolicy, parse_timeline
 from tls_tasks.timelines.types import Timeline
 
@@ -185,6 +186,120 @@ TABLES = [
     ("Intro\n\n| Date | Event |\n|---|---|\n| 2011-01-25 | A |\n- 2011-01-26: B", AB, {}),
 ]
 
+SECTIONS = [
+    # the year, or year and month, above a line
+    ("## 2011\n\n- **January 25** – A\n- **January 26** – B", AB, {}),
+    ("### January 2011\n- **25**: A\n- **26**: B", AB, {}),
+    ("January 2011\n  25th: A\n  The 26th: B", AB, {}),
+    ("- 2011\n  - January\n    - 25: A\n    - 26: B", AB, {}),
+    ("### Phase 1: Uprising (January-March 2011)\n- 25 January: A\n- January 26: B", AB, {}),
+    ("Egypt in 2011\n\nJan 25 - A\nJan 26 - B", AB, {}),
+    ("2011-01-25: A\nJanuary 26: B", AB, {}),
+    ("December 31, 2010: C\nJanuary 25: A", {"2010-12-31": ["C"], **A}, {}),
+    ("## 2011: the rising\n- January 25: A", A, {}),
+    ("## January 2011\n- 25 people die.", {"2011-01-01": ["25 people die."]}, {"partial_date": 1}),
+    ("## 2011-01-25\n10:30 - A\n14:00: B", {"2011-01-25": ["10:30 - A", "14:00: B"]}, {}),
+    ("- January 25: A\n- January 26: B", None, {}),
+    ("| Year | Date | Event |\n|---|---|---|\n| 2011 | Jan 25 | A |\n| | Jan 26 | B |", AB, {}),
+    ("| Year | Month | Day | Event |\n|--|--|--|--|\n| 2011 | 1 | 25 | A |\n| 2011 | January | 26 | B |", AB, {}),
+    ("**2011**\n\n| Date | Event |\n|---|---|\n| Jan 25 | A |\n| Jan 26 | B |", AB, {}),
+    ("| Date | Event |\n|---|---|\n| **2011** | |\n| Jan 25 | A |\n| Jan 26 | B |", AB, {}),
+    ('{"2011": [["January 25", "A"], ["January 26", "B"]]}', AB, {}),
+    ('[{"year": 2011, "January 25": "A", "January 26": "B"}]', AB, {}),
+    ('{"year": 2011, "events": [{"date": "January 25", "text": "A"}, {"date": "January 26", "text": "B"}]}', AB, {}),
+    ('{"2011": {"January 25": "A", "January 26": "B"}}', AB, {}),
+    ('{"2011": {"January": {"25": "A", "26": "B"}}}', AB, {}),
+    ('{"2011": ["January 25: A", "January 26: B"]}', AB, {}),
+    ('[{"year": 2011, "month": 1, "day": 25, "text": "A"}]', A, {}),
+    ('{"years": [{"year": 2011, "months": [{"month": "January", "events": [{"day": 25, "text": "A"}]}]}]}', A, {}),
+    ('[{"fecha": "2011-01-25", "suceso": "A"}]', A, {}),
+]
+
+LEADS = [
+    ("a) 2011-01-25: A\nb) 2011-01-26: B", AB, {}),
+    ("I. January 25, 2011 – A\nII. January 26, 2011 – B", AB, {}),
+    ("1️⃣ **25 January 2011**: A\n2️⃣ **26 January 2011**: B", AB, {}),
+    ("#1 2011-01-25: A\n#2 2011-01-26: B", AB, {}),
+    ("Event 1: January 25, 2011 - A\nDay 2 (January 26, 2011): B", AB, {}),
+    ("Timeline: 2011-01-25: A\n2011-01-26: B", AB, {}),
+    ("Date: 2011-01-25 | Event: A\nDate: 2011-01-26; Event: B", AB, {}),
+    ("- **Event:** A\n  **Date:** 2011-01-25\n- **Event:** B\n  **Date:** 2011-01-26", AB, {}),
+    ("Event 1\nDate: 2011-01-25\nWhat: A\n\nEvent 2\nDate: 2011-01-26\nWhat: B", AB, {}),
+    ("2011-01-25 ... A\n2011-01-26 … B", AB, {}),
+    ("25 January 2011 [Tue]: A\n2011-01-26 (day 2): B", AB, {}),
+    ("2011-01-25:: A\n2011\\-01\\-26: B", AB, {}),
+    ("1. January 2011: A\n2. March 2011: B", {"2011-01-01": ["A"], "2011-03-01": ["B"]}, {"partial_date": 2}),
+    ("1. Januar 2011: A\n2. Januar 2011: B", {"2011-01-01": ["A"], "2011-01-02": ["B"]}, {}),
+    ("2011-01-25: A\n2.", A, {}),
+    # several on a line
+    ("2011-01-25: A. 2011-01-26: B.", {"2011-01-25": ["A."], "2011-01-26": ["B."]}, {}),
+    ("2011-01-25: A; 2011-01-26: B", AB, {}),
+    ("Here it is: 2011-01-25: A | 2011-01-26: B", AB, {}),
+    ("2011-01-25: A. B follows on 2011-01-26: C", {"2011-01-25": ["A. B follows on 2011-01-26: C"]}, {}),
+    # text before its date, only where no line begins with one
+    ("- A (2011-01-25)\n- B (January 26, 2011)", AB, {}),
+    ("* A – **25 January 2011**\n* B – **26 January 2011**", AB, {}),
+    ("- A: 2011-01-25\n- B: 2011-01-26", AB, {}),
+    ("- On January 25, 2011, A\n- On January 26, 2011, B", AB, {}),
+    ("2011-01-25: A\n\nSources:\n- C (2011-01-26)\n- D (2011-01-27)", A, {"undated_text": 1, "dated_text": 2}),
+    # marks in the text
+    ("2011-01-25: *A*[1]\n2011-01-26: [B](https://example.org/b)【4†source】", AB, {}),
+    ('2011-01-25: "A"\n2011-01-26: B</s>', AB, {}),
+]
+
+MARKUP = [
+    ("<ul><li><b>2011-01-25</b>: A</li>\n<li><b>2011-01-26</b>: B</li></ul>", AB, {}),
+    ("<h2>2011</h2><ol><li>January 25: A</li><li>January 26: B</li></ol>", AB, {}),
+    ("<dl><dt>2011-01-25</dt><dd>R &amp; D</dd></dl>", {"2011-01-25": ["R & D"]}, {}),
+    ("2011-01-25: A<br>2011-01-26: B", AB, {}),
+    (
+        "<table><tr><th>Date</th><th>Event</th></tr>\n<tr>\n<td>2011-01-25</td>\n<td>A</td></tr>\n"
+        "<tr><td>2011-01-26</td><td>B</td></tr></table>",
+        AB,
+        {},
+    ),
+    (
+        "<table><tr><th>Year</th><th>Date</th><th>Event</th></tr><tr><td rowspan='2'>2011</td><td>Jan 25</td>"
+        "<td>A</td></tr><tr><td>Jan 26</td><td>B</td></tr></table>",
+        AB,
+        {},
+    ),
+    ('<event date="2011-01-25">A</event>\n<event date="2011-01-26" summary="B"/>', AB, {}),
+    (
+        "<entry><date>2011-01-25</date><text>A</text></entry><entry><date>2011-01-26</date><text>B</text></entry>",
+        AB,
+        {},
+    ),
+    ('<year value="2011"><event day="January 25">A</event></year>', A, {}),
+    ("2011-01-25: 1 < 2 > 0 and <b", {"2011-01-25": ["1 < 2 > 0 and <b"]}, {}),
+    ("\\begin{itemize}\n\\item \\textbf{2011-01-25}: A\n\\item \\textbf{2011-01-26}: B\n\\end{itemize}", AB, {}),
+    ("\\begin{tabular}{l|p{9cm}}\n2011-01-25 & A \\\\\n\\hline\n2011-01-26 & B \\\\\n\\end{tabular}", AB, {}),
+    ("So:\n\\boxed{\n2011-01-25: A\n2011-01-26: B\n}", AB, {}),
+    ('date,event\n2011-01-25,"A"\n2011-01-26,B', AB, {}),
+    ('id;date;summary\n1;2011-01-25;A\n2;2011-01-26;"B"', AB, {}),
+    ("[('2011-01-25', 'A'), ('2011-01-26', 'B')]", AB, {"repaired_json": 1}),
+    ("[(date(2011, 1, 25), 'A')]", A, {"repaired_json": 1}),
+    ("2011-01-25: A\\n2011-01-26: B", AB, {}),
+    ('{"answer": "[{\\"date\\": \\"2011-01-25\\", \\"text\\": \\"A\\"}]"}', A, {}),
+]
+
+DRAFTS = [
+    ("2011-01-24: C\n\nFinal timeline:\n2011-01-25: A", A, {"draft": 1, "undated_text": 1}),
+    ("**Draft:**\n2011-01-25: C\n\n**Corrected version:**\n2011-01-25: A", A, {"draft": 1, "undated_text": 1}),
+    ("### First years\n2011-01-25: A\n### Final years\n2011-01-26: B", AB, {"undated_text": 1}),
+    ("2011-01-25: A\n\nFinal answer:\nSee above.", A, {"undated_text": 2}),
+    (f"2010-04-14: {EXAMPLE}\n2011-01-25: A", A, {"draft": 1}),
+    (f"2010-04-14: {EXAMPLE}", {"2010-04-14": [EXAMPLE]}, {}),
+]
+
+LOSSES = [
+    ("- 2011-01-25: A\n- B\n- 2011-01-26: B", {"2011-01-25": ["A", "B"], **B}, {"undated_text": 1}),
+    ("- 2011-01-25: A\n  - B\n- 2011-01-26: B", {"2011-01-25": ["A", "B"], **B}, {}),
+    ("It began on 25 January 2011.\n\n2011-01-26: B", B, {"dated_text": 1}),
+    ("2011-01-25: A\n\nIt ended on 11 February 2011.", A, {"dated_text": 1}),
+    ("2011-01-25: A\n\nReferences:\n1. 2011-01-26, BBC", A, {"undated_text": 1, "dated_text": 1}),
+]
+
 NOTHING = [
     ("", None, {}),
     ("   \n", None, {}),
@@ -209,7 +324,10 @@ NOTHING = [
 ]
 
 
-@pytest.mark.parametrize(("text", "expected", "counts"), JSON_FORMS + LINE_FORMS + TABLES + NOTHING)
+FORMS = JSON_FORMS + LINE_FORMS + TABLES + SECTIONS + LEADS + MARKUP + DRAFTS + LOSSES + NOTHING
+
+
+@pytest.mark.parametrize(("text", "expected", "counts"), FORMS)
 def test_forms(text: str, expected: dict[str, list[str]] | None, counts: dict[str, int]) -> None:
     parsed = parse_timeline(text)
     assert (days(parsed), parsed.counts()) == (expected, counts)

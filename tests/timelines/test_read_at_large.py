@@ -50,6 +50,20 @@ PIECES = st.lists(
         (*"[]{}()|#*-_>\"',:\\\n\t `é\ud800", "2011-01-25", "2011-02-30", "25 January 2011", "2011", " to ", "10:30")
     )
     | st.sampled_from(
+        (
+            "<li>",
+            "<td>",
+            "<event date='2011-01-25'>",
+            "</p>",
+            "\\item ",
+            "\\boxed{",
+            "January 25",
+            "25: ",
+            "## ",
+            "('2011-01-25',",
+        )
+    )
+    | st.sampled_from(
         ('"date":', '"text":', '"2011-01-25"', "```\n", "<think>", "</think>", "|---|\n", "\n\n", "date: ", "\r\n", "A")
     ),
     max_size=40,
@@ -92,6 +106,30 @@ SMALL, LARGE = dict(hostile.texts(hostile.SMALL)), dict(hostile.texts(hostile.LA
 @pytest.mark.parametrize("name", SMALL)
 def test_time_is_linear_in_hostile_text(name: str) -> None:
     assert hostile.is_linear(parse_timeline, SMALL[name], LARGE[name])
+
+
+SECTIONS_AND_MARKUP = [
+    ("", "<li>"),
+    ("", "<tr><td>"),
+    ("", "<a "),
+    ("<li>", " \n"),
+    ("", "\\textbf{"),
+    ("", "\\item[2011-01-25] a\n"),
+    ("January 2011\n", "25 a\n"),
+    ("", "- a (2011-01-25)\n"),
+    ("a ", "(2011-"),
+    ("", "2011-01-25: a; "),
+    ("2011-01-25: ", "*a "),
+    ("2011-01-25: ", "[a]("),
+    ("date,event\n", '"a,'),
+    ("('2011-01-25', ", "\\'"),
+]
+
+
+@pytest.mark.parametrize(("start", "piece"), SECTIONS_AND_MARKUP)
+def test_time_is_linear_in_hostile_markup(start: str, piece: str) -> None:
+    small, large = (start + piece * (size // len(piece)) for size in (40_000, 160_000))
+    assert hostile.is_linear(parse_timeline, small, large)
 
 
 @pytest.mark.parametrize(

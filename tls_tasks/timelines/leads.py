@@ -36,7 +36,7 @@ class Lead(NamedTuple):
     is_short: bool
 
 
-_BULLETS = frozenset(" \t-*+•‣◦▪●○■□·–—#>_~`\"'“”‘’[(【《<|=\ufe0f\u200b\u200d\ufeff")
+_BULLETS = frozenset(" \t:-*+•‣◦▪●○■□·–—#>_~`\"'“”‘’[(【《<|=\ufe0f\u200b\u200d\ufeff")
 _NUMBER = re.compile(
     r"[0-9]{1,3}[.):][*_]{0,3}\s+|[0-9]{1,2}\ufe0f?\u20e3\s*|(?<=#)[0-9]{1,3}[.):]?\s+|\[[ xX✓✔]\]\s"
     r"|[IVXLC]{1,7}[.)][*_]{0,3}\s+|[A-Za-z][.)][*_]{0,3}\s+"
@@ -44,22 +44,23 @@ _NUMBER = re.compile(
 _COUNTED = re.compile(  # Event 1:, Day 3 –, Key event #2., Day 1 (
     r"(?:[^\W\d_]{2,15}\s){1,2}#?[0-9]{1,3}[*_]{0,3}\s*(?:[:：.)|–—-][*_]{0,3}\s*|(?=[(\[]))"
 )
+_COUNT = re.compile(r"[*_]{0,3}[^\W\d_]{2,15}\s#?[0-9]{1,3}[*_]{0,3}\s?:?[*_]{0,3}")
 _DATE_LABEL = re.compile(
-    r"(?:date|day|when|time|year|datum|fecha|data|дата|tarih|tanggal|日期|日付|날짜|التاريخ)[*_]{0,3}\s?[:：][*_]{0,3}\s*",
+    r"(?:date|day|when|time|year|datum|fecha|data|дата|tarih|tanggal|日期|日付|날짜|التاريخ)[*_]{0,3}\s?[:：=][*_]{0,3}\s*",
     re.IGNORECASE,
 )
-_ANY_LABEL = re.compile(r"[^\W\d][^:：\n]{0,80}[:：][*_]{0,3}\s+")
+_ANY_LABEL = re.compile(r"[^\W\d][^:：\n]{0,80}?(?:[:：]|\s[–—-])[*_]{0,3}\s+")
 _TEXT_LABEL = re.compile(
-    r"[*_]{0,3}(?:text|summary|event|events|description|content|details)[*_]{0,3}\s?:[*_]{0,3}(?:\s[|>][+-]?\s*$|\s|$)",
+    r"[*_]{0,3}(?:text|summary|events?|description|content|details|what(?: happened)?)[*_]{0,3}\s?[:=][*_]{0,3}(?:\s[|>][+-]?\s*$|\s|$)",
     re.IGNORECASE,
 )
 _ASIDE_LABEL = re.compile(
-    r"[*_]{0,3}(?:sources?|references?|url|link|id|category|location|title of source)[*_]{0,3}\s?:[*_]{0,3}\s",
+    r"[*_]{0,3}(?:sources?|references?|url|link|id|category|location)[*_]{0,3}\s?[:=][*_]{0,3}\s",
     re.IGNORECASE,
 )
 _AFTER = re.compile(
     r"(?P<close>(?:\]\([^()\s]{0,200}\)|[\s\])}】》>*_`\"'”’])*)"
-    r"(?P<separator>:{1,2}|：|\||->|=>|→|-{1,3}>?|[–—]|=|;|,|\.|&)?(?P<tail>[*_`\])\"”’]{0,4})"
+    r"(?P<separator>:{1,2}|：|\||->|=>|→|-{1,3}>?|[–—]|=|;|,|\.{2,5}|…|\.|&)?(?P<tail>[*_`\])\"”’]{0,4})"
 )
 _ASIDE = re.compile(
     r"(?:\s*[(\[（](?P<aside>[^()\[\]（）\n]{1,40})[)\]）]"
@@ -68,6 +69,7 @@ _ASIDE = re.compile(
     r"(?=[*_`\])]{0,4}\s?(?::|：|\||->|=>|→|[-–—]\s))"
 )
 _STRONG = frozenset((":", "::", "：", "|", "->", "=>", "→", "-", "--", "---", "–", "—"))
+_RULE = frozenset(" =#*_-")
 _WRAPPING = frozenset("])}】》*_")
 _ITEM = re.compile(
     r"(?P<indent>[ \t]*)(?:>\s?){0,9}"
@@ -142,7 +144,7 @@ def is_whole(lead: Lead) -> bool:
 def _dated(line: str, head: str, begin: int, known: Known, is_listed: bool, is_labelled: bool) -> Lead | None:
     """The lead whose date begins at ``begin``."""
     before = head[:begin]
-    level = before.count("#")
+    level = before.count("#") or len(before) - len(before.lstrip("="))
     for found in leading_dates(head[begin:], known):
         end = begin + found.end
         written = head[begin:end]
@@ -156,7 +158,7 @@ def _dated(line: str, head: str, begin: int, known: Known, is_listed: bool, is_l
         text = line[end + len(head) - end - len(rest) + after.length :]
         if is_labelled and (label := _TEXT_LABEL.match(text.lstrip())):
             text = text.lstrip()[label.end() :]
-        text = clean(text)
+        text = "" if set(text) <= _RULE else clean(text)
         if aside and aside["aside"] and not _is_plain_aside(aside["aside"]):
             text = f"{aside['aside']}: {text}" if text else aside["aside"]
         is_heading = not text or level > 0 or ("**" in before and line.rstrip().endswith("**"))
@@ -171,7 +173,11 @@ def _is_plain_aside(aside: str) -> bool:
 
 def _is_mark(char: str) -> bool:
     """Whether a character may stand before a date: bullets, brackets, Markdown, arrows, boxes and pictographs."""
-    return char in _BULLETS or "\u2190" <= char <= "\u2bff" or char >= "\U0001f000"
+    return char in _BULLETS or _is_picture(char)
+
+
+def _is_picture(char: str) -> bool:
+    return "\u2190" <= char <= "\u2bff" or char >= "\U0001f000"
 
 
 class _Separator(NamedTuple):
@@ -212,8 +218,8 @@ def _separator(rest: str, is_loose: bool, expression: DateExpression | None) -> 
 
 # --- several entries on one line ---
 
-_BOUNDARY = re.compile(r"(?:[.!?;。！？]|[.!?][\"'”’)\]]{1,2})\s*|\s*[|→⇒•]\s*|\s(?=\*\*)")
-_JOINING = " \t;|→⇒•,"
+_BOUNDARY = re.compile(r"(?:[.!?;。！？]|[.!?][\"'”’)\]]{1,2})\s*|\s*[|→⇒•]\s*|\s[–—-]\s+")
+_JOINING = " \t;|→⇒•,–—-"
 
 
 def split_entries(lead: Lead) -> Iterator[Lead]:
@@ -264,7 +270,8 @@ def without_marker(stripped: str) -> str:
         >>> without_marker("> - [x] a"), without_marker("1. 2011")
         ('a', '2011')
     """
-    return stripped[_BULLET.match(stripped).end() :]  # type: ignore[union-attr] # it matches the empty text, too
+    unmarked = stripped[_BULLET.match(stripped).end() :]  # type: ignore[union-attr] # it matches the empty text, too
+    return unmarked[1:].lstrip(" \ufe0f\u200d") if _is_picture(unmarked[:1]) else unmarked
 
 
 def continued(stripped: str) -> str:
@@ -275,10 +282,23 @@ def continued(stripped: str) -> str:
         ('A', '', '', '')
     """
     unmarked = without_marker(stripped).lstrip("#")
-    if _ASIDE_LABEL.match(unmarked) or not any(map(str.isalnum, unmarked[:_LOOK])):
+    is_label = _ASIDE_LABEL.match(unmarked) or _DATE_LABEL.fullmatch(unmarked) or _COUNT.fullmatch(unmarked)
+    if is_label or not any(map(str.isalnum, unmarked[:_LOOK])):
         return ""
     label = _TEXT_LABEL.match(unmarked)
     return clean(unmarked[label.end() :] if label else unmarked)
+
+
+def labelled_text(line: str) -> str | None:
+    """The text behind a label such as ``Event:``; None if the line has no such label."""
+    unmarked = without_marker(line.strip())
+    label = _TEXT_LABEL.match(unmarked)
+    return clean(unmarked[label.end() :]) if label else None
+
+
+def is_date_label(line: str) -> bool:
+    """Whether a line begins with a label such as ``Date:``."""
+    return _DATE_LABEL.match(without_marker(line.strip()).lstrip("*_ ")) is not None
 
 
 _LINK = re.compile(
@@ -290,6 +310,7 @@ _CITATION = re.compile(
 _EMPHASIS = re.compile(
     r"(?<![\w*])\*([^\s*](?:[^*\n]{0,300}[^\s*])?)\*(?![\w*])|(?<!\w)_([^\s_](?:[^_\n]{0,300}[^\s_])?)_(?!\w)"
 )
+_CODE = re.compile(r"`([^`\n]{1,300})`")
 _QUOTES = {'"': '"', "'": "'", "“": "”", "„": "“", "«": "»", "「": "」"}
 
 
@@ -305,6 +326,8 @@ def clean(text: str) -> str:
     text = text.replace("**", "").strip()
     if "[" in text or "【" in text:
         text = _CITATION.sub("", _LINK.sub(r"\1", text)).strip()
+    if "`" in text:
+        text = _CODE.sub(r"\1", text)
     if "*" in text or "_" in text:
         text = _EMPHASIS.sub(r"\1\2", text)
     closing = _QUOTES.get(text[:1])

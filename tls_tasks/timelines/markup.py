@@ -22,7 +22,7 @@ _BREAK = re.compile(r"[ \t]{0,40}\n\s*")
 _ROWSPAN = re.compile(r"rowspan\s?=\s?[\"']?([0-9]{1,3})", re.IGNORECASE)
 
 _INLINE = dict.fromkeys(
-    ("i", "em", "u", "a", "span", "code", "tt", "small", "sup", "sub", "mark", "font", "cite", "abbr", "q"), ""
+    ("i", "em", "u", "a", "span", "code", "tt", "small", "sup", "sub", "mark", "font", "cite", "abbr", "q", "time"), ""
 ) | {"b": "**", "strong": "**"}
 _BLOCKS = {
     **dict.fromkeys(
@@ -169,6 +169,7 @@ def is_latex(text: str) -> bool:
 _LATEX = re.compile(r"\\(?:begin|end|item|boxed|fbox|text[a-z]{2}|(?:sub)*section|hline)\b")
 _BRACES = r"\{((?:[^{}\n]|\{[^{}\n]{0,100}\}){0,300})\}"
 _LATEX_FORMS = (
+    (re.compile(r"\\[\[\]]"), r"\n"),
     (re.compile(r"\\(?:begin|end)\{[\w*]{1,20}\}(?:\[[^\]\n]{0,60}\]|" + _BRACES + ")*"), r"\n"),
     (re.compile(r"\\item\s*\[([^\]\n]{1,120})\]"), r"- **\1** "),
     (re.compile(r"\\item\b[ \t]?"), "- "),
@@ -197,9 +198,9 @@ def _table_row(line: str) -> str | None:
         return None
     row = stripped.removesuffix(r"\hline").rstrip()
     if not row.endswith("\\\\"):
-        return line
-    cells = _CELL_BREAK.split(row.removesuffix("\\\\"))
-    return f"| {' | '.join(cell.strip() for cell in cells)} |" if len(cells) > 1 else row.removesuffix("\\\\")
+        return line.lstrip(" &").replace("\\\\", "\n")
+    cells = [cell.strip() for cell in _CELL_BREAK.split(row.removesuffix("\\\\"))]
+    return f"| {' | '.join(cells)} |" if len(cells) > 1 and cells[0] else " ".join(cells)
 
 
 def _unboxed(text: str) -> str:

@@ -61,13 +61,15 @@ def _length(doc: Mapping[str, Any]) -> str:
     )
 
 
+EXAMPLE = "An ash cloud from the Eyjafjallajökull volcano closes most airports in northern Europe."
+"""Of an event that no data set has, so that a model's answer holds it only if it repeats the prompt."""
+
 _FORM = (
     "\nWrite one line for each date, the earliest first, and nothing else. The form of a line is YYYY-MM-DD: summary. "
     "For example:\n"
-    "2010-04-14: An ash cloud from the Eyjafjallajökull volcano closes most airports in northern Europe.\n\n"
+    f"2010-04-14: {EXAMPLE}\n\n"
     "Timeline:"
 )
-"""The example is of an event that no data set has."""
 
 
 def _month(day: str) -> str:

@@ -18,6 +18,9 @@ from tls_tasks.timelines.read_lines import read_lines
 _MAX_DEPTH = 6
 """Levels of wrappers and lists that are looked into."""
 
+_MAX_LISTS = 2
+"""Levels of lists within which an object is looked for that shows that they hold entries, such as year and month."""
+
 _Pairs = Sequence[tuple[str, Any]]
 _Item = RawEntry | Problem
 
@@ -136,7 +139,7 @@ def _object(value: dict[str, Any], depth: int, known: Known) -> Iterator[_Item]:
     known = _context(named, known)
     dated = _dated(named, known)
     texts = _texts(pairs, dated is not None)
-    if dated is None and any(read_date(key, known) for key, _ in pairs):
+    if set(DATE_KEYS).isdisjoint(named) and any(read_date(key, known) for key, _ in pairs):
         yield from _map(pairs, depth, known)
     elif any(_holds_dated(inner, known) for _, inner in pairs):
         yield from _wrapped(pairs, depth, known)
@@ -216,25 +219,33 @@ def _with_end(expression: DateExpression, named: dict[str, Any], known: Known) -
     return expression
 
 
-def _holds_dated(value: Any, known: Known) -> bool:
+def _holds_dated(value: Any, known: Known, depth: int = 0) -> bool:
     """Whether a value is a list with entries, or a map date -> text, so that the object around it is a wrapper."""
     if isinstance(value, dict):
         return any(read_date(key, known) for key in value)
-    return isinstance(value, list) and any(
-        _has_date(item, known)
-        if isinstance(item, dict)
-        else known.year is not None and isinstance(item, str) and split_lead(item.strip(), known) is not None
-        for item in value
-    )
+    return isinstance(value, list) and any(_is_entry(item, known, depth) for item in value)
 
 
-def _has_date(value: dict[str, Any], known: Known) -> bool:
-    return any(_key(key) in DATE_KEYS and _date(inner, known) for key, inner in value.items())
+def _is_entry(item: Any, known: Known, depth: int) -> bool:
+    """Whether an item of a list is an entry, or an object around a list of entries."""
+    if isinstance(item, dict):
+        named = {_key(key): inner for key, inner in item.items()}
+        known = _context(named, known)
+        if any(_date(named.get(key), known) for key in DATE_KEYS):
+            return True
+        return depth < _MAX_LISTS and any(_holds_dated(inner, known, depth + 1) for inner in item.values())
+    if known.year is None:
+        return False
+    if isinstance(item, list):
+        return len(item) > 1 and isinstance(item[0], str) and read_date(item[0], known) is not None
+    return isinstance(item, str) and split_lead(item.strip(), known) is not None
 
 
 def _map(pairs: _Pairs, depth: int, known: Known) -> Iterator[_Item]:
     """An object date -> text; a key without a digit was not meant as a date, unless it is a month of a known year."""
     for key, inner in pairs:
+        if _key(key) in ("year", "month"):
+            continue
         expression = read_date(key, known)
         said = partial_context(key)
         within = Known(said.year or known.year, said.month) if said else known

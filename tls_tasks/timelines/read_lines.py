@@ -15,13 +15,18 @@ from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Problem
 from tls_tasks.text.dates import DateExpression, Known, dates_in
 from tls_tasks.timelines.entries import UNKNOWN, RawEntry
-from tls_tasks.timelines.leads import Lead, continued, item_of, split_entries, split_lead
+from tls_tasks.timelines.leads import Lead, continued, item_of, labelled_text, split_entries, split_lead
 from tls_tasks.timelines.markup import as_lines
-from tls_tasks.timelines.sections import Section, is_restart, listed_lines, numbered_lines
+from tls_tasks.timelines.prompts import EXAMPLE
+from tls_tasks.timelines.sections import Section, is_restart, listed_lines, numbered_lines, text_comes_first
 from tls_tasks.timelines.tables import Table, read_table, table_at
 from tls_tasks.timelines.tails import read_tails
 
-_MARKUP_TAG = re.compile(r"</?[A-Za-z][\w.-]{0,30}/?>")
+_MARKUP_TAG = re.compile(r"</?[A-Za-z][\w.-]{0,30}/?>|\[{1,2}[a-z][\w.]{0,30}\]{1,2}")  # and TOML's [[event]]
+_WORD = re.compile(r"\w+")
+_ASIDE_NAMES = frozenset(
+    ("source", "sources", "reference", "references", "citations", "links", "note", "notes", "footnotes", "bibliography")
+)
 _FENCE = ("```", "~~~")
 _RULE_MARKS = frozenset("-–—─━*_=")
 
@@ -77,10 +82,13 @@ class _Lines:
         self.section = Section(known)
         self.numbered = numbered_lines(lines)
         self.listed = listed_lines(lines)
+        self.text_first = text_comes_first(lines)
+        self.announced: list[str] = []  # text whose date is on a line below
         self.day: _Day | None = None
         self.siblings: tuple[str, int] | None = None  # the marker of the dated items of this list
         self.seen_date = False
         self.after_blank = False
+        self.is_aside = False  # within a section such as "Sources"
 
     def read(self) -> Iterator[_Item]:
         index = 0
@@ -96,6 +104,7 @@ class _Lines:
                 yield from self._line(line, line.strip(), index - 1)
                 self.after_blank = False
         yield from self._close()
+        yield from (problem("undated_text", text) for text in self.announced)
 
     def _table(self, table: Table) -> Iterator[_Item]:
         items = list(read_table(table, self.keep_undated, self.section.known))
@@ -116,11 +125,19 @@ class _Lines:
         elif lead := split_lead(
             stripped, self.section.known, is_listed=index in self.listed, is_numbered=index in self.numbered
         ):
+            if self.is_aside:
+                yield problem("dated_text", stripped)
+                return
             self.siblings = item_of(line)
             for one in split_entries(lead):
                 one = self.section.dated(one)
                 yield from self._close(one.expression)
-                self.day, self.seen_date = _Day(one, [one.text] if one.text else []), True
+                texts = [*self.announced, one.text] if one.text else self.announced
+                self.announced, self.seen_date = [], True
+                self.day = _Day(one, texts)
+        elif self.text_first and (text := labelled_text(stripped)):
+            yield from self._close()
+            self.announced.append(text)
         else:
             yield from self._undated(line, stripped)
 
@@ -154,7 +171,11 @@ class _Lines:
         """Close the day before a line that belongs to none; a preamble is no loss unless there is a date in it."""
         yield from self._close()
         self.siblings = None
-        self.section.heading(stripped, stripped.startswith(("#", "**", "__", "==")))
+        is_heading = stripped.startswith(("#", "**", "__", "=="))
+        self.section.heading(stripped, is_heading)
+        if is_heading or _is_label(stripped):
+            words = _WORD.findall(stripped[:80].lower())
+            self.is_aside = self.seen_date and len(words) <= 2 and not _ASIDE_NAMES.isdisjoint(words)
         if next(dates_in(stripped), None):
             yield problem("dated_text", stripped)
         elif self.seen_date or not self.keep_undated:
@@ -218,9 +239,15 @@ def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> 
 
 
 def _without_drafts(items: list[_Item]) -> list[_Item]:
-    """The items, those before the answer's last new beginning only as problems."""
+    """The items; entries before the answer's last new beginning, and the prompt's example, only as problems."""
     restart = max((index for index, item in enumerate(items) if item is _RESTART), default=-1)
-    before, after = items[: restart + 1], [item for item in items[restart + 1 :]]
+    before, after = items[: restart + 1], items[restart + 1 :]
     if any(isinstance(item, RawEntry) for item in after):
         before = [problem("draft", item.written) if isinstance(item, RawEntry) else item for item in before]
-    return [item for item in (*before, *after) if item is not _RESTART]
+    kept = [item for item in (*before, *after) if item is not _RESTART]
+    if all(item.sentences == (EXAMPLE,) for item in kept if isinstance(item, RawEntry)):
+        return kept
+    return [
+        problem("draft", EXAMPLE) if isinstance(item, RawEntry) and item.sentences == (EXAMPLE,) else item
+        for item in kept
+    ]

@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 
 from tls_tasks.text.dates import Known
 from tls_tasks.timelines.entries import UNKNOWN
-from tls_tasks.timelines.leads import Lead, is_whole, item_of, split_lead
+from tls_tasks.timelines.leads import Lead, is_date_label, is_whole, item_of, labelled_text, split_lead
 
 _YEAR = re.compile(r"(?<![\d.,/-])(1[0-9]{3}|20[0-9]{2})(?![\d]|[.,]\d)")
 _NUMBERED = re.compile(r"\s{0,20}(?:>\s?)?[*_#]{0,6}\s?([0-9]{1,3})[.)][*_]{0,2}\s+(.{0,20})")
@@ -63,8 +63,9 @@ class Section:
             day = day.replace(year=day.year + 1, day=min(day.day, 28) if day.month == 2 else day.day)
             end = expression.end and expression.end.replace(year=expression.end.year + 1)
             lead = lead._replace(expression=type(expression)(day, expression.precision, end))
-        is_month = expression.precision == "month" or (self.known.year, self.known.month) == (day.year, day.month)
-        self.known = Known(day.year, day.month if is_month and not expression.is_range else None)
+        is_month = expression.precision == "month" and not expression.is_range
+        is_month = is_month or (self.known == (day.year, day.month) and expression.precision == "day")
+        self.known = Known(day.year, day.month if is_month else None)
         self._rolls = self._rolls or is_whole(lead) or expression.is_range
         if expression.precision != "day" and lead.is_heading and not expression.is_range:
             self._rolls = False
@@ -122,6 +123,17 @@ def listed_lines(lines: Sequence[str]) -> frozenset[int]:
         if len(begin) >= (2 if key else 3) and 4 * len(begin) >= 3 * len(run):
             found.update(begin)
     return frozenset(found)
+
+
+def text_comes_first(lines: Iterable[str]) -> bool:
+    """Whether labels give an entry's text before its date: ``Event: A`` above ``Date: 2011-01-25``.
+
+    Example:
+        >>> text_comes_first(["- Event: A", "  Date: 2011-01-25"]), text_comes_first(["Date: 2011-01-25", "Event: A"])
+        (True, False)
+    """
+    labels = [line for line in lines if labelled_text(line) is not None or is_date_label(line)]
+    return len(labels) > 1 and labelled_text(labels[0]) is not None and is_date_label(labels[-1])
 
 
 def _items(lines: Iterable[str]) -> Iterator[tuple[tuple[str, int] | None, int]]:

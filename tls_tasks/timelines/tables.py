@@ -139,7 +139,7 @@ def read_table(table: Table, keep_undated: bool = True, known: Known = UNKNOWN) 
         if entry.written:
             if last is not None:
                 yield last
-            last = entry
+            last = None if columns.is_section(entry) else entry
         elif keep_undated and last is not None:
             last = last._replace(sentences=last.sentences + entry.sentences)
         elif entry.sentences:
@@ -155,9 +155,11 @@ class _Columns:
         self.known = known
         self.width = max((len(row) for row in rows), default=0)
         body = rows[1:] if len(rows) > 1 else rows
-        self.year = next(iter(_named(header, ("year",)) or _first(body, self.width, _YEAR.fullmatch)), None)
-        self.month = next(iter(_named(header, ("month",))), None)
-        named = [at for at in _named(header, DATE_KEYS) if at not in (self.year, self.month)]
+        named = _named(header, DATE_KEYS)
+        years, months = ([at for at in _named(header, (name,)) if at not in named] for name in ("year", "month"))
+        self.month = next(iter(months), None)
+        self.year = next(iter(years or _first(body, self.width, _YEAR.fullmatch)), None)
+        named = [at for at in named if at != self.year]
         year = self._year_in(body)
         self.date = next(iter(named or _first(rows, self.width, lambda cell: _is_date(cell, known, year))), self.year)
         if self.date == self.year:
@@ -181,12 +183,20 @@ class _Columns:
         sentences = [clean(part.replace("\\|", "|")) for text in kept for part in _LINE_BREAK.split(text)]
         return RawEntry(self.expression(row), written, tuple(filter(None, sentences)))
 
+    def is_section(self, entry: RawEntry) -> bool:
+        """Whether a row only gives the year or the month of those below it."""
+        read = entry.expression
+        if read is None or entry.sentences or read.precision == "day":
+            return False
+        self.known = Known(read.date.year, read.date.month if read.precision == "month" else None)
+        return True
+
     def expression(self, row: Sequence[str]) -> DateExpression | None:
         """A row's date."""
         if match := _YEAR.fullmatch(_cell(row, self.year)):
             self.known = Known(int(match[1]))
         month = _cell(row, self.month)
-        if month and (read := read_date(month if month.isalpha() else f"{self.known.year}-{month}", self.known)):
+        if month and (read := read_date(month, self.known) or read_date(f"{self.known.year}-{month}")):
             self.known = Known(read.date.year, read.date.month)
         written = _cell(row, self.date)
         if not written:

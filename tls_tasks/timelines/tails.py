@@ -12,7 +12,7 @@ from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Problem
 from tls_tasks.text.dates import DateExpression, Known, dates_in, read_date
 from tls_tasks.timelines.entries import UNKNOWN, RawEntry
-from tls_tasks.timelines.leads import clean, item_of, without_marker
+from tls_tasks.timelines.leads import clean, is_whole, item_of, split_lead, without_marker
 from tls_tasks.timelines.sections import Section
 
 _LOOK = 2_000
@@ -45,7 +45,12 @@ def read_tails(lines: list[str], known: Known = UNKNOWN) -> list[RawEntry | Prob
     for line in filter(str.strip, lines):
         stripped = line.strip()
         is_item = item_of(line) is not None
-        tail = _tail(without_marker(stripped), section.known)
+        unmarked = without_marker(stripped)
+        lead = split_lead(unmarked, section.known, is_listed=True)
+        if lead and lead.expression and is_whole(lead):
+            tail: _Tail | None = _Tail(lead.expression, lead.written, lead.text, True)
+        else:
+            tail = _tail(unmarked, section.known)
         n_items += is_item
         n_lines += 1
         if tail and (is_item or tail.is_end):

@@ -78,6 +78,7 @@ def months() -> tuple[dict[str, int], dict[str, int]]:
                         for spelling in filter(is_a_word, spellings(word, before)):
                             found[spelling][2 if language == "en" else rank, number].append(language)
     found["sept"][2, 9].append("en")
+    found["jänner"][1, 1].append("de_AT")
     full: dict[str, int] = {}
     short: dict[str, int] = {}
     for word, meanings in sorted(found.items()):

@@ -332,6 +332,8 @@ PREFIXED = [
     "After 2011-01-25",
     "Since 25 January 2011",
     "Circa 25 January 2011",
+    "On or around 25 January 2011",
+    "25. Jänner 2011",
     "c. 25 January 2011",
     "Before 25 January 2011",
     "Until 25 January 2011",

@@ -413,3 +413,26 @@ def test_problems_stand_in_the_order_of_the_text_and_are_short() -> None:
     ]
     assert [noted.detail for noted in parsed.problems[:3]] == ["2011-02-30", "2012", "2011-01-25"]
     assert all(len(noted.detail) <= 80 for noted in parsed.problems)
+
+
+@pytest.mark.parametrize(
+    ("text", "day_month", "days"),
+    [
+        ("01/02/2011: A\n25/01/2011: B", "list", ["2011-01-25", "2011-02-01"]),
+        ("01/02/2011: A\n01/25/2011: B", "list", ["2011-01-02", "2011-01-25"]),
+        ("01/02/2011: A\n25.01.2011: B", "list", ["2011-01-25"]),  # another separator says nothing
+        ("01/02/2011: A\n01/25/2011: B\n25/01/2011: C", "list", ["2011-01-25"]),  # both orders, so neither
+        ("1.2.2011: A", "list", ["2011-02-01"]),
+        ("1.2.2011: A\n1.25.2011: B", "list", ["2011-01-02", "2011-01-25"]),
+        ("05/05/2011: A", "list", ["2011-05-05"]),
+        ("01/02/2011: A", "list", []),
+        ("01/02/2011: A", "day_first", ["2011-02-01"]),
+        ("01/02/2011: A", "month_first", ["2011-01-02"]),
+        ("1.2.2011: A", "month_first", ["2011-01-02"]),
+        ('{"01/02/2011": "A", "25/01/2011": "B"}', "list", ["2011-01-25", "2011-02-01"]),
+        ("25/01/2011 - 01/02/2011: A", "list", ["2011-01-25"]),
+    ],
+)
+def test_a_list_settles_the_order_of_day_and_month(text, day_month, days):
+    parsed = parse_timeline(text, TimelinePolicy(day_month=day_month))
+    assert [str(day) for day in (parsed.value.dates if parsed.value else ())] == days

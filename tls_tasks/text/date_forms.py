@@ -117,7 +117,7 @@ TIME, WEEKDAY_AFTER, TO_DATE, PREFIX = _compiled(
     rf"|\s*,?\s*(?:{_ANY_WEEKDAY}+(?:[\s-]+{_ANY_WEEKDAY}+)?\.?|(?:{_CJK_WEEKDAY}))(?=\s*(?:[^\w\s\ue100-\ue1ff]|$))"
     rf"|\s*,\s*{WEEKDAY}+\.?",
     _TO,
-    rf"(?P<before>(?:[{BEFORE}{UNTIL}]+\.?(?:[\s-]+|(?<=\.))){{0,2}})"
+    rf"(?P<before>(?:[{BEFORE}{UNTIL}]+\.?(?:[\s-]+|(?<=\.))){{0,3}})"
     rf"(?P<day>(?:(?:{ARTICLE}+\s+|[(\[]?{_ANY_WEEKDAY}+(?:[\s-]+{_ANY_WEEKDAY}+)?\.?[)\]]?,?\s+)){{0,3}}"
     rf"(?:{ARTICLE}+(?:\s+|(?=[0-9])))?)",
 )

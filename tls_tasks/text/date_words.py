@@ -27,7 +27,7 @@ _WORDS = {
     OF: "of de del della di do d",
     TO: "to through and y e et und och og en a al à i và 至 到 から",
     UNTIL: "until till bis au do até hasta до по tot til",
-    BEFORE: "from between on early mid late around by after since circa c ca about before approximately approx",
+    BEFORE: "from between on or early mid late around by after since circa c ca about before approximately approx",
     ARTICLE: "the am vom den der dem ab seit le du dès el la il dal pada tanggal ngày op sinds dnia dne med στις em no"
     " på fra från od в с с з от يوم في",
     YEAR: "year years jahr jahre jahres année an año ano anno jaar år rok roku năm tahun yıl yılı έτος ค.ศ عام سنة",

@@ -51,7 +51,8 @@ _DATE_LABEL = re.compile(
 )
 _ANY_LABEL = re.compile(r"[^\W\d][^:：\n]{0,80}?(?:[:：]|\s[–—-])[*_]{0,3}\s+")
 _TEXT_LABEL = re.compile(
-    r"[*_]{0,3}(?:text|summary|events?|description|content|details|what(?: happened)?)[*_]{0,3}\s?[:=][*_]{0,3}(?:\s[|>][+-]?\s*$|\s|$)",
+    r"[*_]{0,3}(?:text|summary|events?|description|content|details|what(?: happened)?)[*_]{0,3}"
+    r"\s?[:=][*_]{0,3}(?:\s[|>][+-]?\s*$|\s|$)",
     re.IGNORECASE,
 )
 _ASIDE_LABEL = re.compile(

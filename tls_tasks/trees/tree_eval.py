@@ -34,7 +34,7 @@ from tls_tasks.trees.score import KEYS, Sample, details_of, results, with_means
 from tls_tasks.trees.types import SchemaNode
 from tls_tasks.trees.walk import BadReferenceError, Walk
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)

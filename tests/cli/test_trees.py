@@ -244,7 +244,7 @@ def test_many_trees_as_json_are_the_scores_own(many, capsys):
     told, gold, schema = many
     assert main(["trees", told["rows"], gold, *schema, "--json", "--detailed"]) == 1
     found = json.loads(capsys.readouterr().out)
-    with pytest.warns(UserWarning, match="nothing could be read"):
+    with pytest.warns(UserWarning, match="could not be read"):
         direct = tree_eval([REFERENCE, "No tree.", ""], [REFERENCE] * 3, SCHEMA)
     assert found["treeval_score"] == direct.results["treeval_score"]
     assert found["documents"]["a"]["f1_node"] == 1.0 and found["documents"]["c"]["recall_node"] == 0.0

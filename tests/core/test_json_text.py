@@ -19,7 +19,6 @@ from tls_tasks.core.json_text import (
     Stage,
     find_json,
     is_whole_json,
-    strip_thinking,
 )
 from tls_tasks.core.json_values import RepeatedKeys
 from tls_tasks.core.parsed import Problem
@@ -114,28 +113,6 @@ def test_stages(text: str, values: tuple[Any, ...], stage: str, counts: dict[str
     assert {kind: kinds.count(kind) for kind in kinds} == counts
     assert found.stage in get_args(Stage)
     assert set(kinds) <= set(JSON_PROBLEM_KINDS)
-
-
-THINKING = [
-    ("", "", False),
-    ("a", "a", False),
-    ("<think>a</think>b", "b", False),
-    ("a<think>b</think>c<think>d</think>e", "ace", False),
-    ("a</think>b", "b", False),
-    ("a<think>b</think>c</think>d", "d", False),
-    ("<think>a<think>b</think>c", "c", False),
-    ("<think>a", "", True),
-    ("a<think>b", "a", True),
-    ("<think></think>", "", False),
-    ("<THINK>a</Think>b", "b", False),
-    ("<thinking>a</thinking>b", "b", False),
-    ("<thinker>a", "<thinker>a", False),
-]
-
-
-@pytest.mark.parametrize(("text", "answer", "unfinished"), THINKING)
-def test_thinking_is_no_answer(text: str, answer: str, unfinished: bool) -> None:
-    assert strip_thinking(text) == (answer, unfinished)
 
 
 FENCES = [

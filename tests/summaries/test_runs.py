@@ -8,7 +8,7 @@ import tls_tasks
 from tests.conftest import ROOT
 from tests.harness_parts import run_here
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.json_text import strip_thinking
+from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.summaries.data import DATA_SETS, load_documents
 
 pytest.importorskip("lm_eval")

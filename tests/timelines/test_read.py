@@ -287,9 +287,9 @@ MARKUP = [
 
 DRAFTS = [
     ("2011-01-24: C\n\nFinal timeline:\n2011-01-25: A", A, {"draft": 1, "undated_text": 1}),
-    ("**Draft:**\n2011-01-25: C\n\n**Corrected version:**\n2011-01-25: A", A, {"draft": 1, "undated_text": 1}),
+    ("2011-01-25: C\n\n**Corrected version:**\n2011-01-25: A", A, {"draft": 1, "undated_text": 1}),
     ("### First years\n2011-01-25: A\n### Final years\n2011-01-26: B", AB, {"undated_text": 1}),
-    ("2011-01-25: A\n\nFinal answer:\nSee above.", A, {"undated_text": 2}),
+    ("2011-01-25: A\n\nFinal timeline:\nSee above.", A, {"undated_text": 2}),
     (f"2010-04-14: {EXAMPLE}\n2011-01-25: A", A, {"draft": 1}),
     (f"2010-04-14: {EXAMPLE}", {"2010-04-14": [EXAMPLE]}, {}),
 ]

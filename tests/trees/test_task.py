@@ -214,7 +214,7 @@ def test_documents_of_one_schema_give_the_numbers_of_one_call():
     docs = [doc for doc in load_documents("tree_extraction", edition="embedded") if doc["kind"] == "invoice"]
     answers = answers_of(docs)
     values = results_of(docs, answers)
-    with pytest.warns(UserWarning, match="nothing could be read in 1 of 6"):
+    with pytest.warns(UserWarning, match="1 of 6 predictions could not be read as trees"):
         score = tree_eval(answers, [doc["reference"] for doc in docs], docs[0]["schema"])
     whole = score.as_dict(detailed=True)
     for key in (*FOLDED, *RATES, "type_errors", "parse_failures"):

@@ -152,7 +152,7 @@ def test_no_rows_are_0():
 
 
 def test_text_that_cannot_be_read_is_an_empty_tree_and_a_parse_failure():
-    with pytest.warns(UserWarning, match="nothing could be read in 1 of 2"):
+    with pytest.warns(UserWarning, match="1 of 2 predictions could not be read as trees"):
         score = tree_eval(["I can't.", '{"a": "x"}'], [{"a": "x"}] * 2, {"a": "string"})
     result = score.as_dict(detailed=True)
     assert (score.parse_failures, result["parsed"], result["schema_compliance"]) == (1, 0.5, 0.5)

@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tls_tasks.cli.base import Subparsers, add_command, note, say, styled, write_json
-from tls_tasks.cli.scored_files import add_files, as_json, explained, intervals_of, value_table
+from tls_tasks.cli.scored_files import (
+    add_files,
+    as_json,
+    explained,
+    intervals_of,
+    value_table,
+    warnings_as_notes,
+)
 from tls_tasks.core.text_table import text_table
 
 if TYPE_CHECKING:
@@ -50,12 +57,13 @@ def _run(args: argparse.Namespace) -> int:
     journals, told = read_three(args.journals, args.gold, args.predictions, schema)
     ids = [journal.id for journal in journals]
     options: dict[str, Any] = {"schema": schema, "threshold": args.threshold, "matching": args.matching}
-    score = evidence_extraction(
-        ["[]" if answer is None else answer for answer in told.values()],
-        [journal.objects for journal in journals],
-        [journal.text for journal in journals],
-        **options,
-    )
+    with warnings_as_notes("evidence"):
+        score = evidence_extraction(
+            ["[]" if answer is None else answer for answer in told.values()],
+            [journal.objects for journal in journals],
+            [journal.text for journal in journals],
+            **options,
+        )
     note("evidence", *missing_note(told.items(), "journals", "all their gold objects are missed"))
     intervals = intervals_of(args, score)
     if misquoted := [own.id for own in journals for gold in own.objects if gold[schema.span_field] not in own.text]:

@@ -59,7 +59,8 @@ def _run(args: argparse.Namespace) -> int:
     from tls_tasks.timelines.files import read_topics
     from tls_tasks.timelines.task import RESULTS
 
-    rows = read_topics(args.gold, args.predictions)
+    with warnings_as_notes("timelines"):
+        rows = read_topics(args.gold, args.predictions)
     columns = [row.prediction for row in rows], [row.references for row in rows]
     options = {name: getattr(args, name) for name in ("reference_mode", "variant", "tokenizer", "tolerance")}
     with warnings_as_notes("timelines"):

@@ -18,7 +18,7 @@ from __future__ import annotations
 import difflib
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 def nearest(name: object, names: Iterable[object]) -> str:
@@ -126,7 +126,11 @@ class MissingExtraError(TlsTasksError, ImportError):
 
 
 class ParseFailureWarning(UserWarning):
-    """Predictions in which nothing could be read: they score 0."""
+    """Predictions in which nothing could be read: they count as empty."""
+
+
+class RepeatedDateWarning(UserWarning):
+    """Reference timelines that have a date more than once: it is scored as one day."""
 
 
 _OUR_FRAMES = ("tls_tasks", "evaluate", "evaluate_modules", "datasets_modules")
@@ -138,3 +142,33 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and str(frame.f_globals.get("__name__", "")).partition(".")[0] in _OUR_FRAMES:
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def warn_of_repeated(repeated: Sequence[str]) -> None:
+    """Warn of the dates that reference timelines have more than once, if there are any.
+
+    Args:
+        repeated: Place and date of each.
+    """
+    if repeated:
+        shown = f"{', '.join(repeated[:10])}{' …' if len(repeated) > 10 else ''}"
+        warn_caller(
+            f"a date that a reference timeline has more than once is one day with all its texts: {shown}",
+            RepeatedDateWarning,
+        )
+
+
+def warn_of_unread(unread: Sequence[int], of: int, what: str) -> None:
+    """Warn of the rows whose prediction could not be read at all, if there are any.
+
+    Args:
+        unread: These rows.
+        of: How many rows there are.
+        what: What was looked for, in the plural.
+    """
+    if unread:
+        rows = f"{[*unread[:10]]}{' …' if len(unread) > 10 else ''}"
+        warn_caller(
+            f"{len(unread)} of {of} predictions could not be read as {what} and count as empty: rows {rows}",
+            ParseFailureWarning,
+        )

@@ -16,6 +16,7 @@ from typing import Any, Literal, NamedTuple, SupportsIndex
 from tls_tasks.core.json_scan import LOOSE_ONLY, Container, scan
 from tls_tasks.core.json_values import Notes, number_of, object_of, problem
 from tls_tasks.core.parsed import Problem
+from tls_tasks.core.reasoning import strip_thinking
 
 Stage = Literal["none", "whole", "fence", "jsonl", "scan", "truncated", "repaired"]
 """The stages in the order in which they are tried: the later, the further the text is from what was asked for."""
@@ -51,18 +52,6 @@ class FoundJson:
     problems: tuple[Problem, ...] = ()
 
 
-class _Answer(NamedTuple):
-    """A text without its thinking.
-
-    Attributes:
-        text: The answer.
-        unfinished: Whether a thinking block was still open at the end.
-    """
-
-    text: str
-    unfinished: bool
-
-
 class _Search(NamedTuple):
     """What one search of a text goes by."""
 
@@ -72,38 +61,9 @@ class _Search(NamedTuple):
     deep: bool
 
 
-_THINKING = re.compile(r"<(/?)think(?:ing)?>", re.IGNORECASE | re.ASCII)
 _FENCE = re.compile(r"^[ \t]{0,12}(`{3,}|~{3,})[ \t]{0,12}([\w+.-]{0,30})", re.MULTILINE | re.ASCII)
 _JSON_BEGINS = tuple('[{"-0123456789tfnNI')
 _REPAIRABLE = re.compile(r"\{|\[\s*[\[{\"']")
-
-
-def strip_thinking(text: str) -> _Answer:
-    """Drop ``<think>`` and ``<thinking>`` blocks.
-
-    A closing tag without an opening one (the opening one was in the prompt) ends a block that began with the text; a
-    block that is not closed goes to the end of the text.
-
-    Example:
-        >>> strip_thinking("<think>maybe []</think> [1]")
-        _Answer(text=' [1]', unfinished=False)
-        >>> strip_thinking("so it is []</think>[1]<think>or").text
-        '[1]'
-        >>> strip_thinking("<think>let me see")
-        _Answer(text='', unfinished=True)
-    """
-    kept: list[str] = []
-    position, inside = 0, False
-    for tag in _THINKING.finditer(text):
-        if tag[1] and not inside:
-            kept.clear()
-        elif not inside:
-            kept.append(text[position : tag.start()])
-        inside = not tag[1]
-        position = tag.end()
-    if not inside:
-        kept.append(text[position:])
-    return _Answer("".join(kept), inside)
 
 
 def _fenced_blocks(text: str) -> Iterator[str]:

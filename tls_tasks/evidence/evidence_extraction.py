@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import InputError, warn_of_unread
 from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign, signature
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
@@ -122,6 +122,8 @@ def evidence_extraction(
         _document(index, row, matcher, require_grounding, postprocess)
         for index, row in enumerate(read_rows(predictions, references, sources, read))
     ]
+    unread = [document.row for document in documents if document.parsed.failed]
+    warn_of_unread(unread, len(documents), "evidence")
     config = _EvidenceConfig(
         *(read.label, overlap, tokenizer, limit, matching, require_grounding, postprocess),
         interval=interval_sign(interval),

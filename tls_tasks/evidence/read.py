@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tls_tasks.core.json_scan import scan
-from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json, strip_thinking
+from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json
 from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.evidence.objects import ObjectReader
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lm_eval.api.instance import Instance
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.json_text import strip_thinking
+from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.hosts.corpus_requests import Asked, key_of, text_of
 from tls_tasks.timelines import corpus
 

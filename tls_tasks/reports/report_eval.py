@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tls_tasks.core.errors import InputError, warn_caller
+from tls_tasks.core.errors import InputError, warn_caller, warn_of_unread
 from tls_tasks.core.options import check_choice, check_whole_number, interval_options, interval_sign, signature
 from tls_tasks.core.rows import describe
 from tls_tasks.core.score import Score
@@ -107,6 +107,7 @@ def report_eval(
         KeyError: With ``compat``, a row by which the program loses a report.
 
     Warns:
+        ParseFailureWarning: Predictions in which nothing could be read.
         UnscoredWarning: Questions were left unanswered.
 
     Example:
@@ -140,6 +141,7 @@ def report_eval(
         items = _by_the_tree(rows, find, judged_by, recall_unit, first_instance_scope, nugget_answers)
     else:
         items = score_as_program(rows, find, judged_by)
+    warn_of_unread([item.row for item in items if item.unit["parse_failures"]], len(items), "reports")
     _warn_of_unscored(items)
     of_the_tree: dict[str, Any] = {
         "recall_unit": recall_unit,

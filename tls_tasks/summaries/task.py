@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
-from tls_tasks.core.json_text import strip_thinking
 from tls_tasks.core.score import Score, mean, total
 from tls_tasks.core.task import Task, shorter_text
 from tls_tasks.summaries.data import ALL_SETS, examples, load_documents, prompt
+from tls_tasks.summaries.read import parse_summary
 from tls_tasks.summaries.rouge_l import results, rouge_l
 from tls_tasks.text.lcs import union_lcs
 from tls_tasks.text.marks import mark_positions
@@ -27,8 +28,8 @@ def _score(doc: Mapping[str, Any], summary: str) -> Score:
 
 
 def _summary(answer: str) -> str:
-    """The answer without ``<think>`` blocks, which are no part of a summary."""
-    return strip_thinking(answer).text.strip()
+    """The summary in an answer; empty if there is none."""
+    return parse_summary(answer).value or ""
 
 
 def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
@@ -38,7 +39,9 @@ def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
 
 
 def _explain(doc: Mapping[str, Any], answer: str) -> dict[str, dict[str, Any]]:
-    return {"rouge_l": _score(doc, _summary(answer)).as_dict(detailed=True)}
+    parsed = parse_summary(answer)
+    score = replace(_score(doc, parsed.value or ""), problems={0: parsed.counts()} if parsed.problems else {})
+    return {"rouge_l": score.as_dict(detailed=True)}
 
 
 def _target(doc: Mapping[str, Any]) -> str:

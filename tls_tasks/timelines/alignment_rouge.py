@@ -114,6 +114,7 @@ def alignment_rouge(
     Warns:
         NonAsciiWarning: ``rouge155`` ignores most letters of some rows.
         ParseFailureWarning: Predictions that could not be read.
+        RepeatedDateWarning: A reference timeline has a date more than once.
 
     Example:
         >>> score = alignment_rouge(

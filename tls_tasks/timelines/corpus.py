@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from tls_tasks.core.json_text import strip_thinking
+from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.text.centrality import centrality
 from tls_tasks.timelines.context import day_heading
 from tls_tasks.timelines.mentions import MONTHS

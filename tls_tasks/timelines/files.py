@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.core.errors import DataError
+from tls_tasks.core.errors import DataError, warn_of_repeated
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.data.files import ENDINGS
 from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed, said_of
@@ -128,8 +128,10 @@ def _news_tls(file: Path, of_a_model: bool) -> Row:
 
 
 def _references(row: Row) -> tuple[Timeline, ...]:
+    repeated: list[str] = []
     with said_of(row):
-        found = read_references(row.field(_GOLD_FIELDS), 0)
+        found = read_references(row.field(_GOLD_FIELDS), 0, repeated=repeated)
+    warn_of_repeated([f"{row.where}: {date}" for date in repeated])
     if not any(found):
         raise DataError(f"{row.where}: a timeline without dates")
     return found

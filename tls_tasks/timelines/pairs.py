@@ -8,7 +8,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from tls_tasks.core.errors import ParseFailureWarning, warn_caller
+from tls_tasks.core.errors import warn_of_repeated, warn_of_unread
 from tls_tasks.core.options import check_choice, signature
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.prf import Item, prf_of_means, prf_unit
@@ -77,27 +77,24 @@ def read_rows(
 
     Warns:
         ParseFailureWarning: Some predictions could not be read.
+        RepeatedDateWarning: A reference timeline has a date more than once.
     """
     check_choice("reference_mode", reference_mode, ("separate", "joint"))
     policy = policy or DEFAULT_POLICY
     columns = {"predictions": predictions, "references": references, "topics": topics}
     answers, wanted, labels = read_columns(is_row, **columns)
+    repeated: list[str] = []
     rows = [
         TimelineRow(
             index,
             None if labels is None else str(labels[index]),
             read_prediction(answer, index, policy),
-            read_references(wanted[index], index, policy),
+            read_references(wanted[index], index, policy, repeated),
         )
         for index, answer in enumerate(answers)
     ]
-    failed = [row.index for row in rows if row.parsed.failed]
-    if failed:
-        warn_caller(
-            f"{len(failed)} of {len(rows)} predictions could not be read as timelines and score 0: "
-            f"rows {failed[:10]}{' …' if len(failed) > 10 else ''}",
-            ParseFailureWarning,
-        )
+    warn_of_unread([row.index for row in rows if row.parsed.failed], len(rows), "timelines")
+    warn_of_repeated(repeated)
     return rows
 
 

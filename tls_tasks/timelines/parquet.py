@@ -13,8 +13,7 @@ from typing import Any
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.files import parquet_rows
-from tls_tasks.timelines.topics import Article, Topic, read_day
-from tls_tasks.timelines.types import Timeline
+from tls_tasks.timelines.topics import Article, Topic, joined_timeline, read_day
 
 COLUMNS = ("data_set", "topic", "keywords", "articles", "timelines")
 """The columns: see :func:`_topic_row`."""
@@ -57,7 +56,8 @@ def row_topic(name: str, row: Mapping[str, Any], where: str) -> Topic:
         for article in row["articles"]
     )
     timelines = tuple(
-        Timeline.of([(read_day(day["date"], where), day["text"]) for day in timeline]) for timeline in row["timelines"]
+        joined_timeline([(read_day(day["date"], where), day["text"]) for day in timeline], where)
+        for timeline in row["timelines"]
     )
     return Topic(row["topic"], tuple(row["keywords"]), articles, timelines)
 

@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Literal
 
-from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, find_json, is_whole_json, strip_thinking
+from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, find_json, is_whole_json
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, settle
 from tls_tasks.timelines.entries import RawEntry
 from tls_tasks.timelines.markup import is_latex

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import datetime
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.parsed import Parsed
+from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.rows import describe, shorten
 from tls_tasks.text.dates import read_date
 from tls_tasks.timelines.entries import DATE_KEYS, TEXT_KEYS
@@ -75,11 +76,19 @@ def read_prediction(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLIC
     """  # noqa: E501
     if isinstance(row, str):
         return parse_timeline(row, policy)
-    return Parsed(_structured(row, ("predictions", index)))
+    return _structured(row, ("predictions", index))
 
 
-def read_references(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLICY) -> tuple[Timeline, ...]:
+def read_references(
+    row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLICY, repeated: list[str] | None = None
+) -> tuple[Timeline, ...]:
     """Read one references row: one timeline or a list of them.
+
+    Args:
+        row: A timeline in any form, or a list of timelines.
+        index: The row's number, for errors.
+        policy: How text is read.
+        repeated: Takes place and date of what a timeline has more than once.
 
     Raises:
         InputError: None, NaN, a wrong shape, an invalid date, text without a timeline.
@@ -93,8 +102,10 @@ def read_references(row: Any, index: int, policy: TimelinePolicy = DEFAULT_POLIC
         row = _from_json(row)
     row = _unwrapped(row)
     if not _is_list(row) or _is_one_timeline(row):
-        return (_reference(row, place, policy),)
-    return tuple(_reference(timeline, _within(place, position), policy) for position, timeline in enumerate(row))
+        return (_reference(row, place, policy, repeated),)
+    return tuple(
+        _reference(timeline, _within(place, position), policy, repeated) for position, timeline in enumerate(row)
+    )
 
 
 def _within(place: _Place, position: int) -> _Place:
@@ -110,7 +121,7 @@ def _from_json(text: str) -> Any:
     return value if isinstance(value, list | dict) else text
 
 
-def _reference(row: Any, place: _Place, policy: TimelinePolicy) -> Timeline:
+def _reference(row: Any, place: _Place, policy: TimelinePolicy, repeated: list[str] | None) -> Timeline:
     if isinstance(row, str):
         parsed = parse_timeline(row, policy)
         if parsed.value is None:
@@ -118,8 +129,12 @@ def _reference(row: Any, place: _Place, policy: TimelinePolicy) -> Timeline:
         for problem in parsed.problems:
             if problem.kind in _LOSSES:
                 raise InputError(*place, f"text with an entry that can't be read ({shorten(problem.detail)})", _FORMS)
-        return parsed.value
-    return _structured(row, place)
+    else:
+        parsed = _structured(row, place)
+    if repeated is not None:
+        here = f"{place[0]}[{place[1]}]"
+        repeated += [f"{here}: {noted.detail}" for noted in parsed.problems if noted.kind == "repeated_date"]
+    return parsed.value or Timeline()
 
 
 def _is_list(row: Any) -> bool:
@@ -139,14 +154,18 @@ def _is_entry(entry: Any) -> bool:
     return isinstance(entry[0], datetime.date) or (isinstance(entry[0], str) and _read_day(entry[0]) is not None)
 
 
-def _structured(row: Any, place: _Place) -> Timeline:
+def _structured(row: Any, place: _Place) -> Parsed[Timeline]:
     if isinstance(row, Timeline):
-        return row
+        return Parsed(row)
     row = _unwrapped(row)
     if isinstance(row, Mapping) and _is_entry(row):
         raise InputError(*place, f"one entry {shorten(row)}", "a timeline; did you mean [[{'date': …, 'text': …}, …]]?")
     if isinstance(row, Mapping) or _is_list(row):
-        return Timeline.of(_days(row, place))
+        days = list(_days(row, place))
+        timeline, seen = Timeline.of(days), Counter(day for day, _ in days)
+        return Parsed(
+            timeline, tuple(Problem("repeated_date", str(day)) for day in timeline.dates for _ in range(1, seen[day]))
+        )
     raise InputError(*place, describe(row), _FORMS)
 
 

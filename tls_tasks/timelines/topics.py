@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tls_tasks.core.errors import DataError
+from tls_tasks.core.errors import DataError, warn_of_repeated
 from tls_tasks.text.dates import read_date
 from tls_tasks.timelines.types import Timeline
 
@@ -85,7 +86,7 @@ def read_sentences(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def read_timeline(rows: Iterable[tuple[object, Iterable[str]]], where: str) -> Timeline:
-    """Build a reference timeline from rows of a data set, in any order; rows of the same date are joined.
+    """Build a reference timeline from rows of a data set, in any order.
 
     Args:
         rows: Dates, as :func:`read_day` takes them, each with its sentences.
@@ -94,8 +95,18 @@ def read_timeline(rows: Iterable[tuple[object, Iterable[str]]], where: str) -> T
     Raises:
         DataError: A date can't be read.
 
+    Warns:
+        RepeatedDateWarning: A date has several rows, which are joined.
+
     Example:
         >>> read_timeline([("2011-02", ["B."]), ("2011-01-25", ["A."])], "line 1").dates
         (datetime.date(2011, 1, 25), datetime.date(2011, 2, 1))
     """
-    return Timeline.of((read_day(value, where), read_sentences(texts)) for value, texts in rows)
+    return joined_timeline([(read_day(value, where), read_sentences(texts)) for value, texts in rows], where)
+
+
+def joined_timeline(days: Sequence[tuple[datetime.date, Iterable[str]]], where: str) -> Timeline:
+    """The timeline of these days; those of one date are joined, with a warning."""
+    counts = Counter(day for day, _ in days)
+    warn_of_repeated([f"{where}: {day}" for day, n in counts.items() if n > 1])
+    return Timeline.of(days)

@@ -10,10 +10,11 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json, strip_thinking
+from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, Branch, ListOf, SchemaNode
 
 MODES = ("lenient", "strict")
@@ -143,7 +144,7 @@ def are_plain(trees: Iterable[Any]) -> bool:
 def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient") -> ParsedTree:
     r"""Read the tree in a model's text. Never raises, whatever the text.
 
-    Thinking (``<think>…</think>``) is no part of the answer. Leniently, and the first stage that finds something wins:
+    Reasoning (:mod:`tls_tasks.core.reasoning`) is no part of the answer. Leniently, and the first stage that finds something wins:
     the whole answer as JSON; fenced blocks; JSON Lines; dictionaries and lists in prose; the finished part of what is
     cut off; the same with loose quotes, comments, trailing commas and Python's literals; json_repair. Of several trees
     the last whole one counts, among those with a key of the schema if there are such: models draft first.

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
 
-from tls_tasks.core.errors import InputError, ParseFailureWarning, warn_caller
+from tls_tasks.core.errors import InputError, warn_of_unread
 from tls_tasks.core.options import check_choice, check_switches, interval_options, interval_sign, signature
 from tls_tasks.core.score import Columns, Score
 from tls_tasks.core.terminal import shown
@@ -108,7 +108,7 @@ def tree_eval(
     interval = interval_options(confidence_interval, n_resamples, seed)
     rows = read_rows(predictions, references, plan.root, parse_mode)
     parses = [parsed for parsed, _ in rows]
-    _warn_of_failures(parses)
+    warn_of_unread([row for row, parsed in enumerate(parses) if parsed.failed], len(parses), "trees")
     found = _walk(plan, rows)
     units = Columns({**found.units.columns, **_columns_of_text(parses, found, plan.root)}, len(rows))
     return Score(
@@ -165,16 +165,6 @@ def _signature(plan: Plan, parse_mode: str, interval: str) -> str:
     averaging = "hierarchical" if plan.hierarchical else "flat"
     config = _TreeEvalConfig(plan.digest, metrics, plan.options, averaging, parse_mode, interval)
     return signature("tree_eval", config, VERSION)
-
-
-def _warn_of_failures(parses: Sequence[ParsedTree]) -> None:
-    failed = [row for row, parsed in enumerate(parses) if parsed.failed]
-    if failed:
-        warn_caller(
-            f"nothing could be read in {len(failed)} of {len(parses)} predictions (rows {failed[:5]} first); they "
-            "count as trees without nodes",
-            ParseFailureWarning,
-        )
 
 
 def _walk(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> Found:

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.json_text import strip_thinking
 from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.reports.judges.prompts import SECOND_TRY, Message, neutral, prompts_hash, render
 from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, shorten, verdict_in

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
-from tls_tasks.core.json_text import strip_thinking
+from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.reports.types import Query, Verdict
 
 WINDOW = 24_000
@@ -133,7 +133,7 @@ def _back_to_blank(text: str, position: int, reach: int) -> int:
 def read_verdict(text: str) -> bool | None:
     """The verdict in a judge's answer.
 
-    ``<think>`` blocks are dropped, and so is an echo of the choice ("YES or NO", "yes/no"). Then the last whole word
+    Reasoning is dropped, and so is an echo of the choice ("YES or NO", "yes/no"). Then the last whole word
     YES or NO in capitals counts. Where there is none, small letters count in three places only, since "no" is an
     everyday word: at the end of the answer, after "answer" or "verdict", at the beginning; in this order.
 

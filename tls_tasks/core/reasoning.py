@@ -1,0 +1,218 @@
+"""What of a model's text is its answer: reasoning, chat templates' tokens and a made-up next turn are not.
+
+One table for all families. The marks are those that public models' chat templates and the servers' parsers of their
+output know; a mark that is only spoken of, within quotation marks or backticks on its line, is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+
+class Answer(NamedTuple):
+    """A text without its reasoning.
+
+    Attributes:
+        text: The answer.
+        unfinished: Whether a block of reasoning was still open at the end.
+    """
+
+    text: str
+    unfinished: bool
+
+
+_NAMES = r"think(?:ing)?|thoughts?|reasoning|reflection|scratchpad|analysis|inner_monologue|chain_of_thought"
+
+_ROLES = {
+    # No mark at all: text struck out. A sentence's end token looks like the end of that.
+    "text": r"(?<=[\s\S])<s>[^<\n]{1,200}</s>",
+    "open": "|".join((
+        rf"<(?:\w{{1,12}}[:_])?(?:{_NAMES})>",  # <think>, <seed:think>, <longcat_think>
+        r"\[(?-i:THINK|THINKING|REASONING)\]|◁think▷",
+        r"<\|(?:begin|start)_(?:of_)?(?:thought|think|thinking|reasoning)\|>|<\|think_start\|>|<\|inner_prefix\|>",
+        r"<\|channel>\s?thought|<unused94>(?:thought)?",
+        r"<details>\s{0,9}<summary>[^<]{0,40}(?:thinking|thought|reasoning)[^<]{0,40}</summary>",
+    )),
+    "close": "|".join((
+        rf"</(?:\w{{1,12}}[:_])?(?:{_NAMES})>",
+        r"\[/(?-i:THINK|THINKING|REASONING)\]|◁/think▷",
+        r"<\|end_(?:of_)?(?:thought|think|thinking|reasoning)\|>|<\|think_end\|>|<\|inner_suffix\|>",
+        r"<channel\|>|<unused95>",
+        r"</details>",
+    )),
+    # The answer begins, whatever was before.
+    "final": "|".join((
+        r"<\|channel\|>\s?(?:final|commentary\s{1,3}to=[\w.]{1,80})(?:\s?<\|constrain\|>\s?\w{0,20})?\s?(?:<\|message\|>)?",
+        r"(?-i:assistantfinal)",  # the same without its tokens, which many decoders leave out
+        r"<\|begin_of_solution\|>|<\|start_response\|>|\[(?-i:BEGIN FINAL RESPONSE)\]",
+    )),
+    "channel": r"<\|channel\|>\s?\w{0,20}(?:\s?<\|message\|>)?|\A\s{0,99}(?-i:(?:assistant)?analysis)(?=[^\W_]|[\"'])",
+    "end": "|".join((
+        r"<\|(?:im_end|end|return|call|eot|eot_id|eom_id|endoftext|end_of_text|end_of_turn|end_of_turn_token)\|>",
+        r"<\|(?:end_response|end_of_solution|assistant_end)\|>|\[(?-i:END FINAL RESPONSE)\]",
+        r"</s>|<eos>|<end_of_turn>|<turn\|>|<seed:eos>|<｜end▁of▁sentence｜>",
+    )),
+    "assistant": "|".join((
+        r"<\|(?:im_start|start|start_header_id)\|>\s?assistant(?:\s?<\|end_header_id\|>)?",
+        r"<start_of_turn>\s?model|<\|turn>\s?model|<seed:bos>\s?assistant|<｜Assistant｜>|\[/(?-i:INST)\]",
+        r"<\|(?:assistant|assistant_start|chatbot_token)\|>",
+    )),
+    "user": "|".join((
+        r"<\|(?:im_start|start|start_header_id)\|>|<start_of_turn>|<\|turn>|<seed:bos>|<｜User｜>|\[(?-i:INST)\]",
+        r"<\|(?:user|user_start|user_token|system|system_token)\|>",
+    )),
+    "token": "|".join((
+        r"\A\s{0,99}<s>|<bos>|<pad>|<\|begin_of_text\|>|<｜begin▁of▁sentence｜>",
+        r"<\|(?:begin|end)_of_box\|>|<\|message\|>|<\|start_of_turn_token\|>",
+    )),
+}  # fmt: skip
+_BEGINS = r"(?=[<\[◁]|assistantf|\A)"  # what all of them have in common: most text is passed over quickly
+_MARK = re.compile(
+    f"{_BEGINS}(?:{'|'.join(f'(?P<{role}>{pattern})' for role, pattern in _ROLES.items())})", re.IGNORECASE
+)
+_KIND = re.compile(rf"channel|unused|inner|details|{_NAMES.replace('(?:ing)?', '')}", re.IGNORECASE)
+
+_WRAPPERS = ("answer", "final_answer", "final", "response", "output")
+
+_NOTES = (
+    r"thinking|thinking process|thoughts|thought process|(?:here(?: is|'s) )?my thought process|chain of thought"
+    r"|(?:internal |my )?reasoning|reasoning steps|here are my reasoning steps|scratchpad"
+)
+_FINAL = r"(?:the |my )?final (?:answer|response|output|version)"
+_NOUN = r"(?:answer|response|output|version|result|summary|timeline|report|json)"
+_HERE = r"(?:here(?: is|'s) )?(?:the |my )?"
+_BOLD = r"(?:\*\*|__)?"
+_LABEL = rf"[ \t]{{0,9}}(?:#{{1,6}}[ \t]{{1,9}})?{_BOLD}(?:%s){_BOLD}[ \t]{{0,9}}(?:[:：]{_BOLD}|\r?$)"
+_LABELS = [
+    (re.compile(opens, re.IGNORECASE | re.MULTILINE), re.compile("^" + _LABEL % ends, re.IGNORECASE | re.MULTILINE))
+    for opens, ends in (
+        (rf"\A\s{{0,99}}{_LABEL % _NOTES}", rf"{_HERE}(?:final )?{_NOUN}|final"),
+        (rf"\A\s{{0,99}}{_LABEL % '(?:first |rough )?draft'}", rf"{_HERE}(?:final|revised|corrected) {_NOUN}|final"),
+        (r"\A", rf"{_FINAL}(?=\W{{0,9}}$)"),  # on a line of its own, whatever the text begins with
+    )
+]
+
+
+def strip_thinking(text: str) -> Answer:
+    r"""Drop reasoning, the tokens of chat templates, what follows the end of the turn, and tags around the answer.
+
+    A closing mark without an opening one (the opening one was in the prompt) ends a block that began with the text; a
+    block that is not closed goes to the end of the text. A text without any mark comes back as it is.
+
+    Example:
+        >>> strip_thinking("<think>maybe []</think> [1]")
+        Answer(text=' [1]', unfinished=False)
+        >>> strip_thinking("so it is []</think>[1]<think>or").text
+        '[1]'
+        >>> strip_thinking("◁think▷let me see")
+        Answer(text='', unfinished=True)
+        >>> strip_thinking("<|channel|>analysis<|message|>Hm.<|end|><|channel|>final<|message|>A.<|return|>").text
+        'A.'
+        >>> strip_thinking('Write "<think>" to think.<|im_end|> What?').text
+        'Write "<think>" to think.'
+        >>> strip_thinking("Reasoning: it rained.\n\n**Answer:** Rain.").text
+        ' Rain.'
+    """
+    answer = _without_blocks(text) if _MARK.search(text) else Answer(text, False)
+    return Answer(_after_labels(_unwrapped(answer.text)), answer.unfinished)
+
+
+def _without_blocks(text: str) -> Answer:
+    """The text without its marks, and without what these set apart."""
+    kept: list[str] = []
+    position, inside = 0, ""
+    begun = over = chosen = False
+    for role, kind, mark in _marks(text):
+        if inside and role != "final" and not _ends_block(inside, role, kind):
+            continue
+        if role == "close" and not inside and (over or kind == "details"):
+            continue
+        if not (inside or over):
+            kept.append(text[position : mark.start()])
+            begun = begun or bool(kept[-1].strip())
+        position = mark.end()
+        if role == "close" and not inside:
+            kept, begun = [], False
+        elif role == "final":
+            kept, begun, over, chosen = [], False, False, True
+        elif role in ("end", "assistant", "user") and not inside:
+            if begun and (chosen or role == "user"):
+                return Answer("".join(kept), False)
+            over = begun or role == "user"
+        inside = kind if role in ("open", "channel") else ""
+    if not (inside or over):
+        kept.append(text[position:])
+    return Answer("".join(kept), bool(inside) and not over)
+
+
+def _ends_block(inside: str, role: str, kind: str) -> bool:
+    """Whether a mark within a block ends it; a channel lasts until anything else of the template."""
+    if inside == "channel" and role in ("end", "assistant", "user"):
+        return True
+    return role == "close" and kind == inside
+
+
+def _marks(text: str) -> Iterator[tuple[str, str, re.Match[str]]]:
+    """Role, kind and place of each mark that is not just spoken of."""
+    counted, end = 0, -1
+    before: dict[str, int] = {}
+    after: dict[str, int] = {}
+    for mark in _MARK.finditer(text):
+        start = mark.start()
+        if start > end:  # on another line than the mark before
+            counted = text.rfind("\n", max(0, end), start) + 1
+            end = text.find("\n", start) % (len(text) + 1)
+            before = dict.fromkeys('"`', 0)
+            after = {quote: _count(text, quote, counted, end) for quote in before}
+        for quote in before:
+            passed = _count(text, quote, counted, start)
+            before[quote] += passed
+            after[quote] -= passed
+        counted = start
+        around = text[max(0, start - 1) : start] + text[mark.end() : mark.end() + 1]
+        spoken_of = around in ("''", "“”", "‘’", "«»", "„“")
+        if spoken_of or any(before[quote] % 2 and after[quote] % 2 for quote in before):
+            continue
+        if (role := str(mark.lastgroup)) != "text":
+            kind = _KIND.search(mark[0])
+            yield role, "channel" if role == "channel" else kind[0].lower() if kind else "", mark
+
+
+def _count(text: str, quote: str, start: int, end: int) -> int:
+    """How many quotation marks there are, without those that a backslash protects."""
+    return text.count(quote, start, end) - text.count("\\" + quote, start, end)
+
+
+def _unwrapped(text: str) -> str:
+    """What stands in ``<answer>`` or the like, if there is just one such tag."""
+    if "<" not in text:
+        return text
+    for name in _WRAPPERS:
+        tags = re.compile(rf"<(/?){name}>", re.IGNORECASE)
+        found = list(tags.finditer(text))
+        opening = [tag for tag in found if not tag[1]]
+        closing = [tag for tag in found if tag[1]]
+        if not found or len(opening) > 1 or len(closing) > 1 or _is_quoted(text, found[0]):
+            continue
+        start, end = opening[0].end() if opening else 0, closing[0].start() if closing else len(text)
+        if text[start:end].strip():
+            text = text[start:end]
+    return text
+
+
+def _is_quoted(text: str, tag: re.Match[str]) -> bool:
+    """Whether a tag stands within quotation marks on its line."""
+    line = text.rfind("\n", 0, tag.start()) + 1
+    end = text.find("\n", tag.end())
+    before, after = _count(text, '"', line, tag.start()), _count(text, '"', tag.end(), len(text) if end < 0 else end)
+    return bool(before % 2 and after % 2) or text[max(0, tag.start() - 1) : tag.start()] == "`"
+
+
+def _after_labels(text: str) -> str:
+    """What follows "Final answer:" on a line of its own, or "Answer:" where the text begins with "Reasoning:"."""
+    for opens, ends in _LABELS:
+        if (opening := opens.match(text)) and (label := ends.search(text, opening.end())):
+            return text[label.end() :] if text[label.end() :].strip() else text
+    return text

@@ -1,0 +1,210 @@
+"""Model text -> summary: what a chat model writes around it is left out, and said.
+
+A plain summary comes through byte for byte (blanks around it aside), and so do titles, bullets and refusals. Only the
+tasks read answers; the metric ``rouge_l`` scores strings as they are.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from tls_tasks.core.json_text import find_json
+from tls_tasks.core.json_values import problem
+from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.core.reasoning import strip_thinking
+
+PROBLEM_KINDS = (
+    "unfinished_thinking",  # a block of reasoning never ended; what it holds is no answer
+    "draft",  # what stands before "Final summary:" or the like
+    "lead_in",  # "Here is a summary:", "**Summary:**"
+    "closing_remark",  # "Let me know if …", "(70 words)"
+    "wrapper",  # a code fence, <summary>, quotation marks, rules or a JSON object around the whole
+)
+"""What may have been left out of an answer."""
+
+
+def _any_of(*patterns: str) -> str:
+    return f"(?:{'|'.join(patterns)})"
+
+
+_NOUN = _any_of(
+    "(?:short|brief|concise)(?:er)? version",
+    "summary",
+    "summari[sz]ation",
+    "overview",
+    "synopsis",
+    "recap",
+    "tl;?dr",
+    "abstract",
+    "answer",
+    "response",
+)
+_VERSION = _any_of(_NOUN, "version", "draft", "summari[sz]e")
+_COUNTED = r"(?:about |approx\.? |approximately |~)?\d{1,4} words"
+_POLITE = _any_of(
+    r"i(?:'d|’d| would) be (?:happy|glad) to \w{1,9}",
+    "sure(?: thing)?",
+    "certainly",
+    "of course",
+    "absolutely",
+    "ok(?:ay)?",
+    "great",
+    "got it",
+    "understood",
+)
+_HERE = _any_of(
+    "this is",
+    "let me",
+    "i(?:'ll|’ll| will)",
+    "here(?: is|'s|’s| are)",
+    "below (?:is|are)",
+    "the following is",
+    "i(?:'ve|’ve| have) (?:written|prepared)",
+)
+_OPENING = rf"(?:{_POLITE}\b[^\n:]{{0,80}}[,.!]\s{{1,3}})?"  # Sure, I can help!
+_HEADING, _BOLD, _END = r"#{1,6}[ \t]{1,3}", r"(?:\*{1,3}|_{1,2})", r"(?:\s{1,9}|$)"
+_ADJECTIVE = r"(?:the |my )?(?:final |brief |short |concise |executive |meeting |news |discussion )?"
+_OF = r"(?: of the (?:meeting|discussion|transcript|articles?|report|documents?|text))?"
+_LEAD_INS = [
+    re.compile(pattern, re.IGNORECASE)
+    for pattern in (
+        # Here is a summary of the meeting: … (which may go on in the line)
+        rf"(?:{_HEADING}|{_BOLD})?{_OPENING}(?:[^\n:.!?]{{1,100}}, )?{_HERE}\b[^\n:]{{0,160}}"
+        rf"\b{_any_of(_VERSION, 'words', 'sentences')}\b[^\n:]{{0,160}}:{_BOLD}?{_END}",
+        # Here is a summary of the meeting. (a paragraph of its own)
+        rf"{_OPENING}{_HERE}\b[^\n]{{0,120}}\b{_VERSION}\b[^\n]{{0,120}}[.!]\s{{0,9}}\n\s{{0,9}}\n",
+        # Sure! (a paragraph of its own)
+        rf"{_POLITE}[,.!:][^\n]{{0,120}}\n\s{{0,9}}\n",
+        # **Summary (70 words):** …
+        rf"(?:{_HEADING})?{_BOLD}?{_ADJECTIVE}{_NOUN}{_OF}(?:[ \t]{{0,3}}\(?{_COUNTED}\)?)?{_BOLD}?[ \t]{{0,3}}[:：]"
+        rf"{_BOLD}?{_END}",
+        # ## Summary (a line of its own)
+        rf"(?:{_HEADING})?{_BOLD}?{_ADJECTIVE}{_NOUN}{_BOLD}?[ \t]{{0,9}}(?:\n|$)",
+    )
+]
+_REMARK = _any_of(
+    r"(?:please )?(?:let me know|feel free)\b",
+    r"(?:i )?hope (?:this|that|it)\b",
+    r"happy to\b",
+    r"(?:would|do) you (?:like|want|need)\b",
+    r"if you(?:'d|’d| would)? (?:like|need|want|have (?:any|further|more))\b",
+    r"is there anything else",
+    r"i can (?:also )?(?:shorten|expand|adjust|make|provide|rewrite|revise)\b",
+    r"i(?:'ve|’ve| have) (?:kept|focused|tried|summari[sz]ed|limited)\b",
+    r"(?:please )?note\b[^\n]{0,200}\b(?:summary|words?)\b",
+    r"(?:this|the|my|above) summary (?:is|has|contains|covers|captures|was|stays)\b",
+    r"(?:total )?(?:word|character)s?(?:[ -](?:count|length))?[ \t]{0,3}[:=(]",
+    rf"{_COUNTED}\b",
+)
+_CLOSING = re.compile(rf"[-*_(\[\s]{{0,9}}{_REMARK}[^\n]{{0,400}}\Z", re.IGNORECASE)
+_LATER = re.compile(
+    rf"^[ \t]{{0,9}}(?:{_HEADING}|{_BOLD})?(?:here(?: is|'s|’s) )?(?:the |my |a )?"
+    rf"(?:final|revised|corrected|improved|shortened|shorter|updated|polished) {_VERSION}"
+    rf"(?:[^\n:]{{0,60}}:{_BOLD}?|{_BOLD}?[ \t]{{0,9}}$)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_FENCED = re.compile(r"(`{3,}|~{3,})[ \t]{0,9}[\w.+-]{0,20}[ \t]{0,9}\n(.*?)\n?[ \t]{0,9}\1[`~]{0,9}", re.DOTALL)
+_TAGGED = re.compile(r"<(summary|answer|text|document|result)>(.*)</\1>", re.IGNORECASE | re.DOTALL)
+_OBJECT = re.compile(r"\{\s{0,99}[\"'“]?\w{1,40}[\"'”]?\s{0,9}:")
+_RULE = re.compile(r"\A[-*_]{3,9}[ \t]{0,9}\n|\n[-*_]{3,9}\Z")
+_QUOTES = (('"', '"'), ("“", "”"), ("«", "»"), ("„", "“"), ("‘", "’"), ("'''", "'''"), ("**", "**"))
+_KEYS = ("summary", "final_summary", "answer", "response", "text", "output", "result")
+_PASSES = 6  # a lead-in may hold another: "Sure! … ## Summary … ```"
+
+
+def parse_summary(text: str) -> Parsed[str]:
+    r"""Read the summary that a model wrote.
+
+    Args:
+        text: The model's text.
+
+    Returns:
+        The summary, empty if there is none, and what was left out; kinds are :data:`PROBLEM_KINDS`. Reasoning is left
+        out as in all families, see :mod:`tls_tasks.core.reasoning`. No text raises.
+
+    Example:
+        >>> parsed = parse_summary("Sure! Here's a summary:\n\nThe bill was passed.\n\nLet me know if I can help!")
+        >>> parsed.value, parsed.counts()
+        ('The bill was passed.', {'lead_in': 1, 'closing_remark': 1})
+        >>> parse_summary('{"summary": "The bill was passed."}').value
+        'The bill was passed.'
+    """
+    answer = strip_thinking(text)
+    problems: list[Problem] = [problem("unfinished_thinking", text)] if answer.unfinished else []
+    summary = answer.text.strip()
+    for _ in range(_PASSES):
+        before = summary
+        for kind, left in _STEPS:
+            rest = left(summary).strip()
+            if rest != summary:
+                problems.append(problem(kind, summary[: summary.find(rest)] if kind == "lead_in" and rest else summary))
+                summary = rest
+        if summary == before:
+            break
+    return Parsed(summary, tuple(problems))
+
+
+def _from_json(text: str) -> str:
+    """The summary in a JSON object that holds nothing else that could be one."""
+    if not _OBJECT.match(text):
+        return text
+    objects = find_json(text, _is_object).values
+    if not objects:  # cut off within its text, which goes on to the end as plain text would
+        objects = find_json(f'{text}"}}', _is_object).values
+    value = objects[0] if len(objects) == 1 else {}
+    found = [inner for key, inner in value.items() if key.lower() in _KEYS or len(value) == 1]
+    if len(found) == 1 and isinstance(found[0], list) and all(isinstance(line, str) for line in found[0]):
+        return "\n".join(found[0])
+    return found[0] if len(found) == 1 and isinstance(found[0], str) else text
+
+
+def _is_object(value: object) -> bool:
+    return isinstance(value, dict) and bool(value)
+
+
+def _after_draft(text: str) -> str:
+    """What follows the last "Final summary:" or the like, if something stands before it and after."""
+    labels = list(_LATER.finditer(text))
+    if not labels or not text[: labels[-1].start()].strip():
+        return text
+    return text[labels[-1].end() :].strip() or text
+
+
+def _after_lead_in(text: str) -> str:
+    """Without what announces the summary."""
+    for pattern in _LEAD_INS:
+        if lead_in := pattern.match(text):
+            return text[lead_in.end() :]
+    return text
+
+
+def _before_closing(text: str) -> str:
+    """Without a last paragraph, or line, that speaks to the reader of the answer."""
+    cut = text.rfind("\n")
+    if cut > 0 and (rest := text[:cut].strip()) and _CLOSING.match(text, cut + 1):
+        return rest
+    return text
+
+
+def _inside(text: str) -> str:
+    """What stands in something around the whole."""
+    if (fenced := _FENCED.fullmatch(text)) and fenced[1] not in fenced[2]:
+        return fenced[2]
+    if (tagged := _TAGGED.fullmatch(text)) and f"<{tagged[1].lower()}>" not in tagged[2].lower():
+        return tagged[2]
+    if text.startswith(">") and all(line.startswith(">") for line in text.split("\n")):
+        return "\n".join(line[1:].removeprefix(" ") for line in text.split("\n"))
+    for opening, closing in _QUOTES:
+        inner = text[len(opening) : -len(closing)]
+        if text == f"{opening}{inner}{closing}" and inner and opening not in inner and closing not in inner:
+            return inner
+    return _RULE.sub("", _from_json(text))
+
+
+_STEPS: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("wrapper", _inside),
+    ("draft", _after_draft),
+    ("lead_in", _after_lead_in),
+    ("closing_remark", _before_closing),
+)

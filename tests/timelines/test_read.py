@@ -226,6 +226,7 @@ LEADS = [
     ("- **Event:** A\n  **Date:** 2011-01-25\n- **Event:** B\n  **Date:** 2011-01-26", AB, {}),
     ("Event 1\nDate: 2011-01-25\nWhat: A\n\nEvent 2\nDate: 2011-01-26\nWhat: B", AB, {}),
     ("2011-01-25 ... A\n2011-01-26 … B", AB, {}),
+    ("[2011] January 25: A\n2011 - January 26 - B", AB, {}),
     ("25 January 2011 [Tue]: A\n2011-01-26 (day 2): B", AB, {}),
     ("2011-01-25:: A\n2011\\-01\\-26: B", AB, {}),
     ("1. January 2011: A\n2. March 2011: B", {"2011-01-01": ["A"], "2011-03-01": ["B"]}, {"partial_date": 2}),
@@ -270,6 +271,7 @@ MARKUP = [
         AB,
         {},
     ),
+    ("<e><year>2011</year><month>January</month><day>25</day><text>A</text></e>", A, {}),
     ('<year value="2011"><event day="January 25">A</event></year>', A, {}),
     ("2011-01-25: 1 < 2 > 0 and <b", {"2011-01-25": ["1 < 2 > 0 and <b"]}, {}),
     ("\\begin{itemize}\n\\item \\textbf{2011-01-25}: A\n\\item \\textbf{2011-01-26}: B\n\\end{itemize}", AB, {}),
@@ -285,9 +287,9 @@ MARKUP = [
 
 DRAFTS = [
     ("2011-01-24: C\n\nFinal timeline:\n2011-01-25: A", A, {"draft": 1, "undated_text": 1}),
-    ("**Draft:**\n2011-01-25: C\n\n**Corrected version:**\n2011-01-25: A", A, {"draft": 1, "undated_text": 1}),
+    ("2011-01-25: C\n\n**Corrected version:**\n2011-01-25: A", A, {"draft": 1, "undated_text": 1}),
     ("### First years\n2011-01-25: A\n### Final years\n2011-01-26: B", AB, {"undated_text": 1}),
-    ("2011-01-25: A\n\nFinal answer:\nSee above.", A, {"undated_text": 2}),
+    ("2011-01-25: A\n\nFinal timeline:\nSee above.", A, {"undated_text": 2}),
     (f"2010-04-14: {EXAMPLE}\n2011-01-25: A", A, {"draft": 1}),
     (f"2010-04-14: {EXAMPLE}", {"2010-04-14": [EXAMPLE]}, {}),
 ]

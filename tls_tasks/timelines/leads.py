@@ -46,7 +46,7 @@ _COUNTED = re.compile(  # Event 1:, Day 3 –, Key event #2., Day 1 (
 )
 _COUNT = re.compile(r"[*_]{0,3}[^\W\d_]{2,15}\s#?[0-9]{1,3}[*_]{0,3}\s?:?[*_]{0,3}")
 _DATE_LABEL = re.compile(
-    r"(?:date|day|when|time|year|datum|fecha|data|дата|tarih|tanggal|日期|日付|날짜|التاريخ)[*_]{0,3}\s?[:：=][*_]{0,3}\s*",
+    r"(?:date|day|when|time|year|month|datum|fecha|data|дата|tarih|tanggal|日期|日付|날짜|التاريخ)[*_]{0,3}\s?[:：=][*_]{0,3}\s*",
     re.IGNORECASE,
 )
 _ANY_LABEL = re.compile(r"[^\W\d][^:：\n]{0,80}?(?:[:：]|\s[–—-])[*_]{0,3}\s+")
@@ -142,7 +142,9 @@ def is_whole(lead: Lead) -> bool:
     return lead.expression is not None and lead.expression.precision == "day" and not lead.is_short
 
 
-def _dated(line: str, head: str, begin: int, known: Known, is_listed: bool, is_labelled: bool) -> Lead | None:
+def _dated(
+    line: str, head: str, begin: int, known: Known, is_listed: bool, is_labelled: bool, may_continue: bool = True
+) -> Lead | None:
     """The lead whose date begins at ``begin``."""
     before = head[:begin]
     level = before.count("#") or len(before) - len(before.lstrip("="))
@@ -163,8 +165,23 @@ def _dated(line: str, head: str, begin: int, known: Known, is_listed: bool, is_l
         if aside and aside["aside"] and not _is_plain_aside(aside["aside"]):
             text = f"{aside['aside']}: {text}" if text else aside["aside"]
         is_heading = not text or level > 0 or ("**" in before and line.rstrip().endswith("**"))
-        return Lead(found.expression, written, text, is_heading, level, after.separator, is_short)
+        lead = Lead(found.expression, written, text, is_heading, level, after.separator, is_short)
+        return _with_day(lead) if may_continue else lead
     return None
+
+
+def _with_day(lead: Lead) -> Lead:
+    """A lead of a year or a month, with the day where its text begins with that: ``[2018] March 6: A``."""
+    expression, text = lead.expression, lead.text
+    if expression is None or expression.precision == "day" or expression.is_range:
+        return lead
+    known = Known(expression.date.year, expression.date.month if expression.precision == "month" else None)
+    begin = next((at for at, char in enumerate(text[:_LOOK]) if not _is_mark(char)), len(text))
+    day = _dated(text, text[:_LOOK], begin, known, False, False, may_continue=False) if begin < len(text) else None
+    is_day = day and day.is_short and day.text and day.expression and day.expression.precision == "day"
+    if day is None or not is_day:
+        return lead
+    return day._replace(written=f"{lead.written} {day.written}", level=lead.level, is_short=False)
 
 
 def _is_plain_aside(aside: str) -> bool:
@@ -219,7 +236,7 @@ def _separator(rest: str, is_loose: bool, expression: DateExpression | None) -> 
 
 # --- several entries on one line ---
 
-_BOUNDARY = re.compile(r"(?:[.!?;。！？]|[.!?][\"'”’)\]]{1,2})\s*|\s*[|→⇒•]\s*|\s[–—-]\s+")
+_BOUNDARY = re.compile(r"(?:[.!?;。！？]|[.!?][\"'”’)\]]{1,2})\s*|\s*[|→⇒•]\s*|\s[–—-]\s+|,\s+(?=[0-9])")
 _JOINING = " \t;|→⇒•,–—-"
 
 

@@ -42,7 +42,8 @@ def read_tails(lines: list[str], known: Known = UNKNOWN) -> list[RawEntry | Prob
     section = Section(known)
     items: list[RawEntry | Problem] = []
     n_items = n_lines = n_marked = n_ends = 0
-    indent = -1  # of the last dated item
+    below: list[str] = []  # the items below the last dated one, whose indentation follows
+    indent = -1
     for line in filter(str.strip, lines):
         stripped = line.strip()
         item = item_of(line)
@@ -54,10 +55,9 @@ def read_tails(lines: list[str], known: Known = UNKNOWN) -> list[RawEntry | Prob
         else:
             tail = _tail(unmarked, section.known)
         if item and 0 <= indent < item[1] and tail is None:
-            last = items[-1]
-            if isinstance(last, RawEntry):
-                items[-1] = last._replace(sentences=(*last.sentences, clean(unmarked)))
+            below.append(clean(unmarked))
             continue
+        _append(items, below)
         indent = item[1] if item and tail else -1
         n_items += is_item
         n_lines += 1
@@ -69,9 +69,17 @@ def read_tails(lines: list[str], known: Known = UNKNOWN) -> list[RawEntry | Prob
             items.append(problem("undated_text", stripped))
         else:
             section.heading(stripped, stripped.startswith(("#", "**", "__")))
+    _append(items, below)
     is_list = n_marked >= 2 and 4 * n_marked >= 3 * n_items
     is_column = n_ends >= 3 and 4 * n_ends >= 3 * n_lines
     return items if is_list or is_column else []
+
+
+def _append(items: list[RawEntry | Problem], texts: list[str]) -> None:
+    """Move texts to the end of the last entry."""
+    if texts and isinstance(items[-1], RawEntry):
+        items[-1] = items[-1]._replace(sentences=(*items[-1].sentences, *texts))
+    texts.clear()
 
 
 def _tail(text: str, known: Known) -> _Tail | None:

@@ -37,7 +37,7 @@ def test_every_task_of_the_logs_is_expected(scored):
 
 
 def without_versions(signatures):
-    """What signatures have said otherwise since then of the same numbers: versions, and which keys a schema requires."""
+    """What signatures say otherwise since then of the same numbers: versions, and which keys are required."""
     return {name: re.sub(r"leaves:\w+", "leaves", sign.rpartition("|v:")[0]) for name, sign in signatures.items()}
 
 

@@ -158,6 +158,16 @@ class Citations:
         """Whether the list has this document."""
         return self._known.get(doc_id.casefold()) == doc_id
 
+    def named(self, given: Iterable[str]) -> tuple[str, ...]:
+        """The documents that a list of citations names; what is no document of the list stays as it is.
+
+        Example:
+            >>> Citations(["a", "b"]).named(["2", "[1]", "Doc. 1", "c"])
+            ('b', 'a', 'c')
+        """
+        found = ((own,) if self.is_known(own) else self.ids(own.strip("[] ")) or (own,) for own in given)
+        return tuple(dict.fromkeys(doc_id for ids in found for doc_id in ids))
+
     def of_number(self, number: int) -> str:
         """The id of the document with this number; outside the list, the document of that name or the number."""
         if 1 <= number <= len(self._listed):

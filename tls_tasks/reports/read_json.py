@@ -62,8 +62,9 @@ def listed(given: Any) -> list[Any]:
 
 
 def _weigh(value: Any) -> int:
-    """How many sentences a JSON value holds."""
-    return len(_rows(value)) or int(bool(_prose(value)))
+    """How many sentences a JSON value holds; an empty report counts as one, so that it is found."""
+    is_empty = isinstance(value, Mapping) and any(isinstance(value.get(name), list) for name in SENTENCE_FIELDS)
+    return len(_rows(value)) or int(is_empty or bool(_prose(value)))
 
 
 def _rows(value: Any, *, named: bool = False, depth: int = 0) -> list[Any]:

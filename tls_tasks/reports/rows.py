@@ -130,7 +130,7 @@ def _answer(text: str, parsed: Parsed[Report], shown: Mapping[str, str], limit: 
     row = parsed.value
     if row and any(sentence.citations for sentence in row.sentences):
         known = Citations(list(shown), list(shown.values()))
-        named = [ReportSentence(own.text, known.named(own.citations)) for own in row.sentences]
+        named = [ReportSentence(own.text, _named(own.citations, known)) for own in row.sentences]
         return Parsed(replace(row, sentences=tuple(named)) if shown else row, parsed.problems)
     answer = parse_report(text, list(shown), titles=list(shown.values()), limit=limit)
     if row is None:
@@ -138,6 +138,12 @@ def _answer(text: str, parsed: Parsed[Report], shown: Mapping[str, str], limit: 
     read = answer.value.sentences if answer.value else ()
     has_marks = any(sentence.citations for sentence in read)
     return Parsed(replace(row, sentences=read), answer.problems) if has_marks else parsed
+
+
+def _named(cited: Sequence[str], known: Citations) -> tuple[str, ...]:
+    """The documents that are cited, by number too; what names none stays as it is."""
+    found = ((own,) if known.is_known(own) else known.ids(own.strip("[] ")) or (own,) for own in cited)
+    return tuple(dict.fromkeys(doc_id for ids in found for doc_id in ids))
 
 
 def _prediction(row: Any, index: int, limit: int | None, compat: bool) -> tuple[Any, Parsed[Report]]:

@@ -415,10 +415,11 @@ def test_marks_have_places_in_the_text_without_them(text):
 
 OTHERS = ("[1] ", "[1", "[a-1", "(doc 1) ", "[1-", "A. ", ". ", '." ', "**", "> ", "- a\n", "a\nb\n", "References:\n",
           '"text": ', '{"text":"a"},', "[[1]]", "a [1]. B ", "【", "¹ ", "<sup>1</sup>", "(1). ", "\\cite[",
-          "documents 1, 2 ", "\n\n[1] a", "[1]: a 2019\n")  # fmt: skip
+          "documents 1, 2 ", "\n\n[1] a", "[1]: a 2019\n", "Source: [1]\n", "{1", "<co: 1>", "<doc 1 ", "<li>", "⁽¹",
+          "（1", "Hale (2019). ")  # fmt: skip
 
 
-def test_hostile_texts_take_linear_time(size=100_000):
+def test_hostile_texts_take_linear_time(size=40_000):
     texts = hostile.texts(size) + [(piece, piece * (size // len(piece))) for piece in OTHERS]
     for name, text in texts:
-        assert hostile.seconds(lambda one: parse_report(one, IDS), text) < 6, name
+        assert hostile.is_linear(lambda one: parse_report(one, IDS), text[: size // 4], text), name

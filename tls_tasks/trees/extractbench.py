@@ -239,7 +239,7 @@ def _frozen(value: Any) -> Hashable:
         return ("list", *map(_frozen, value))
     if isinstance(value, dict):
         return frozenset((key, _frozen(own)) for key, own in value.items())
-    return value if isinstance(value, Hashable) else repr(value)
+    return value  # type: ignore[no-any-return]
 
 
 def _plain(value: Any, row: int) -> Any:

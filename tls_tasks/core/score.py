@@ -81,8 +81,8 @@ class Result:
         is_mean: Whether a host's own mean over documents gives the same.
         equal_votes: Each topic has one vote: a topic's sums are divided by its first part (its size) before they are
             added up. The one result that is no function of the corpus's sums.
-        best_of_nothing: Whether an answer with nothing in it gets the best value. True by definition, but nothing to
-            rank systems by, or to average over tasks: a model that never answers would lead.
+        best_of_nothing: Whether an answer with nothing in it, or with next to nothing, gets the best value. True by
+            definition, but nothing to rank systems by, or to average over tasks: a model that never answers would lead.
         bounded: Whether it lies in [0, 1] by definition, as shares and F do; its interval then does, too.
 
     Example:

@@ -30,7 +30,7 @@ from tls_tasks.trees.nodes import MISSING
 from tls_tasks.trees.plan import Plan, TreeOptions, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
-from tls_tasks.trees.score import KEYS, Sample, details_of, results, with_means
+from tls_tasks.trees.score import Sample, details_of, judged, results, with_means
 from tls_tasks.trees.types import SchemaNode
 from tls_tasks.trees.walk import BadReferenceError, Walk
 
@@ -129,7 +129,7 @@ def tree_eval(
         problems={row: dict(parsed.counts()) for row, parsed in enumerate(parses) if parsed.problems},
         parse_failures=sum(parsed.failed for parsed in parses),
         more=partial(details_of, plan),
-        interval=None if interval is None else {**interval, "keys": KEYS},
+        interval=None if interval is None else {**interval, "keys": list(judged(plan))},
         explanation=partial(_explanation, rows),
     )
 

@@ -271,3 +271,37 @@ def test_treevals_profile_has_no_values():
 def test_the_scores_of_values_come_first():
     result = tree_eval([{}], [{"a": "x"}], {"a": "string"}).as_dict()
     assert tuple(result)[: len(VALUE_KEYS)] == VALUE_KEYS
+
+
+# --- what differs, as data ---
+
+
+@given(CASES, ORDERS)
+def test_differences_are_what_is_counted(case, order):
+    score = tree_eval(case.predictions, case.references, case.schema, metrics_of(case.schema), list_order=order)
+    found, fields = score.differences(), score.as_dict()["values"].values()
+    for kind in ("wrong", "missed"):
+        assert [one["kind"] for one in found].count(kind) == sum(own[kind] for own in fields)
+    given = sum(unit["value_given"] for unit in score.units)
+    invented = given - sum(own["correct"] + own["wrong"] for own in fields)
+    assert [one["kind"] for one in found].count("invented") == invented
+    right = sum(own["correct"] for own in fields)
+    assert near(right + sum(one["score"] for one in found), sum(unit["value_hits"] for unit in score.units))
+
+
+def test_differences_name_place_kind_and_both_values():
+    prediction = {
+        "description": "blue chairs", "lines": [{"item": "seat", "n": 2}, {"item": "arm", "n": 7}, {"item": "leg", "n": 4}],
+        "tags": ["oak"], "odd key": [True, None],
+    }  # fmt: skip
+    found = tree_eval([REFERENCE, prediction], [REFERENCE, REFERENCE], SCHEMA).differences()
+    assert [tuple(one.values())[:5] for one in found] == [
+        (1, "$.description", "blue chair", "blue chairs", "wrong"),
+        (1, "$.price", 12.5, None, "missed"),
+        (1, "$.lines[1].n", 1, 2, "wrong"),
+        (1, "$.lines[1].item", None, "arm", "invented"),
+        (1, "$.lines[1].n", None, 7, "invented"),
+        (1, "$.tags[0]", "wood", None, "missed"),
+        (1, "$['odd key'][0]", None, True, "invented"),
+    ]
+    assert [round(one["score"], 4) for one in found] == [0.9524, 0, 0, 0, 0, 0, 0]

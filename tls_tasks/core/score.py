@@ -279,6 +279,16 @@ class Score(Shown):
             return self.undefined
         return int(value) if self.definitions[key].is_count else float(value)
 
+    def differences(self) -> list[dict[str, Any]]:
+        """What is wrong, missed or invented, a dictionary each, of metrics whose items tell it (``tree_eval``).
+
+        Raises:
+            InputError: Items of this metric don't tell it.
+        """
+        if not all(hasattr(item, "differences") for item in self.items):
+            raise InputError("differences", None, self.metric, "a metric that tells them: tree_eval; see explain(row)")
+        return [found for item in self.items for found in item.differences()]
+
     def intervals(
         self, *, confidence: float = 0.95, n_resamples: int = 1000, seed: int = 12345, keys: Iterable[str] | None = None
     ) -> dict[str, Interval]:

@@ -85,10 +85,14 @@ class Found:
     @cached_property
     def alignments(self) -> list[Alignments]:
         """Of each pair, which items belong together."""
-        return self.aligned(GUIDE)
+        return self._aligned(GUIDE)
 
-    def aligned(self, aim: int) -> list[Alignments]:
-        """Of each pair, which items belong together for an aim."""
+    @cached_property
+    def similar(self) -> list[Alignments]:
+        """The same by similarity alone, as the scores of values have it."""
+        return self._aligned(SOFT)
+
+    def _aligned(self, aim: int) -> list[Alignments]:
         alignments: list[Alignments] = [{} for _ in self.is_clean]
         _collect(self.links, [((), own) for own in alignments], aim)
         return alignments

@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from tls_tasks.core.score import Result, Score, Unit, mean, ratio, sums_of, total, without_nan
+from tls_tasks.trees.differences import differences
 from tls_tasks.trees.found import COUNTS, KINDS, VALUE_PARTS, Found, seen_part
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Branch, ListOf, Path, SchemaNode, path_name
@@ -268,11 +269,13 @@ class Sample(NamedTuple):
         plan: The schema with its settings.
         row: Which row it is.
         found: What was found in all of them.
+        trees: The reference and the prediction.
     """
 
     plan: Plan
     row: int
     found: Found
+    trees: tuple[Any, Any]
 
     @property
     def alignments(self) -> Mapping[Path, Sequence[tuple[int, int]]]:
@@ -281,6 +284,11 @@ class Sample(NamedTuple):
         Of each pair the first is of the reference's item, the second of the prediction's.
         """
         return self.found.alignments[self.row]
+
+    def differences(self) -> list[dict[str, Any]]:
+        """What of its values is wrong, missed or invented, see :func:`~tls_tasks.trees.differences.differences`."""
+        alignments = self.found.similar if not self.plan.follows_treeval else self.found.alignments
+        return [{"row": self.row, **own} for own in differences(*self.trees, self.plan, alignments[self.row])]
 
     def as_dict(self) -> dict[str, Any]:
         """Its own numbers, leaves, averages and alignments."""

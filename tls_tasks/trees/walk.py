@@ -9,12 +9,13 @@ many below it is counted where it stands.
 from __future__ import annotations
 
 from itertools import compress, repeat
-from operator import is_, itemgetter
+from operator import is_
 from typing import Any
 
 import numpy as np
 
 from tls_tasks.trees.align import Matches, align
+from tls_tasks.trees.columns import columns, count_lists, requires_keys, with_empty
 from tls_tasks.trees.compliance import complies, slips
 from tls_tasks.trees.found import COUNTS, LACKING, OUTSIDE, UNSURE, Found, Links, seen_part
 from tls_tasks.trees.leaf_base import LeafMetric
@@ -35,7 +36,7 @@ from tls_tasks.trees.nodes import (
 )
 from tls_tasks.trees.pairs import ALIKE, EXACT, GUIDE, HITS, SOFT, Array, Pairs, Sides, States, Tally
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import Branch, ListOf, Path, SchemaNode, item_of
+from tls_tasks.trees.types import Branch, ListOf, Path, SchemaNode
 
 
 class BadReferenceError(Exception):
@@ -55,7 +56,7 @@ class Walk:
         self.aims = (GUIDE,) if plan.follows_treeval else (GUIDE, SOFT, EXACT)
         self.is_loose = plan.options.types == "loose"
         self.has_item_nodes = plan.options.list_items == "nodes"
-        self.requires_keys = _requires_keys(plan.root)
+        self.requires_keys = requires_keys(plan.root)
         self._links: list[Links] = []
 
     def trees(self, expected: list[Any], given: list[Any]) -> Found:
@@ -83,8 +84,8 @@ class Walk:
 
     def _branch(self, node: Branch, sides: Sides, tally: Tally, path: Path) -> None:
         """Walk dictionaries."""
-        left, n_left = _columns(node, sides.references)
-        right, n_right = _columns(node, sides.predictions)
+        left, n_left = columns(node, sides.references)
+        right, n_right = columns(node, sides.predictions)
         if n_left < sum(map(len, sides.references)) and not self.is_loose:
             raise BadReferenceError
         if self.has_details and node.required and n_right < len(right) * len(sides.predictions):
@@ -129,7 +130,7 @@ class Walk:
         if self.plan.follows_treeval:
             self._as_treeval(node, sides, states, tally)
         below = Tally()
-        self._below(node, _with_empty(node, sides, left, right), below, path)
+        self._below(node, with_empty(node, sides, left, right), below, path)
         tally.merge(below, self._counts_below(node, states), COUNTS)
         if isinstance(node, ListOf) and isinstance(node.item, Field):
             self._add_worst(node.item, (states.left == VALUE) & (states.right == WRONG), tally)
@@ -202,7 +203,7 @@ class Walk:
             for name, amount in matched.items():
                 within[name] = sides.pairs.sums(matches.counted(name, amount), matches.owners)
         if self.plan.follows_treeval and sides.are_items:
-            _count_lists(within)
+            count_lists(within)
         if self.has_details:
             outer.append(Links(path, matches, self._links))
         self._links = outer
@@ -280,7 +281,7 @@ class Walk:
             tally.add("node_fn", (states.left != VALUE) & ~tally[ALIKE])
             tally.add("node_fp", (states.right != VALUE) & ~tally[ALIKE])
             self._outside(node, sides, right, tally)
-        self._below(node, _with_empty(node, sides, left, right), tally, path)
+        self._below(node, with_empty(node, sides, left, right), tally, path)
 
     # --- leaves ---
 
@@ -389,39 +390,3 @@ class Walk:
         known = {*field.types, type(None), type(MISSING)}  # of these two the states tell enough
         is_unsure = [type(value) not in known or value in wrong for value in values]
         tally.add(UNSURE, np.array(is_unsure, dtype=np.int64))
-
-
-def _requires_keys(node: SchemaNode) -> bool:
-    """Whether a dictionary of the schema has keys that must be there."""
-    inner = item_of(node)
-    return isinstance(inner, Branch) and (bool(inner.required) or any(map(_requires_keys, inner.children.values())))
-
-
-def _columns(node: Branch, trees: list[Any]) -> tuple[list[list[Any]], int]:
-    """The values of each key, and how many keys of the schema there are in all trees together."""
-    n_keys = len(trees) * len(node.children)
-    try:
-        return [list(map(itemgetter(key), trees)) for key in node.children], n_keys
-    except KeyError:
-        columns = [[tree.get(key, MISSING) for tree in trees] for key in node.children]
-        return columns, n_keys - sum(sum(map(is_, column, repeat(MISSING))) for column in columns)
-
-
-def _with_empty(node: SchemaNode, sides: Sides, left: Array | None, right: Array | None) -> Sides:
-    """The same, with an empty dictionary (list) for anything that isn't one."""
-    empty: Any = {} if isinstance(node, Branch) else []
-    values = [
-        own
-        if states is None
-        else [value if state == VALUE else empty for value, state in zip(own, states.tolist(), strict=True)]
-        for own, states in ((sides.references, left), (sides.predictions, right))
-    ]
-    return sides.of(*values)
-
-
-def _count_lists(tally: Tally) -> None:
-    """In treeval a list in a list has one vote: its mean."""
-    for part in [part for part in tally if part.startswith("sum|")]:
-        n = f"n|{part.removeprefix('sum|')}"
-        tally[part] = np.divide(tally[part], tally[n], out=np.zeros(tally[n].shape), where=tally[n] > 0)
-        tally[n] = (tally[n] > 0).astype(np.int64)

@@ -118,7 +118,7 @@ def _json_path(path: Path) -> str:
 
     Example:
         >>> _json_path(("lines", Position(2), "unit price", "it's"))
-        "$.lines[2]['unit price']['it\\\\'s']"
+        "$.lines[2]['unit price']['it\\'s']"
     """
     steps = "$"
     for step in path:

@@ -291,7 +291,8 @@ def test_differences_are_what_is_counted(case, order):
 
 def test_differences_name_place_kind_and_both_values():
     prediction = {
-        "description": "blue chairs", "lines": [{"item": "seat", "n": 2}, {"item": "arm", "n": 7}, {"item": "leg", "n": 4}],
+        "description": "blue chairs",
+        "lines": [{"item": "seat", "n": 2}, {"item": "arm", "n": 7}, {"item": "leg", "n": 4}],
         "tags": ["oak"], "odd key": [True, None],
     }  # fmt: skip
     found = tree_eval([REFERENCE, prediction], [REFERENCE, REFERENCE], SCHEMA).differences()

@@ -95,8 +95,9 @@ def tree_eval(
         ``leaves``: a tree in the shape of the schema, lists left out; each leaf has the means of its metrics, or None
         where nothing was scored. ``values``: path -> the three of its values, and how many are correct, wrong, missed
         and invented where lists are aligned by similarity. ``averages``: ``per_metric`` and ``per_leaf_type``.
-        ``fields``: path -> how many leaves are correct, wrong, missed, invented and rightly absent. ``json_valid``, ``parsed``, ``repaired``,
-        ``duplicate_keys``, ``non_finite``, ``schema_compliance``: rates of predictions. ``type_errors``: how many
+        ``fields``: path -> how many leaves are correct, wrong, missed, invented and rightly absent. ``json_valid``,
+        ``parsed``, ``repaired``, ``duplicate_keys``, ``non_finite``, ``schema_compliance``: rates of predictions.
+        ``type_errors``: how many
         values have another type than the schema says. ``<key>_ci`` ([low, high]) where asked for.
 
     Raises:

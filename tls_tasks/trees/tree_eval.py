@@ -33,7 +33,7 @@ from tls_tasks.trees.plan import Plan, TreeOptions, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
 from tls_tasks.trees.schema import read_schema
-from tls_tasks.trees.score import KEYS, Sample, details_of, rate_results, results, with_means
+from tls_tasks.trees.score import Sample, details_of, judged, rate_results, results, with_means
 from tls_tasks.trees.types import SchemaNode
 from tls_tasks.trees.walk import BadReferenceError, Walk
 
@@ -104,12 +104,17 @@ def tree_eval(
             :class:`~tls_tasks.trees.plan.TreeOptions`.
 
     Returns:
+        ``precision_value``, ``recall_value``, ``f1_value`` of values (leaves that are not null): similarities of those
+        that belong together, by the number of values of the prediction and of the reference; ``precision_value_exact``
+        … count those that are right. NaN where neither side has a value; left out with ``compat="treeval"``.
         ``precision_node``, ``recall_node``, ``f1_node`` of the structure, and the same with ``_leaf`` of values that
         are there where they should be; ``treeval_score``, the mean of the metrics times both F1; all in [0, 1].
         ``leaves``: a tree in the shape of the schema, lists left out; each leaf has the means of its metrics, or None
-        where nothing was scored. ``averages``: ``per_metric`` and ``per_leaf_type``. ``fields``: path -> how many
-        values are correct, wrong, missed, invented and rightly absent. ``json_valid``, ``parsed``, ``repaired``,
-        ``duplicate_keys``, ``non_finite``, ``schema_compliance``: rates of predictions. ``type_errors``: how many
+        where nothing was scored. ``values``: path -> the three of its values, and how many are correct, wrong, missed
+        and invented where lists are aligned by similarity. ``averages``: ``per_metric`` and ``per_leaf_type``.
+        ``fields``: path -> how many leaves are correct, wrong, missed, invented and rightly absent. ``json_valid``,
+        ``parsed``, ``repaired``, ``duplicate_keys``, ``non_finite``, ``schema_compliance``: rates of predictions.
+        ``type_errors``: how many
         values have another type than the schema says. ``<key>_ci`` ([low, high]) where asked for.
 
         With ``compat="extractbench"``: ``extract_unified_value_precision``, ``_recall`` and ``_f1``, means over
@@ -151,11 +156,14 @@ def tree_eval(
         signature=_signature(plan, parse_mode, interval_sign(interval)),
         units=with_means(plan, units) if plan.options.aggregate == "macro" else units,
         definitions=results(plan),
-        items=[Sample(plan, row, found) for row in range(len(rows))],
+        items=[
+            Sample(plan, row, found, (tree, {} if parsed.failed else parsed.value))
+            for row, (parsed, tree) in enumerate(rows)
+        ],
         problems={row: dict(parsed.counts()) for row, parsed in enumerate(parses) if parsed.problems},
         parse_failures=sum(parsed.failed for parsed in parses),
         more=partial(details_of, plan),
-        interval=None if interval is None else {**interval, "keys": KEYS},
+        interval=None if interval is None else {**interval, "keys": list(judged(plan))},
         explanation=partial(_explanation, rows),
     )
 

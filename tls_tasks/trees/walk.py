@@ -9,14 +9,15 @@ many below it is counted where it stands.
 from __future__ import annotations
 
 from itertools import compress, repeat
-from operator import is_, itemgetter
+from operator import is_
 from typing import Any
 
 import numpy as np
 
 from tls_tasks.trees.align import Matches, align
+from tls_tasks.trees.columns import columns, count_lists, requires_keys, with_empty
 from tls_tasks.trees.compliance import complies, slips
-from tls_tasks.trees.found import COUNTS, LACKING, UNSURE, Found, Links, seen_part
+from tls_tasks.trees.found import COUNTS, LACKING, OUTSIDE, UNSURE, Found, Links, seen_part
 from tls_tasks.trees.leaf_base import LeafMetric
 from tls_tasks.trees.nodes import (
     ABSENT,
@@ -31,10 +32,11 @@ from tls_tasks.trees.nodes import (
     nodes_below,
     schema_nodes,
     state_of,
+    values_outside,
 )
-from tls_tasks.trees.pairs import ALIKE, Array, Pairs, Sides, States, Tally
+from tls_tasks.trees.pairs import ALIKE, EXACT, GUIDE, HITS, SOFT, Array, Pairs, Sides, States, Tally
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import Branch, ListOf, Path, SchemaNode, item_of
+from tls_tasks.trees.types import Branch, ListOf, Path, SchemaNode
 
 
 class BadReferenceError(Exception):
@@ -51,9 +53,10 @@ class Walk:
 
     def __init__(self, plan: Plan, has_details: bool = True) -> None:
         self.plan, self.has_details = plan, has_details
+        self.aims = (GUIDE,) if plan.follows_treeval else (GUIDE, SOFT, EXACT)
         self.is_loose = plan.options.types == "loose"
         self.has_item_nodes = plan.options.list_items == "nodes"
-        self.requires_keys = _requires_keys(plan.root)
+        self.requires_keys = requires_keys(plan.root)
         self._links: list[Links] = []
 
     def trees(self, expected: list[Any], given: list[Any]) -> Found:
@@ -69,6 +72,9 @@ class Walk:
         elif all(isinstance(tree, dict) for tree in expected):
             trees = [tree if isinstance(tree, dict) else {} for tree in given]
             tally.add(UNSURE, np.array([not isinstance(tree, dict) for tree in given], dtype=np.int64))
+            tally.add(
+                OUTSIDE, np.array([0 if isinstance(tree, dict) else values_outside(root, tree) for tree in given])
+            )
             self._branch(root, Sides(expected, trees, Pairs.aligned(n)), tally, ())
         else:
             raise BadReferenceError
@@ -78,8 +84,8 @@ class Walk:
 
     def _branch(self, node: Branch, sides: Sides, tally: Tally, path: Path) -> None:
         """Walk dictionaries."""
-        left, n_left = _columns(node, sides.references)
-        right, n_right = _columns(node, sides.predictions)
+        left, n_left = columns(node, sides.references)
+        right, n_right = columns(node, sides.predictions)
         if n_left < sum(map(len, sides.references)) and not self.is_loose:
             raise BadReferenceError
         if self.has_details and node.required and n_right < len(right) * len(sides.predictions):
@@ -90,6 +96,12 @@ class Walk:
             unknown = np.array([self._unknown_nodes(node, tree) for tree in sides.predictions])[sides.pairs.columns]
             tally.add("node_fp", unknown)
             tally.add(UNSURE, unknown)
+            if self.has_details:
+                lost = [
+                    sum(values_outside(None, value) for key, value in tree.items() if key not in node.children)
+                    for tree in sides.predictions
+                ]
+                tally.add(OUTSIDE, np.array(lost)[sides.pairs.columns])
         for (key, child), expected, given in zip(node.children.items(), left, right, strict=True):
             self._value(child, sides.of(expected, given), tally, (*path, key))
 
@@ -114,10 +126,11 @@ class Walk:
         if states is None:
             self._below(node, sides, tally, path)
             return
+        self._outside(node, sides, right, tally)
         if self.plan.follows_treeval:
             self._as_treeval(node, sides, states, tally)
         below = Tally()
-        self._below(node, _with_empty(node, sides, left, right), below, path)
+        self._below(node, with_empty(node, sides, left, right), below, path)
         tally.merge(below, self._counts_below(node, states), COUNTS)
         if isinstance(node, ListOf) and isinstance(node.item, Field):
             self._add_worst(node.item, (states.left == VALUE) & (states.right == WRONG), tally)
@@ -137,6 +150,15 @@ class Walk:
             tally.add("leaf_tp", both & states.has_left & states.has_right)
             tally.add("leaf_fn", both & states.has_left & ~states.has_right)
             tally.add("leaf_fp", both & ~states.has_left & states.has_right)
+
+    def _outside(self, node: SchemaNode, sides: Sides, right: Array | None, tally: Tally) -> None:
+        """Count the values of predictions that have something else than the dictionary or list that should be there."""
+        if self.has_details and right is not None and (right == WRONG).any():
+            lost = [
+                values_outside(node, value) if state == WRONG else 0
+                for value, state in zip(sides.predictions, right.tolist(), strict=True)
+            ]
+            tally.add(OUTSIDE, np.array(lost)[sides.pairs.columns])
 
     def _counts_below(self, node: SchemaNode, states: States) -> Array | None:
         """In which pairs nodes below this one count, and not only what each leaf is; None: in all."""
@@ -178,13 +200,14 @@ class Walk:
             pairs = Pairs.aligned(len(matches.owners))
             self.items(node.item, Sides(*matches.items(), pairs, are_items=True), matched, path)
             matched.pop(ALIKE, None)
-            within.update({name: sides.pairs.sums(amount, matches.owners) for name, amount in matched.items()})
+            for name, amount in matched.items():
+                within[name] = sides.pairs.sums(matches.counted(name, amount), matches.owners)
         if self.plan.follows_treeval and sides.are_items:
-            _count_lists(within)
+            count_lists(within)
         if self.has_details:
             outer.append(Links(path, matches, self._links))
         self._links = outer
-        self._unmatched(node, matches, sides, within)
+        self._unmatched(node, matches.of(GUIDE), sides, within)
         tally.merge(within)
 
     def _unmatched(self, node: ListOf, matches: Matches, sides: Sides, within: Tally) -> None:
@@ -216,6 +239,8 @@ class Walk:
         if kind == "invented":
             is_plain = isinstance(node, Field) and not node.is_checked
             within.add(UNSURE, pairs.sums(1, owners[~are_known] if is_plain else owners))
+            if not isinstance(node, Field):
+                within.add(OUTSIDE, pairs.sums(np.array([values_outside(node, item) for item in items]), owners))
         by_field: dict[int, list[int]] = {}
         if isinstance(node, Field) and not unknown:
             by_field[node.index] = [place for place, item in enumerate(items) if item is not None]
@@ -226,6 +251,8 @@ class Walk:
         for index, places in by_field.items():
             amounts = pairs.sums(1, owners[places])
             within.add(f"{kind}|{self.plan.fields[index].name}", amounts)
+            if kind == "missed":
+                within.add(f"wanted|{self.plan.fields[index].name}", amounts)
             if self.plan.options.unmatched_items == "worst":
                 self._add_worst(self.plan.fields[index], amounts, within)
 
@@ -253,7 +280,8 @@ class Walk:
             tally.add("node_tp", tally[ALIKE])
             tally.add("node_fn", (states.left != VALUE) & ~tally[ALIKE])
             tally.add("node_fp", (states.right != VALUE) & ~tally[ALIKE])
-        self._below(node, _with_empty(node, sides, left, right), tally, path)
+            self._outside(node, sides, right, tally)
+        self._below(node, with_empty(node, sides, left, right), tally, path)
 
     # --- leaves ---
 
@@ -261,7 +289,7 @@ class Walk:
         """Score the pairs that have two values; a prediction of another type gets each metric's worst score."""
         scored = None if states is None else states.has_left & states.has_right
         good = None if states is None or scored is None else scored & (states.right != WRONG)
-        similarity: Any = 0.0
+        similarities: list[Any] = []
         for metric in field.metrics:
             predictions = self._batch(sides.predictions, good, field, metric)
             scores = sides.pairs.scores(metric, sides.references, predictions, good)
@@ -269,11 +297,21 @@ class Walk:
                 scores = np.where(scored & ~good, metric.worst, scores)
             tally.add(field.part("sum", metric), scores)
             tally.add(field.part("n", metric), 1 if scored is None else scored)
-            if self.has_details:
-                similarity = similarity + metric.normalize(scores)
+            if self.has_details or SOFT in self.aims:
+                similarities.append(metric.normalize(scores))
+        if not self.has_details and SOFT not in self.aims:
+            return
+        similarity = similarities[0] if len(similarities) == 1 else sum(similarities) / len(similarities)
+        is_right = similarity >= 1 - 1e-12
+        if good is not None:
+            is_right, similarity = is_right & good, similarity * good
         if self.has_details:
-            is_right = similarity >= (1 - 1e-12) * len(field.metrics)
-            self._kinds(field, is_right if good is None else is_right & good, states, tally)
+            self._kinds(field, is_right, states, tally)
+        if SOFT in self.aims:
+            tally.add(HITS[SOFT], similarity)
+            tally.add(HITS[EXACT], is_right)
+            if self.has_details:
+                self._met(field, similarity, is_right, states, tally)
 
     def _kinds(self, field: Field, is_right: Array, states: States | None, tally: Tally) -> None:
         """Count what the leaf is."""
@@ -285,6 +323,23 @@ class Walk:
         tally.add(f"missed|{field.name}", states.has_left & ~states.has_right)
         tally.add(f"invented|{field.name}", ~states.has_left & states.has_right)
         tally.add(f"absent|{field.name}", ~states.has_left & ~states.has_right)
+
+    def _met(self, field: Field, similarity: Array, is_right: Array, states: States | None, tally: Tally) -> None:
+        """Count what the leaf is where the items of lists are paired for similarity."""
+        tally.add(f"soft|sum|{field.name}", similarity)
+        if not field.depth:
+            return
+        tally.add(f"soft|right|{field.name}", is_right)
+        if states is None:
+            tally.add(f"soft|met|{field.name}", 1)
+            tally.add(f"wanted|{field.name}", 1)
+            return
+        tally.add(f"soft|met|{field.name}", states.has_left & states.has_right)
+        is_optional = states.left == MAYBE
+        tally.add(f"wanted|{field.name}", states.has_left & ~is_optional)
+        if is_optional.any():  # a reference that has a value if the prediction has one
+            tally.add(f"soft|spare|{field.name}", is_optional & states.has_right)
+            tally.add("exact|spare", is_optional & states.has_right)
 
     def _batch(self, predictions: list[Any], good: Array | None, field: Field, metric: LeafMetric) -> list[Any]:
         """The predictions as treeval compares them: a batch is one array, where one float makes floats of all."""
@@ -335,39 +390,3 @@ class Walk:
         known = {*field.types, type(None), type(MISSING)}  # of these two the states tell enough
         is_unsure = [type(value) not in known or value in wrong for value in values]
         tally.add(UNSURE, np.array(is_unsure, dtype=np.int64))
-
-
-def _requires_keys(node: SchemaNode) -> bool:
-    """Whether a dictionary of the schema has keys that must be there."""
-    inner = item_of(node)
-    return isinstance(inner, Branch) and (bool(inner.required) or any(map(_requires_keys, inner.children.values())))
-
-
-def _columns(node: Branch, trees: list[Any]) -> tuple[list[list[Any]], int]:
-    """The values of each key, and how many keys of the schema there are in all trees together."""
-    n_keys = len(trees) * len(node.children)
-    try:
-        return [list(map(itemgetter(key), trees)) for key in node.children], n_keys
-    except KeyError:
-        columns = [[tree.get(key, MISSING) for tree in trees] for key in node.children]
-        return columns, n_keys - sum(sum(map(is_, column, repeat(MISSING))) for column in columns)
-
-
-def _with_empty(node: SchemaNode, sides: Sides, left: Array | None, right: Array | None) -> Sides:
-    """The same, with an empty dictionary (list) for anything that isn't one."""
-    empty: Any = {} if isinstance(node, Branch) else []
-    values = [
-        own
-        if states is None
-        else [value if state == VALUE else empty for value, state in zip(own, states.tolist(), strict=True)]
-        for own, states in ((sides.references, left), (sides.predictions, right))
-    ]
-    return sides.of(*values)
-
-
-def _count_lists(tally: Tally) -> None:
-    """In treeval a list in a list has one vote: its mean."""
-    for part in [part for part in tally if part.startswith("sum|")]:
-        n = f"n|{part.removeprefix('sum|')}"
-        tally[part] = np.divide(tally[part], tally[n], out=np.zeros(tally[n].shape), where=tally[n] > 0)
-        tally[n] = (tally[n] > 0).astype(np.int64)

@@ -89,7 +89,8 @@ def _run(args: argparse.Namespace) -> int:
 
     Exit codes:
       0  judged and scored
-      1  scored, but more sentences lack a score than --allow-unscored permits, or a line of REPORTS could not be read
+      1  scored, but more sentences lack a score than --allow-unscored permits, or something in REPORTS or
+         NUGGETS could not be read: file, line and keys are named, with the forms that are known
       2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
 
     Examples:
@@ -138,11 +139,11 @@ def _run(args: argparse.Namespace) -> int:
         write_rows(out / "scores.json", [plain(scores)])
     if args.json:
         write_json(Path("-"), scores)
-        return _exit_code(args, score, any(bad.lost for bad in reports.bad))
+        return _exit_code(args, score, bool(reports.bad))
     say("\n".join([_scores_text(score), *([] if out is None else [str(out)])]))
     for name, value in stats.get("judge_stats", {}).items():
         say(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
-    return _exit_code(args, score, any(bad.lost for bad in reports.bad))
+    return _exit_code(args, score, bool(reports.bad))
 
 
 def _say_what_is_lacking(run: ReportRun) -> None:

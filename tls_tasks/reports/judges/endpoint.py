@@ -34,6 +34,20 @@ _log = logging.getLogger(__name__)
 DEFAULTS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 512}
 """Parameters of a request. A word takes fewer than 512 tokens, but some models think before they answer."""
 
+_JSON_FORMAT = {
+    "type": "json_schema",
+    "json_schema": {
+        "name": "verdict",
+        "strict": True,
+        "schema": {
+            "type": "object",
+            "properties": {"verdict": {"type": "string", "enum": ["YES", "NO"]}},
+            "required": ["verdict"],
+            "additionalProperties": False,
+        },
+    },
+}
+
 _KEY = re.compile(r"[!-~]([ -~]*[!-~])?")
 _ANSWER_LENGTH = 2000  # characters of an unreadable answer that its author is shown again
 
@@ -51,6 +65,8 @@ class Endpoint:
         parameters: What a request has besides model and messages. They are merged into :data:`DEFAULTS`, of which None
             removes one, as in ``{"max_tokens": None, "max_completion_tokens": 2000}``. They are part of the judge's
             name, and of what makes two requests the same.
+        json_verdicts: Whether the server is asked for a verdict in JSON, by the parameter ``response_format``. One that
+            refuses the parameter is asked without it.
         cache: Where verdicts are kept, a file or a cache; by default in memory, as long as the judge lives.
         max_in_flight: How many requests are under way at a time.
         window: How many characters of a document are shown at a time, see
@@ -66,6 +82,7 @@ class Endpoint:
     headers: Mapping[str, str] | None = field(default=None, repr=False)
     name: str | None = None
     parameters: Mapping[str, Any] | None = None
+    json_verdicts: bool = False
     cache: VerdictCache | str | Path | None = None
     max_in_flight: int = 16
     window: int = WINDOW
@@ -110,7 +127,11 @@ class Endpoint:
     @property
     def sent(self) -> dict[str, Any]:
         """What a request has besides model and messages."""
-        given = {**DEFAULTS, **(self.parameters or {})}
+        given = {
+            **DEFAULTS,
+            **({"response_format": _JSON_FORMAT} if self.json_verdicts else {}),
+            **(self.parameters or {}),
+        }
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -157,6 +178,7 @@ class ChatJudge:
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         given = [f"{name}:{value}" for name, value in sorted((endpoint.parameters or {}).items())]
+        given += ["verdict:json"] if endpoint.json_verdicts else []
         given += window_name(None if endpoint.window == WINDOW else endpoint.window)
         label = endpoint.name or f"{endpoint.model}@{endpoint.host}"
         given += [] if endpoint.model in label else [f"model:{endpoint.model}"]
@@ -241,10 +263,10 @@ class ChatJudge:
         from tls_tasks.reports.judges.client import Unanswered
 
         try:
-            text = await client.ask(messages)
-            verdict = verdict_in(text)
+            text, prompts = await client.ask(messages), [message["content"] for message in messages]
+            verdict = verdict_in(text, prompts)
             if verdict.value is None:
-                verdict = verdict_in(await client.ask(_second_try(messages, text)))
+                verdict = verdict_in(await client.ask(_second_try(messages, text)), prompts)
         except Unanswered as error:
             self._n_failures += error.reason != "refused"
             return Verdict(None, error.reason, shorten(str(error)))

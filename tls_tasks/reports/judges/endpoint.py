@@ -22,6 +22,7 @@ from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.reports.judges.prompts import SECOND_TRY, Message, neutral, prompts_hash, render
+from tls_tasks.reports.judges.prompts.folder import PromptFolder
 from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, shorten, verdict_in, window_name
 from tls_tasks.reports.judges.store import VerdictCache
 from tls_tasks.reports.types import Query, Verdict
@@ -67,6 +68,7 @@ class Endpoint:
             name, and of what makes two requests the same.
         json_verdicts: Whether the server is asked for a verdict in JSON, by the parameter ``response_format``. One that
             refuses the parameter is asked without it.
+        prompts: A folder of prompts instead of ours, see :mod:`~tls_tasks.reports.judges.prompts.folder`.
         cache: Where verdicts are kept, a file or a cache; by default in memory, as long as the judge lives.
         max_in_flight: How many requests are under way at a time.
         window: How many characters of a document are shown at a time, see
@@ -83,6 +85,7 @@ class Endpoint:
     name: str | None = None
     parameters: Mapping[str, Any] | None = None
     json_verdicts: bool = False
+    prompts: str | Path | None = None
     cache: VerdictCache | str | Path | None = None
     max_in_flight: int = 16
     window: int = WINDOW
@@ -182,7 +185,9 @@ class ChatJudge:
         given += window_name(None if endpoint.window == WINDOW else endpoint.window)
         label = endpoint.name or f"{endpoint.model}@{endpoint.host}"
         given += [] if endpoint.model in label else [f"model:{endpoint.model}"]
-        self.name = ",".join([label, *given, f"prompts:{prompts_hash()}"])
+        folder = None if endpoint.prompts is None else PromptFolder(endpoint.prompts)
+        self._render = folder.render if folder else render
+        self.name = ",".join([label, *given, f"prompts:{folder.hash if folder else prompts_hash()}"])
         self.cache = endpoint.cache if isinstance(endpoint.cache, VerdictCache) else VerdictCache(endpoint.cache)
         self.stats = JudgeStats()
         self._turn = threading.Lock()
@@ -221,7 +226,7 @@ class ChatJudge:
         return [verdicts[key] for key, _ in asked]
 
     def _question(self, query: Query) -> _Question:
-        messages = render(query)
+        messages = self._render(query)
         request = json.dumps([self.endpoint.model, messages, self.endpoint.sent], sort_keys=True)
         return hashlib.sha256(request.encode()).hexdigest(), messages
 

@@ -8,6 +8,7 @@ import json
 
 import pytest
 
+from tests.conftest import ROOT
 from tls_tasks.cli import main
 from tls_tasks.reports.nuggets import NUGGET_FORMS, parse_request, read_requests
 from tls_tasks.reports.read import ROW_FORMS, read_reports
@@ -235,3 +236,11 @@ def test_what_is_not_understood_is_never_a_silent_zero(tmp_path, capsys, reports
     assert main(["reports", reports, nuggets, "--documents", documents, "--recorded", verdicts]) == code
     err = capsys.readouterr().err
     assert said in err and bool(err) == bool(code)
+
+
+@pytest.mark.parametrize("page", ["docs/reports.md", "task_configs/reports/README.md"])
+def test_the_forms_are_in_the_docs(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for forms in (NUGGET_FORMS, ROW_FORMS):
+        for who, fields in forms.items():
+            assert any(line.startswith(f"| {who} |") and f"`{fields}`" in line for line in text.splitlines()), who

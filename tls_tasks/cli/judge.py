@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
     from tls_tasks.core.score import Score
     from tls_tasks.reports.runs import ReportRun
+    from tls_tasks.reports.types import Judge
 
+_PROGRAM = "report_gen_eval"
 DEFAULT_PROVIDER = "together"
 DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
 """Who judges where nothing is said, as in report_gen_eval."""
 
-_OF_ENDPOINTS = ("api_key_env", "max_in_flight", "timeout", "max_tries")
+_OF_ENDPOINTS = ("prompts", "api_key_env", "max_in_flight", "timeout", "max_tries")
 
 _log = logging.getLogger(__name__)
 
@@ -45,7 +47,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("-b", "--batch-size", metavar="N", type=int, default=0, help="reports judged together (all)")
     add("--limit", metavar="CHARS", type=int, help="characters of a report that count")
     add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
-    add("--compat", choices=("report_gen_eval",), help="the numbers of that program")
+    add("--compat", choices=(_PROGRAM,), help="that program's arithmetic, given the same verdicts")
     add("--allow-unscored", metavar="SHARE", type=float, default=0.0, help="of the sentences, from 0 (default) to 1")
     add("-v", "--verbose", action="store_true", help="log progress, with a line per report")
     add = parser.add_argument_group("the judge").add_argument
@@ -55,7 +57,8 @@ def add_parser(subparsers: Subparsers) -> None:
     add("-m", "--model", "--model-name", metavar="MODEL", help=f"its name there ({DEFAULT_MODEL})")
     add("--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://localhost:8000/v1")
     add("--api-key-env", metavar="VARIABLE", help="the variable that holds the server's key")
-    add("--recorded", metavar="FILE", help="a recording instead of a model")
+    add("--recorded", metavar="FILE", help="a recording, or results of report_gen_eval, instead of a model")
+    add("--prompts", metavar="FOLDER", help="prompts instead of ours, such as the program's folder prompts")
     add("--harness", metavar="NAME", help="a model of lm_eval, such as hf")
     add("--model-args", "--model_args", metavar="ARGS", help="its arguments, such as pretrained=ORG/MODEL")
     add("--nli", metavar="MODEL", help="a model of textual entailment, for support by citations only")
@@ -69,10 +72,11 @@ def _run(args: argparse.Namespace) -> int:
     """Score cited reports by a judge, a model that answers yes/no questions, or by what it once said.
 
     REPORTS   JSON Lines, a report per line, in the form of NeuCLIR (request_id, run_id, sentences, citations)
-              or of the TREC tracks (metadata, responses, references); or a samples log of the task report_generation,
-              which has nuggets and documents of its own
-    NUGGETS   JSON Lines, a request per line: items with question_text and gold_answers, or a nugget_bank. REPORTS and
-              NUGGETS may also be folders of such files: a run a file, the nuggets of a request a file
+              or of the tracks RAGTIME and RAG (metadata, responses or answer, references); or a samples log of the task
+              report_generation, which has nuggets and documents of its own
+    NUGGETS   JSON or JSON Lines, a request per line: items with question_text and gold_answers, a nugget_bank (map or
+              list) and claim_bank, or the nuggets of nuggetizer (text, importance). REPORTS and NUGGETS may also be
+              folders of such files: a run a file, the nuggets of a request a file
     OUT       a folder for
                 verdicts.jsonl   every question and its verdict: a recording, for --recorded and `tls-tasks agree`
                 results.jsonl    for each report its scores, and how each sentence was judged
@@ -85,11 +89,17 @@ def _run(args: argparse.Namespace) -> int:
     Keys come from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the variable that --api-key-env names, in
     the environment or in a file .env. With --recorded FILE and no OUT the scores are printed, and nothing is written.
 
+    --compat report_gen_eval is that program's arithmetic: given the same verdicts, the same numbers. Its questions
+    differ from ours, and so do a judge's answers. To have them too, --prompts FOLDER asks its questions (its folder
+    report_gen_eval/prompts; their hash is in the signature), or --recorded RESULTS takes the verdicts from results that
+    it wrote. Without --documents the look-up files in ./neuclir-docs-lookup are used, as by the program.
+
     `tls-tasks judge` is another name of this command.
 
     Exit codes:
       0  judged and scored
-      1  scored, but more sentences lack a score than --allow-unscored permits, or a line of REPORTS could not be read
+      1  scored, but more sentences lack a score than --allow-unscored permits, or something in REPORTS or
+         NUGGETS could not be read: file, line and keys are named, with the forms that are known
       2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
 
     Examples:
@@ -97,6 +107,7 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks reports reports.jsonl nuggets.jsonl -o out --documents docs.jsonl --base-url http://host:8000/v1 -m NAME
       tls-tasks reports samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
       tls-tasks reports reports.jsonl nuggets.jsonl --documents docs.jsonl --recorded out/verdicts.jsonl
+      tls-tasks reports reports.jsonl nuggets.jsonl --recorded results.jsonl --compat report_gen_eval
     """
     from tls_tasks.reports.files import write_rows
     from tls_tasks.reports.judges import Recorder
@@ -114,11 +125,9 @@ def _run(args: argparse.Namespace) -> int:
     out = _out_folder(args)
     reports = read_run(args.reports, args.nuggets)
     _say_what_is_lacking(reports)
-    documents = None if args.documents is None else open_documents(args.documents)
-    cites = any(sentence.citations for report in reports.reports for sentence in report.sentences)
-    if cites and documents is None and reports.documents is None:
-        raise InputError("--documents", None, "nothing", "the cited documents: a bundle (.jsonl) or a store (.sqlite)")
-    judge = make_judge(_judge_spec(args, out))
+    recorded = make_judge(_judge_spec(args, out)) if args.recorded is not None else None
+    documents = _documents(args, reports, recorded)
+    judge = recorded or make_judge(_judge_spec(args, out))
     assert judge is not None  # _judge_spec never says none
     recorder = Recorder(judge)
     options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
@@ -138,11 +147,27 @@ def _run(args: argparse.Namespace) -> int:
         write_rows(out / "scores.json", [plain(scores)])
     if args.json:
         write_json(Path("-"), scores)
-        return _exit_code(args, score, any(bad.lost for bad in reports.bad))
+        return _exit_code(args, score, bool(reports.bad))
     say("\n".join([_scores_text(score), *([] if out is None else [str(out)])]))
     for name, value in stats.get("judge_stats", {}).items():
         say(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
-    return _exit_code(args, score, any(bad.lost for bad in reports.bad))
+    return _exit_code(args, score, bool(reports.bad))
+
+
+def _documents(args: argparse.Namespace, run: ReportRun, judge: Judge | None) -> Any:
+    """The cited documents; None where nobody is shown any."""
+    from tls_tasks.reports.judges.documents import find_lookup
+    from tls_tasks.reports.judges.recordings import Recorded
+
+    of_program = isinstance(judge, Recorded) and judge.is_of_program
+    if of_program and args.compat is None:
+        raise InputError("--recorded", None, args.recorded, f"--compat {_PROGRAM} beside it: its verdicts fit no other")
+    if args.documents is not None:
+        return open_documents(args.documents)
+    cites = any(sentence.citations for report in run.reports for sentence in report.sentences)
+    if of_program:
+        return lambda *_: ""  # its verdicts name no document
+    return find_lookup(run.reports) if cites and run.documents is None else None
 
 
 def _say_what_is_lacking(run: ReportRun) -> None:

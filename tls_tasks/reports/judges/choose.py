@@ -145,8 +145,8 @@ def _harness_label(model: str, model_args: Any = None, **_: Any) -> str:
 
 
 _CHAT_OPTIONS = tuple(
-    "model api_key_env base_url cache give_up_after headers max_in_flight max_tries name parameters timeout "
-    "window".split()
+    "model api_key_env base_url cache give_up_after headers json_verdicts max_in_flight max_tries name parameters "
+    "prompts timeout window".split()
 )
 _KINDS: Mapping[str, tuple[Callable[..., Judge], tuple[str, ...]]] = {
     "recorded": (_recorded, ("name", "defaults")),

@@ -22,6 +22,7 @@ from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.reports.judges.prompts import SECOND_TRY, Message, neutral, prompts_hash, render
+from tls_tasks.reports.judges.prompts.folder import PromptFolder
 from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, shorten, verdict_in, window_name
 from tls_tasks.reports.judges.store import VerdictCache
 from tls_tasks.reports.types import Query, Verdict
@@ -33,6 +34,20 @@ _log = logging.getLogger(__name__)
 
 DEFAULTS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 512}
 """Parameters of a request. A word takes fewer than 512 tokens, but some models think before they answer."""
+
+_JSON_FORMAT = {
+    "type": "json_schema",
+    "json_schema": {
+        "name": "verdict",
+        "strict": True,
+        "schema": {
+            "type": "object",
+            "properties": {"verdict": {"type": "string", "enum": ["YES", "NO"]}},
+            "required": ["verdict"],
+            "additionalProperties": False,
+        },
+    },
+}
 
 _KEY = re.compile(r"[!-~]([ -~]*[!-~])?")
 _ANSWER_LENGTH = 2000  # characters of an unreadable answer that its author is shown again
@@ -51,6 +66,9 @@ class Endpoint:
         parameters: What a request has besides model and messages. They are merged into :data:`DEFAULTS`, of which None
             removes one, as in ``{"max_tokens": None, "max_completion_tokens": 2000}``. They are part of the judge's
             name, and of what makes two requests the same.
+        json_verdicts: Whether the server is asked for a verdict in JSON, by the parameter ``response_format``. One that
+            refuses the parameter is asked without it.
+        prompts: A folder of prompts instead of ours, see :mod:`~tls_tasks.reports.judges.prompts.folder`.
         cache: Where verdicts are kept, a file or a cache; by default in memory, as long as the judge lives.
         max_in_flight: How many requests are under way at a time.
         window: How many characters of a document are shown at a time, see
@@ -66,6 +84,8 @@ class Endpoint:
     headers: Mapping[str, str] | None = field(default=None, repr=False)
     name: str | None = None
     parameters: Mapping[str, Any] | None = None
+    json_verdicts: bool = False
+    prompts: str | Path | None = None
     cache: VerdictCache | str | Path | None = None
     max_in_flight: int = 16
     window: int = WINDOW
@@ -110,7 +130,11 @@ class Endpoint:
     @property
     def sent(self) -> dict[str, Any]:
         """What a request has besides model and messages."""
-        given = {**DEFAULTS, **(self.parameters or {})}
+        given = {
+            **DEFAULTS,
+            **({"response_format": _JSON_FORMAT} if self.json_verdicts else {}),
+            **(self.parameters or {}),
+        }
         return {name: value for name, value in given.items() if value is not None}
 
 
@@ -157,10 +181,13 @@ class ChatJudge:
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         given = [f"{name}:{value}" for name, value in sorted((endpoint.parameters or {}).items())]
+        given += ["verdict:json"] if endpoint.json_verdicts else []
         given += window_name(None if endpoint.window == WINDOW else endpoint.window)
         label = endpoint.name or f"{endpoint.model}@{endpoint.host}"
         given += [] if endpoint.model in label else [f"model:{endpoint.model}"]
-        self.name = ",".join([label, *given, f"prompts:{prompts_hash()}"])
+        folder = None if endpoint.prompts is None else PromptFolder(endpoint.prompts)
+        self._render = folder.render if folder else render
+        self.name = ",".join([label, *given, f"prompts:{folder.hash if folder else prompts_hash()}"])
         self.cache = endpoint.cache if isinstance(endpoint.cache, VerdictCache) else VerdictCache(endpoint.cache)
         self.stats = JudgeStats()
         self._turn = threading.Lock()
@@ -199,7 +226,7 @@ class ChatJudge:
         return [verdicts[key] for key, _ in asked]
 
     def _question(self, query: Query) -> _Question:
-        messages = render(query)
+        messages = self._render(query)
         request = json.dumps([self.endpoint.model, messages, self.endpoint.sent], sort_keys=True)
         return hashlib.sha256(request.encode()).hexdigest(), messages
 
@@ -241,10 +268,10 @@ class ChatJudge:
         from tls_tasks.reports.judges.client import Unanswered
 
         try:
-            text = await client.ask(messages)
-            verdict = verdict_in(text)
+            text, prompts = await client.ask(messages), [message["content"] for message in messages]
+            verdict = verdict_in(text, prompts)
             if verdict.value is None:
-                verdict = verdict_in(await client.ask(_second_try(messages, text)))
+                verdict = verdict_in(await client.ask(_second_try(messages, text)), prompts)
         except Unanswered as error:
             self._n_failures += error.reason != "refused"
             return Verdict(None, error.reason, shorten(str(error)))

@@ -31,7 +31,7 @@ SECOND_TRY = "That could not be read. Answer with one word, YES or NO, and nothi
 """What is sent after an answer in which no verdict could be found."""
 
 _FOLDER = Path(__file__).parent
-_BETWEEN = "\n=====\n"
+BETWEEN = "\n=====\n"
 _PLACE = re.compile(r"\{(\w+)\}")
 _REPLACED = {**dict.fromkeys("<＜﹤", "‹"), **dict.fromkeys(">＞﹥", "›"), "[": "［"}
 _UNSENDABLE = "\ufffd"
@@ -101,7 +101,7 @@ def prompts_hash() -> str:
 def _prompt(kind: str) -> tuple[str, str]:
     if kind not in QUERY_KINDS:
         raise OptionError.unknown("kind", kind, QUERY_KINDS)
-    task, _, question = (_FOLDER / f"{kind}.txt").read_text(encoding="utf-8").partition(_BETWEEN)
+    task, _, question = (_FOLDER / f"{kind}.txt").read_text(encoding="utf-8").partition(BETWEEN)
     return task.strip(), question.strip()
 
 

@@ -26,7 +26,7 @@ DEFAULT_PROVIDER = "together"
 DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
 """Who judges where nothing is said, as in report_gen_eval."""
 
-_OF_ENDPOINTS = ("api_key_env", "max_in_flight", "timeout", "max_tries")
+_OF_ENDPOINTS = ("api_key_env", "max_in_flight", "timeout", "max_tries", "json_verdicts")
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
     parser = add_command(subparsers, "reports", _run, "judge")
     add = parser.add_argument_group("files").add_argument
-    add("reports", metavar="REPORTS", type=Path, help="the reports")
+    add("reports", metavar="REPORTS", type=Path, nargs="?", help="the reports")
     add("nuggets", metavar="NUGGETS", type=Path, nargs="?", help="the nuggets")
     add("outdir", metavar="OUT", type=Path, nargs="?", help="the same as -o OUT")
     add("-o", "--output", metavar="OUT", type=Path, help="folder to write; without one a recording is scored")
@@ -47,6 +47,8 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
     add("--compat", choices=("report_gen_eval",), help="the numbers of that program")
     add("--allow-unscored", metavar="SHARE", type=float, default=0.0, help="of the sentences, from 0 (default) to 1")
+    add("--self-test", action="store_true", help="ask the judge questions with known answers, and nothing else")
+    add("--least", metavar="SHARE", type=float, default=0.0, help="of them that must be right, from 0 (default) to 1")
     add("-v", "--verbose", action="store_true", help="log progress, with a line per report")
     add = parser.add_argument_group("the judge").add_argument
     add(
@@ -62,6 +64,8 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--max-in-flight", metavar="N", type=int, help="requests under way at a time (16)")
     add("--timeout", metavar="SECONDS", type=float, help="until one try is given up (60)")
     add("--max-tries", metavar="N", type=int, help="of one question (7)")
+    add("--examples", action="store_true", default=None, help="two examples before each question, for small models")
+    add("--json-verdicts", action="store_true", default=None, help="ask for verdicts in JSON (response_format)")
     add("--cache", metavar="FILE", type=Path, help="where verdicts are kept (OUT/verdicts.sqlite)")
 
 
@@ -80,6 +84,9 @@ def _run(args: argparse.Namespace) -> int:
                 verdicts.sqlite  the verdicts of an endpoint: another run, also after one that was killed, asks only
                                  for what is missing
 
+    --self-test asks the judge sixty questions with known answers instead, and prints how many it gets right, by kind of
+    question and by trap (injected instructions, negations, pronouns, near misses), and those that it got wrong.
+
     The judge is one of: -p PROVIDER -m MODEL; --base-url URL -m MODEL (any OpenAI-compatible server); --harness
     NAME --model-args ARGS (a model of lm_eval, by the likelihood of YES and NO); --recorded FILE (asks nobody).
     Keys come from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the variable that --api-key-env names, in
@@ -89,6 +96,7 @@ def _run(args: argparse.Namespace) -> int:
 
     Exit codes:
       0  judged and scored
+      1  --self-test: less accurate than --least, or no verdict at all
       1  scored, but more sentences lack a score than --allow-unscored permits, or a line of REPORTS could not be read
       2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
 
@@ -97,6 +105,7 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks reports reports.jsonl nuggets.jsonl -o out --documents docs.jsonl --base-url http://host:8000/v1 -m NAME
       tls-tasks reports samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
       tls-tasks reports reports.jsonl nuggets.jsonl --documents docs.jsonl --recorded out/verdicts.jsonl
+      tls-tasks reports --self-test -p openai -m gpt-4o
     """
     from tls_tasks.reports.files import write_rows
     from tls_tasks.reports.judges import Recorder
@@ -111,6 +120,10 @@ def _run(args: argparse.Namespace) -> int:
         handler.setFormatter(VisibleFormatter("%(message)s"))
         logging.basicConfig(level=logging.INFO, handlers=[handler])
         logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
+    if args.self_test:
+        return _self_test(args)
+    if args.reports is None:
+        raise InputError("REPORTS", None, "nothing", "a file or folder of reports (none only with --self-test)")
     out = _out_folder(args)
     reports = read_run(args.reports, args.nuggets)
     _say_what_is_lacking(reports)
@@ -166,18 +179,27 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | str:
     """What the options say of the judge, as :mod:`tls_tasks.reports.judges.choose` takes it and checks it."""
-    names = ("recorded", "harness", "model_args", "base_url", "provider", "model")
+    names = ("recorded", "harness", "model_args", "base_url", "provider", "model", "examples")
     spec = {name: value for name in (*names, *_OF_ENDPOINTS) if (value := getattr(args, name)) is not None}
     if spec == {"recorded": "embedded"}:
         return "recorded"
     if args.nli is not None:
         spec["citation_support"] = {"nli": args.nli}
     if not {"recorded", "harness"} & spec.keys():
-        assert out is not None  # only a recording needs no folder
-        spec["cache"] = str(args.cache or out / "verdicts.sqlite")
+        cache = args.cache or (None if out is None else out / "verdicts.sqlite")
+        spec["cache"] = False if cache is None else str(cache)
         if "base_url" not in spec and spec.setdefault("provider", DEFAULT_PROVIDER) == DEFAULT_PROVIDER:
             spec.setdefault("model", DEFAULT_MODEL)
     return spec
+
+
+def _self_test(args: argparse.Namespace) -> int:
+    from tls_tasks.cli.judge_checks import run_self_test
+    from tls_tasks.reports.judges.choose import make_judge
+
+    judge = make_judge(_judge_spec(args, args.output))
+    assert judge is not None  # _judge_spec never says none
+    return run_self_test(judge, args.least, as_json=args.json)
 
 
 def _out_folder(args: argparse.Namespace) -> Path | None:

@@ -65,6 +65,7 @@ class Endpoint:
         parameters: What a request has besides model and messages. They are merged into :data:`DEFAULTS`, of which None
             removes one, as in ``{"max_tokens": None, "max_completion_tokens": 2000}``. They are part of the judge's
             name, and of what makes two requests the same.
+        examples: Whether each question comes after two others of its kind with their answers, which small models need.
         json_verdicts: Whether the server is asked for a verdict in JSON, by the parameter ``response_format``. One that
             refuses the parameter is asked without it.
         cache: Where verdicts are kept, a file or a cache; by default in memory, as long as the judge lives.
@@ -82,6 +83,7 @@ class Endpoint:
     headers: Mapping[str, str] | None = field(default=None, repr=False)
     name: str | None = None
     parameters: Mapping[str, Any] | None = None
+    examples: bool = False
     json_verdicts: bool = False
     cache: VerdictCache | str | Path | None = None
     max_in_flight: int = 16
@@ -178,11 +180,12 @@ class ChatJudge:
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
         given = [f"{name}:{value}" for name, value in sorted((endpoint.parameters or {}).items())]
+        given += ["examples:2"] if endpoint.examples else []
         given += ["verdict:json"] if endpoint.json_verdicts else []
         given += window_name(None if endpoint.window == WINDOW else endpoint.window)
         label = endpoint.name or f"{endpoint.model}@{endpoint.host}"
         given += [] if endpoint.model in label else [f"model:{endpoint.model}"]
-        self.name = ",".join([label, *given, f"prompts:{prompts_hash()}"])
+        self.name = ",".join([label, *given, f"prompts:{prompts_hash(examples=endpoint.examples)}"])
         self.cache = endpoint.cache if isinstance(endpoint.cache, VerdictCache) else VerdictCache(endpoint.cache)
         self.stats = JudgeStats()
         self._turn = threading.Lock()
@@ -221,7 +224,7 @@ class ChatJudge:
         return [verdicts[key] for key, _ in asked]
 
     def _question(self, query: Query) -> _Question:
-        messages = render(query)
+        messages = render(query, examples=self.endpoint.examples)
         request = json.dumps([self.endpoint.model, messages, self.endpoint.sent], sort_keys=True)
         return hashlib.sha256(request.encode()).hexdigest(), messages
 

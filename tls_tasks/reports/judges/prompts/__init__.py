@@ -9,6 +9,7 @@ documents that try.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from collections.abc import Mapping
 from functools import cache
@@ -32,6 +33,7 @@ SECOND_TRY = "That could not be read. Answer with one word, YES or NO, and nothi
 
 _FOLDER = Path(__file__).parent
 _BETWEEN = "\n=====\n"
+_CONTEXT = re.compile(r"<context>\n\{context\}\n</context>\n.*\n\n")  # and the line that explains it
 _PLACE = re.compile(r"\{(\w+)\}")
 _REPLACED = {**dict.fromkeys("<＜﹤", "‹"), **dict.fromkeys(">＞﹥", "›"), "[": "［"}
 _UNSENDABLE = "\ufffd"
@@ -54,14 +56,15 @@ def neutral(text: str) -> str:
     return _UNSAFE.sub(lambda found: _REPLACED.get(found[0], _UNSENDABLE), text)
 
 
-def render(query: Query) -> list[Message]:
+def render(query: Query, *, examples: bool = False) -> list[Message]:
     """The messages that put a question to a judge.
 
     Args:
         query: One of the known kinds, with every field that its prompt shows.
+        examples: Whether two such questions with their answers, a YES and a NO, stand before it.
 
     Returns:
-        One message.
+        One message, or those of the examples and one.
 
     Raises:
         OptionError: A kind that doesn't exist.
@@ -82,18 +85,23 @@ def render(query: Query) -> list[Message]:
         Answer with one word, YES or NO.
     """
     task, question = _prompt(query.kind)
+    if not query.about.get("context"):
+        question = _CONTEXT.sub("", question)
     shown = _PLACE.sub(lambda place: _field(query, place[1]), question)
-    return [{"role": "user", "content": f"{task}\n{RULES}\n\n{shown}\n\n{LAST_LINE}"}]
+    turns = [] if not examples else [turn for example in _examples(query.kind) for turn in example]
+    return [*turns, {"role": "user", "content": f"{task}\n{RULES}\n\n{shown}\n\n{LAST_LINE}"}]
 
 
-def prompts_hash() -> str:
-    """Eight digits that change with every change of a prompt; part of each judge's name.
+def prompts_hash(*, examples: bool = False) -> str:
+    """Eight digits that change with every change of a prompt, or of an example; part of each judge's name.
 
     Example:
         >>> len(prompts_hash())
         8
     """
     parts = [RULES, LAST_LINE, SECOND_TRY, *(text for kind in QUERY_KINDS for text in (kind, *_prompt(kind)))]
+    if examples:
+        parts.append(json.dumps([_examples(kind) for kind in QUERY_KINDS]))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8]
 
 
@@ -105,8 +113,19 @@ def _prompt(kind: str) -> tuple[str, str]:
     return task.strip(), question.strip()
 
 
+@cache
+def _examples(kind: str) -> list[list[Message]]:
+    """Question and answer of each example of a kind."""
+    rows = map(json.loads, (_FOLDER / "examples.jsonl").read_text(encoding="utf-8").splitlines())
+    return [
+        [*render(Query(kind, row["fields"])), {"role": "assistant", "content": row["verdict"]}]
+        for row in rows
+        if row["kind"] == kind
+    ]
+
+
 def _field(query: Query, name: str) -> str:
-    value = query.fields.get(name)
+    value = query.about.get(name) if name == "context" else query.fields.get(name)
     if not isinstance(value, str):
         fields: Mapping[str, object] = dict(query.fields)
         raise InputError(f"fields of {query.kind}", None, f"{name}: {describe(fields.get(name))}", "a str")

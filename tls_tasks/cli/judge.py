@@ -26,7 +26,7 @@ DEFAULT_PROVIDER = "together"
 DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
 """Who judges where nothing is said, as in report_gen_eval."""
 
-_OF_ENDPOINTS = ("api_key_env", "max_in_flight", "timeout", "max_tries", "json_verdicts")
+_OF_ENDPOINTS = ("api_key_env", "max_in_flight", "timeout", "max_tries", "nuggets_per_call", "json_verdicts")
 
 _log = logging.getLogger(__name__)
 
@@ -47,6 +47,8 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
     add("--compat", choices=("report_gen_eval",), help="the numbers of that program")
     add("--allow-unscored", metavar="SHARE", type=float, default=0.0, help="of the sentences, from 0 (default) to 1")
+    add("--dry-run", action="store_true", help="say what judging would take, and ask nobody")
+    add("--price", metavar="IN,OUT", help="of a million tokens sent and received, for --dry-run")
     add("--self-test", action="store_true", help="ask the judge questions with known answers, and nothing else")
     add("--least", metavar="SHARE", type=float, default=0.0, help="of them that must be right, from 0 (default) to 1")
     add("-v", "--verbose", action="store_true", help="log progress, with a line per report")
@@ -64,6 +66,7 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--max-in-flight", metavar="N", type=int, help="requests under way at a time (16)")
     add("--timeout", metavar="SECONDS", type=float, help="until one try is given up (60)")
     add("--max-tries", metavar="N", type=int, help="of one question (7)")
+    add("--nuggets-per-call", metavar="N", type=int, help="answers of nuggets that are asked about together (1)")
     add("--examples", action="store_true", default=None, help="two examples before each question, for small models")
     add("--json-verdicts", action="store_true", default=None, help="ask for verdicts in JSON (response_format)")
     add("--cache", metavar="FILE", type=Path, help="where verdicts are kept (OUT/verdicts.sqlite)")
@@ -83,6 +86,9 @@ def _run(args: argparse.Namespace) -> int:
                 scores.json      the scores of each run and of all, with the signature
                 verdicts.sqlite  the verdicts of an endpoint: another run, also after one that was killed, asks only
                                  for what is missing
+
+    --dry-run says how many questions, requests and tokens that takes, and with --price IN,OUT how much money; what a
+    cache answers is not counted. Where a question depends on earlier verdicts, it gives the least and the most.
 
     --self-test asks the judge sixty questions with known answers instead, and prints how many it gets right, by kind of
     question and by trap (injected instructions, negations, pronouns, near misses), and those that it got wrong.
@@ -105,8 +111,10 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks reports reports.jsonl nuggets.jsonl -o out --documents docs.jsonl --base-url http://host:8000/v1 -m NAME
       tls-tasks reports samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
       tls-tasks reports reports.jsonl nuggets.jsonl --documents docs.jsonl --recorded out/verdicts.jsonl
+      tls-tasks reports reports.jsonl nuggets.jsonl --documents docs.jsonl --dry-run -p openai -m gpt-4o --price 2.5,10
       tls-tasks reports --self-test -p openai -m gpt-4o
     """
+    from tls_tasks.cli.judge_checks import say_price, unpaid
     from tls_tasks.reports.files import write_rows
     from tls_tasks.reports.judges import Recorder
     from tls_tasks.reports.judges.choose import make_judge
@@ -131,10 +139,13 @@ def _run(args: argparse.Namespace) -> int:
     cites = any(sentence.citations for report in reports.reports for sentence in report.sentences)
     if cites and documents is None and reports.documents is None:
         raise InputError("--documents", None, "nothing", "the cited documents: a bundle (.jsonl) or a store (.sqlite)")
+    options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
+    if args.dry_run:
+        judge = make_judge(unpaid(_judge_spec(args, out)))
+        return say_price(lambda supposed: score_run(reports, supposed, documents=documents, **options), judge, args)
     judge = make_judge(_judge_spec(args, out))
     assert judge is not None  # _judge_spec never says none
     recorder = Recorder(judge)
-    options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnscoredWarning)  # the exit code and the last line say so
@@ -204,11 +215,14 @@ def _self_test(args: argparse.Namespace) -> int:
 
 def _out_folder(args: argparse.Namespace) -> Path | None:
     folders = [folder for folder in (args.outdir, args.output) if folder is not None]
-    if args.recorded is not None and not folders:
+    if (args.recorded is not None or args.dry_run) and not folders:
         return None
     if len(folders) != 1:
         raise InputError(
-            "output", None, " and ".join(map(str, folders)) or "nothing", "one folder: -o OUT (none with --recorded)"
+            "output",
+            None,
+            " and ".join(map(str, folders)) or "nothing",
+            "one folder: -o OUT (none with --recorded, --dry-run)",
         )
     return Path(folders[0])
 

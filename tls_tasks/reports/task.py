@@ -105,7 +105,16 @@ def _load(
     judged_by = check_judge(judge)
     if provenance is not None:
         provenance["judge"] = judged_by
-    return load_documents(name, judge=judge, provenance=provenance, **options)
+    documents = load_documents(name, judge=judge, provenance=provenance, **options)
+    if judged_by != _NOBODY:
+        answers = [len(_target(doc).splitlines()) for doc in documents]
+        _log.info(
+            "judge %s: a sentence of a report takes a call for each citation and at most %.0f more, the mean of the "
+            "answers of its request's nuggets and 3 others; so %d reports of ten sentences that cite once take at most "
+            "%d calls. For reports that are there, `tls-tasks judge --dry-run` says more",
+            judged_by, sum(answers) / max(1, len(answers)) + 3, len(answers), 10 * (sum(answers) + len(answers)),
+        )  # fmt: skip
+    return documents
 
 
 def _target(doc: Doc) -> str:

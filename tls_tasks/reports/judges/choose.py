@@ -148,7 +148,7 @@ def _harness_label(model: str, model_args: Any = None, **_: Any) -> str:
 
 _CHAT_OPTIONS = tuple(
     "model api_key_env base_url cache examples give_up_after headers json_verdicts max_in_flight max_tries name "
-    "parameters timeout window".split()
+    "nuggets_per_call parameters timeout window".split()
 )
 _KINDS: Mapping[str, tuple[Callable[..., Judge], tuple[str, ...]]] = {
     "recorded": (_recorded, ("name", "defaults")),

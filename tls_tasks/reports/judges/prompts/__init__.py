@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -31,6 +31,7 @@ LAST_LINE = "Answer with one word, YES or NO."
 SECOND_TRY = "That could not be read. Answer with one word, YES or NO, and nothing else."
 """What is sent after an answer in which no verdict could be found."""
 
+_TOGETHER = "nuggets_at_once"
 _FOLDER = Path(__file__).parent
 _BETWEEN = "\n=====\n"
 _CONTEXT = re.compile(r"<context>\n\{context\}\n</context>\n.*\n\n")  # and the line that explains it
@@ -85,11 +86,42 @@ def render(query: Query, *, examples: bool = False) -> list[Message]:
         Answer with one word, YES or NO.
     """
     task, question = _prompt(query.kind)
-    if not query.about.get("context"):
-        question = _CONTEXT.sub("", question)
-    shown = _PLACE.sub(lambda place: _field(query, place[1]), question)
+    shown = _shown(question, query)
     turns = [] if not examples else [turn for example in _examples(query.kind) for turn in example]
     return [*turns, {"role": "user", "content": f"{task}\n{RULES}\n\n{shown}\n\n{LAST_LINE}"}]
+
+
+def render_together(queries: Sequence[Query]) -> list[Message]:
+    """The message that asks whether a sentence gives several answers, by number from 1.
+
+    Args:
+        queries: Questions of the kind ``nugget_agreement`` about one sentence.
+
+    Example:
+        >>> pairs = [("When?", "1967"), ("Where?", "Lund")]
+        >>> queries = [Query("nugget_agreement", {"sentence": "s", "question": q, "answer": a}) for q, a in pairs]
+        >>> print(render_together(queries)[0]["content"].partition("<nuggets>")[2].partition("</nuggets>")[0].strip())
+        1. Question: When? Answer: 1967
+        2. Question: Where? Answer: Lund
+    """
+    first = queries[0]
+    lines = [
+        " ".join(f"{number}. Question: {query.fields['question']} Answer: {query.fields['answer']}".split())
+        for number, query in enumerate(queries, start=1)
+    ]
+    task, question = _prompt(_TOGETHER)
+    shown = _shown(question, Query(first.kind, {**first.fields, "nuggets": "\n".join(lines)}, first.about))
+    return [{"role": "user", "content": f"{task}\n{RULES}\n\n{shown}"}]
+
+
+def together_hash() -> str:
+    """Eight digits that change with the prompt of :func:`render_together`.
+
+    Example:
+        >>> len(together_hash())
+        8
+    """
+    return hashlib.sha256("\0".join([RULES, *_prompt(_TOGETHER)]).encode()).hexdigest()[:8]
 
 
 def prompts_hash(*, examples: bool = False) -> str:
@@ -105,9 +137,15 @@ def prompts_hash(*, examples: bool = False) -> str:
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8]
 
 
+def _shown(question: str, query: Query) -> str:
+    if not query.about.get("context"):
+        question = _CONTEXT.sub("", question)
+    return _PLACE.sub(lambda place: _field(query, place[1]), question)
+
+
 @cache
 def _prompt(kind: str) -> tuple[str, str]:
-    if kind not in QUERY_KINDS:
+    if kind not in (*QUERY_KINDS, _TOGETHER):
         raise OptionError.unknown("kind", kind, QUERY_KINDS)
     task, _, question = (_FOLDER / f"{kind}.txt").read_text(encoding="utf-8").partition(_BETWEEN)
     return task.strip(), question.strip()

@@ -124,10 +124,7 @@ def _run(args: argparse.Namespace) -> int:
     from tls_tasks.reports.score import runs_of
 
     if args.verbose:
-        handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(VisibleFormatter("%(message)s"))
-        logging.basicConfig(level=logging.INFO, handlers=[handler])
-        logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
+        _show_progress()
     if args.self_test:
         return _self_test(args)
     if args.reports is None:
@@ -202,6 +199,13 @@ def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | 
         if "base_url" not in spec and spec.setdefault("provider", DEFAULT_PROVIDER) == DEFAULT_PROVIDER:
             spec.setdefault("model", DEFAULT_MODEL)
     return spec
+
+
+def _show_progress() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(VisibleFormatter("%(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
 
 
 def _self_test(args: argparse.Namespace) -> int:

@@ -107,13 +107,12 @@ def _load(
         provenance["judge"] = judged_by
     documents = load_documents(name, judge=judge, provenance=provenance, **options)
     if judged_by != _NOBODY:
-        answers = [len(_target(doc).splitlines()) for doc in documents]
-        _log.info(
-            "judge %s: a sentence of a report takes a call for each citation and at most %.0f more, the mean of the "
-            "answers of its request's nuggets and 3 others; so %d reports of ten sentences that cite once take at most "
-            "%d calls. For reports that are there, `tls-tasks judge --dry-run` says more",
-            judged_by, sum(answers) / max(1, len(answers)) + 3, len(answers), 10 * (sum(answers) + len(answers)),
-        )  # fmt: skip
+        # A call for each citation or one for its absence, and one for each answer or up to three of the other branch.
+        most = sum(10 * (1 + max(3, len(_target(doc).splitlines()))) for doc in documents)
+        said = (
+            "judge %s: %d reports of ten sentences with a citation each would take at most %d calls; of reports that "
+        )
+        _log.info(said + "are there, `tls-tasks judge --dry-run` tells more", judged_by, len(documents), most)
     return documents
 
 

@@ -19,16 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_whole_number
-from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.reports.judges.price import Call
 from tls_tasks.reports.judges.prompts import (
-    SECOND_TRY,
     Message,
-    neutral,
     prompts_hash,
     render,
     render_together,
+    second_try,
     together_hash,
 )
 from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, read_numbered, shorten, verdict_in, window_name
@@ -58,7 +56,6 @@ _JSON_FORMAT = {
 }
 
 _KEY = re.compile(r"[!-~]([ -~]*[!-~])?")
-_ANSWER_LENGTH = 2000  # characters of an unreadable answer that its author is shown again
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,7 +341,7 @@ class ChatJudge:
             text, prompts = await client.ask(messages), [message["content"] for message in messages]
             verdict = verdict_in(text, prompts)
             if verdict.value is None:
-                verdict = verdict_in(await client.ask(_second_try(messages, text)), prompts)
+                verdict = verdict_in(await client.ask(second_try(messages, text)), prompts)
         except Unanswered as error:
             self._n_failures += error.reason != "refused"
             return Verdict(None, error.reason, shorten(str(error)))
@@ -378,18 +375,6 @@ def from_endpoint(url: str, model: str, **options: Any) -> ChatJudge:
         'my-model@localhost,temperature:1'
     """
     return ChatJudge(Endpoint(url, model, **options))
-
-
-def _second_try(messages: Sequence[Message], text: str) -> list[Message]:
-    """The messages, the answer that could not be read, and a request for one that can be.
-
-    Roles alternate and no message is empty, since some servers insist on it.
-    """
-    answer = neutral(strip_thinking(text).text.strip()[-_ANSWER_LENGTH:])
-    if answer:
-        return [*messages, {"role": "assistant", "content": answer}, {"role": "user", "content": SECOND_TRY}]
-    last = messages[-1]
-    return [*messages[:-1], {**last, "content": f"{last['content']}\n\n{SECOND_TRY}"}]
 
 
 def _run(work: Coroutine[Any, Any, None]) -> None:

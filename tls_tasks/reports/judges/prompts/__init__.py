@@ -16,6 +16,7 @@ from functools import cache
 from pathlib import Path
 
 from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.types import QUERY_KINDS, Query
 
@@ -33,6 +34,7 @@ SECOND_TRY = "That could not be read. Answer with one word, YES or NO, and nothi
 
 _TOGETHER = "nuggets_at_once"
 _FOLDER = Path(__file__).parent
+_ANSWER_LENGTH = 2000  # characters of an unreadable answer that its author is shown again
 _BETWEEN = "\n=====\n"
 _CONTEXT = re.compile(r"<context>\n\{context\}\n</context>\n.*\n\n")  # and the line that explains it
 _PLACE = re.compile(r"\{(\w+)\}")
@@ -112,6 +114,18 @@ def render_together(queries: Sequence[Query]) -> list[Message]:
     task, question = _prompt(_TOGETHER)
     shown = _shown(question, Query(first.kind, {**first.fields, "nuggets": "\n".join(lines)}, first.about))
     return [{"role": "user", "content": f"{task}\n{RULES}\n\n{shown}"}]
+
+
+def second_try(messages: Sequence[Message], text: str) -> list[Message]:
+    """The messages, the answer that could not be read, and a request for one that can be.
+
+    Roles alternate and no message is empty, since some servers insist on it.
+    """
+    answer = neutral(strip_thinking(text).text.strip()[-_ANSWER_LENGTH:])
+    if answer:
+        return [*messages, {"role": "assistant", "content": answer}, {"role": "user", "content": SECOND_TRY}]
+    last = messages[-1]
+    return [*messages[:-1], {**last, "content": f"{last['content']}\n\n{SECOND_TRY}"}]
 
 
 def together_hash() -> str:

@@ -28,7 +28,7 @@ DEFAULT_PROVIDER = "together"
 DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
 """Who judges where nothing is said, as in report_gen_eval."""
 
-_OF_ENDPOINTS = ("prompts", "api_key_env", "max_in_flight", "timeout", "max_tries")
+_OF_ENDPOINTS = "prompts api_key_env max_in_flight timeout max_tries nuggets_per_call json_verdicts".split()
 
 _log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
     parser = add_command(subparsers, "reports", _run, "judge")
     add = parser.add_argument_group("files").add_argument
-    add("reports", metavar="REPORTS", type=Path, help="the reports")
+    add("reports", metavar="REPORTS", type=Path, nargs="?", help="the reports")
     add("nuggets", metavar="NUGGETS", type=Path, nargs="?", help="the nuggets")
     add("outdir", metavar="OUT", type=Path, nargs="?", help="the same as -o OUT")
     add("-o", "--output", metavar="OUT", type=Path, help="folder to write; without one a recording is scored")
@@ -49,6 +49,10 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
     add("--compat", choices=(_PROGRAM,), help="that program's arithmetic, given the same verdicts")
     add("--allow-unscored", metavar="SHARE", type=float, default=0.0, help="of the sentences, from 0 (default) to 1")
+    add("--dry-run", action="store_true", help="say what judging would take, and ask nobody")
+    add("--price", metavar="IN,OUT", help="of a million tokens sent and received, for --dry-run")
+    add("--self-test", action="store_true", help="ask the judge questions with known answers, and nothing else")
+    add("--least", metavar="SHARE", type=float, default=0.0, help="of them that must be right, from 0 (default) to 1")
     add("-v", "--verbose", action="store_true", help="log progress, with a line per report")
     add = parser.add_argument_group("the judge").add_argument
     add(
@@ -65,6 +69,9 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--max-in-flight", metavar="N", type=int, help="requests under way at a time (16)")
     add("--timeout", metavar="SECONDS", type=float, help="until one try is given up (60)")
     add("--max-tries", metavar="N", type=int, help="of one question (7)")
+    add("--nuggets-per-call", metavar="N", type=int, help="answers of nuggets that are asked about together (1)")
+    add("--examples", action="store_true", default=None, help="two examples before each question, for small models")
+    add("--json-verdicts", action="store_true", default=None, help="ask for verdicts in JSON (response_format)")
     add("--cache", metavar="FILE", type=Path, help="where verdicts are kept (OUT/verdicts.sqlite)")
 
 
@@ -84,6 +91,12 @@ def _run(args: argparse.Namespace) -> int:
                 verdicts.sqlite  the verdicts of an endpoint: another run, also after one that was killed, asks only
                                  for what is missing
 
+    --dry-run says how many questions, requests and tokens that takes, and with --price IN,OUT how much money; what a
+    cache answers is not counted. Where a question depends on earlier verdicts, it gives the least and the most.
+
+    --self-test asks the judge sixty questions with known answers instead, and prints how many it gets right, by kind of
+    question and by trap (injected instructions, negations, pronouns, near misses), and those that it got wrong.
+
     The judge is one of: -p PROVIDER -m MODEL; --base-url URL -m MODEL (any OpenAI-compatible server); --harness
     NAME --model-args ARGS (a model of lm_eval, by the likelihood of YES and NO); --recorded FILE (asks nobody).
     Keys come from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the variable that --api-key-env names, in
@@ -98,6 +111,7 @@ def _run(args: argparse.Namespace) -> int:
 
     Exit codes:
       0  judged and scored
+      1  --self-test: less accurate than --least, or no verdict at all
       1  scored, but more sentences lack a score than --allow-unscored permits, or something in REPORTS or
          NUGGETS could not be read: file, line and keys are named, with the forms that are known
       2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
@@ -108,7 +122,10 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks reports samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
       tls-tasks reports reports.jsonl nuggets.jsonl --documents docs.jsonl --recorded out/verdicts.jsonl
       tls-tasks reports reports.jsonl nuggets.jsonl --recorded results.jsonl --compat report_gen_eval
+      tls-tasks reports reports.jsonl nuggets.jsonl --documents docs.jsonl --dry-run -p openai -m gpt-4o --price 2.5,10
+      tls-tasks reports --self-test -p openai -m gpt-4o
     """
+    from tls_tasks.cli.judge_checks import say_price, unpaid
     from tls_tasks.reports.files import write_rows
     from tls_tasks.reports.judges import Recorder
     from tls_tasks.reports.judges.choose import make_judge
@@ -118,19 +135,23 @@ def _run(args: argparse.Namespace) -> int:
     from tls_tasks.reports.score import runs_of
 
     if args.verbose:
-        handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(VisibleFormatter("%(message)s"))
-        logging.basicConfig(level=logging.INFO, handlers=[handler])
-        logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
+        _show_progress()
+    if args.self_test:
+        return _self_test(args)
+    if args.reports is None:
+        raise InputError("REPORTS", None, "nothing", "a file or folder of reports (none only with --self-test)")
     out = _out_folder(args)
     reports = read_run(args.reports, args.nuggets)
     _say_what_is_lacking(reports)
+    options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
     recorded = make_judge(_judge_spec(args, out)) if args.recorded is not None else None
     documents = _documents(args, reports, recorded)
+    if args.dry_run:
+        judge = make_judge(unpaid(_judge_spec(args, out)))
+        return say_price(lambda supposed: score_run(reports, supposed, documents=documents, **options), judge, args)
     judge = recorded or make_judge(_judge_spec(args, out))
     assert judge is not None  # _judge_spec never says none
     recorder = Recorder(judge)
-    options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnscoredWarning)  # the exit code and the last line say so
@@ -191,27 +212,46 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | str:
     """What the options say of the judge, as :mod:`tls_tasks.reports.judges.choose` takes it and checks it."""
-    names = ("recorded", "harness", "model_args", "base_url", "provider", "model")
+    names = ("recorded", "harness", "model_args", "base_url", "provider", "model", "examples")
     spec = {name: value for name in (*names, *_OF_ENDPOINTS) if (value := getattr(args, name)) is not None}
     if spec == {"recorded": "embedded"}:
         return "recorded"
     if args.nli is not None:
         spec["citation_support"] = {"nli": args.nli}
     if not {"recorded", "harness"} & spec.keys():
-        assert out is not None  # only a recording needs no folder
-        spec["cache"] = str(args.cache or out / "verdicts.sqlite")
+        cache = args.cache or (None if out is None else out / "verdicts.sqlite")
+        spec["cache"] = False if cache is None else str(cache)
         if "base_url" not in spec and spec.setdefault("provider", DEFAULT_PROVIDER) == DEFAULT_PROVIDER:
             spec.setdefault("model", DEFAULT_MODEL)
     return spec
 
 
+def _show_progress() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(VisibleFormatter("%(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
+
+
+def _self_test(args: argparse.Namespace) -> int:
+    from tls_tasks.cli.judge_checks import run_self_test
+    from tls_tasks.reports.judges.choose import make_judge
+
+    judge = make_judge(_judge_spec(args, args.output))
+    assert judge is not None  # _judge_spec never says none
+    return run_self_test(judge, args.least, as_json=args.json)
+
+
 def _out_folder(args: argparse.Namespace) -> Path | None:
     folders = [folder for folder in (args.outdir, args.output) if folder is not None]
-    if args.recorded is not None and not folders:
+    if (args.recorded is not None or args.dry_run) and not folders:
         return None
     if len(folders) != 1:
         raise InputError(
-            "output", None, " and ".join(map(str, folders)) or "nothing", "one folder: -o OUT (none with --recorded)"
+            "output",
+            None,
+            " and ".join(map(str, folders)) or "nothing",
+            "one folder: -o OUT (none with --recorded, --dry-run)",
         )
     return Path(folders[0])
 

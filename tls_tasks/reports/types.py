@@ -139,7 +139,8 @@ class Query:
             ``answer`` (nugget_agreement); ``previous`` (first_instance). A document without text also has its
             ``doc_id`` here. Two queries with the same kind and fields are the same question, which is asked once.
         about: How people and recordings identify it: ``request_id``, ``run_id``, ``sentence`` (its index, from 0),
-            ``doc_id`` or ``question_id``; not part of the question.
+            ``doc_id`` or ``question_id``; and ``context``, what stands before the sentence, which prompts show. It is
+            not part of the question.
     """
 
     kind: str

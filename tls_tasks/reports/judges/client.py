@@ -66,15 +66,15 @@ class ChatClient:
             http_client=http_client,
         )
 
-    async def ask(self, messages: list[Message]) -> str:
-        """The model's reply to messages.
+    async def ask(self, messages: list[Message], *, is_plain: bool = False) -> str:
+        """The model's reply to messages, in plain text even where verdicts are to be JSON.
 
         Raises:
             Unanswered: All tries failed, or the server refuses this question.
             JudgeError: The server would refuse any other question as well.
         """
         body = {"model": self._endpoint.model, "messages": messages, **self._endpoint.sent}
-        if not self._takes_format:
+        if self._endpoint.json_verdicts and (is_plain or not self._takes_format):
             body.pop("response_format", None)
         try:
             completion = await self._post(body)

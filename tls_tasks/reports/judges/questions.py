@@ -41,6 +41,7 @@ _CLOSING = re.compile(
     rf"(?:[.,:;!…–—-][\s\"'’*`_(]{{0,9}}|{_BEFORE}(?:{_LABEL}{_IS}|I\s+(?:think|say)){_MARKS}){_WORD}{_MARKS}\Z",
     re.IGNORECASE,
 )
+_NUMBERED = re.compile(rf"{_MARKS}(\d{{1,4}}){_MARKS}{_WORD}{_END}", re.IGNORECASE | re.ASCII)
 _NEAR = 200
 """How far from the beginning or the end of a line its verdict may stand, in characters."""
 
@@ -197,6 +198,23 @@ def read_verdict(text: str, prompts: Sequence[str] = ()) -> bool | None:
         last = bare[-1][0]
         return _only({_is_yes(match) for number, match in bare if number >= last - 1})
     return _stated(lines)
+
+
+def read_numbered(text: str, n: int, prompts: Sequence[str] = ()) -> list[bool | None]:
+    r"""The verdicts on ``n`` questions that were asked together, one a line after its number; None where it is unclear.
+
+    Example:
+        >>> read_numbered("1: YES\n2. **no**\n3: maybe\n4: YES or NO\n5: YES\n5: NO", 6)
+        [True, False, None, None, None, None]
+    """
+    answer = strip_thinking(_ANSWER_TAGS.sub("\n", text)).text.strip()
+    found: dict[int, set[bool]] = {}
+    if not _is_echo(answer, prompts):
+        for line in _BOTH.sub(" ", answer).splitlines():
+            if match := _NUMBERED.match(line[:_NEAR]):
+                said = {word.upper() == "YES" for word in (match[2], *_CAPITALS.findall(line))}
+                found.setdefault(int(match[1]), set()).update(said)
+    return [_only(found.get(number, set())) for number in range(1, n + 1)]
 
 
 def _stated(lines: Sequence[str]) -> bool | None:

@@ -196,6 +196,8 @@ class Recorded:
 class Recorder:
     """Passes questions on to a judge and keeps what it says: every judged run is a recording.
 
+    A question that it has a verdict on is not passed on again, though another context may stand before its sentence.
+
     Args:
         judge: The judge to ask.
 
@@ -209,6 +211,7 @@ class Recorder:
     def __init__(self, judge: Judge) -> None:
         self.judge = judge
         self._asked: list[tuple[Query, Verdict]] = []
+        self._known: dict[object, Verdict] = {}
 
     @property
     def name(self) -> str:
@@ -217,7 +220,10 @@ class Recorder:
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """What the judge says."""
-        verdicts = list(self.judge.ask(queries))
+        new = [query for query in queries if query.identity not in self._known]
+        told = dict(zip((query.identity for query in new), self.judge.ask(new), strict=True)) if new else {}
+        verdicts = [self._known.get(query.identity) or told[query.identity] for query in queries]
+        self._known |= {identity: verdict for identity, verdict in told.items() if verdict.value is not None}
         self._asked += zip(queries, verdicts, strict=True)
         return verdicts
 
@@ -242,7 +248,7 @@ def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
         "kind": query.kind,
         "key": _question_key(query.kind, query.fields),
         "fields": {name: text for name, text in query.fields.items() if name != "document"},  # the key stands for it
-        "about": dict(query.about),
+        "about": {name: value for name, value in query.about.items() if name != "context"},
         "verdict": _WORDS[verdict.value],
         "reason": verdict.reason,
         "raw": verdict.raw,

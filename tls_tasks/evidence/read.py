@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
 from tls_tasks.core.json_scan import scan
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.core.reasoning import strip_thinking
+from tls_tasks.core.reasoning import first_reading, strip_thinking
 from tls_tasks.evidence.drafts import LEAD, Listing, answer_of
 from tls_tasks.evidence.forms import find_objects
 from tls_tasks.evidence.objects import ObjectReader
@@ -68,11 +69,15 @@ def parse_evidence(text: str, schema: EvidenceSchema = JOURNAL_SCHEMA) -> Parsed
 
 def parse_objects(text: str, reader: ObjectReader) -> ParsedEvidence:
     """:func:`parse_evidence` by a reader that serves many texts."""
+    return first_reading(text, partial(_evidence_of, reader))
+
+
+def _evidence_of(reader: ObjectReader, text: str) -> ParsedEvidence:
     found = find_json(text, reader.count, reader.count_listed)
     if not found.values:
         found = _without_keys(text, reader) or found
     answer = strip_thinking(text).text
-    if not found.values and not _is_damaged(found):
+    if not found.values and not _is_damaged(found) and not is_whole_json(text, _is_nested):
         other = find_objects(answer, reader.schema)
         found = replace(other, problems=found.problems + other.problems) if other.values else found
     raw = list(answer_of(_listings(found, answer, reader)))
@@ -84,6 +89,11 @@ def parse_objects(text: str, reader: ObjectReader) -> ParsedEvidence:
         return ParsedEvidence(tuple(map(reader.read, given)), noted, _status(found))
     status = _abstention(text, answer, reader, found)
     return ParsedEvidence(None if status == "failed" else (), noted, status)
+
+
+def _is_nested(value: Any) -> bool:
+    """Whether it is JSON in which no line of another form can stand."""
+    return isinstance(value, list | dict)
 
 
 def _listings(found: FoundJson, answer: str, reader: ObjectReader) -> list[Listing]:

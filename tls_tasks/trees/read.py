@@ -14,7 +14,7 @@ from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.core.reasoning import strip_thinking
+from tls_tasks.core.reasoning import first_reading, strip_thinking
 from tls_tasks.core.yaml_text import find_yaml
 from tls_tasks.trees.shapes import fit, is_echo, looks_like, unwrapped
 from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, Branch, Leaf, ListOf, SchemaNode
@@ -180,6 +180,12 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient")
         True
     """  # noqa: E501 - the result is one line
     check_choice("parse_mode", mode, MODES)
+    if mode == "strict":
+        return _tree_of(node, mode, text)
+    return first_reading(text, partial(_tree_of, node, mode))
+
+
+def _tree_of(node: SchemaNode | None, mode: str, text: str) -> ParsedTree:
     if _nested_too_deeply(text):
         return _failure("too_deep", text)
     found = _found(text, node) if mode == "lenient" else find_json(text, _is_anything, deep=True)

@@ -232,7 +232,8 @@ def _found(text: str, node: SchemaNode | None) -> FoundJson:
     n_characters = sum(end - start for start, end in found.places)
     if found.stage in ("whole", "fence", "jsonl") or 2 * n_characters > len(text):
         return found
-    if not found.values and is_whole_json(text, _is_no_echo):
+    are_examples = any(noted.kind == "example" for noted in found.problems)
+    if not found.values and not are_examples and is_whole_json(text, _is_no_echo):
         return find_json(text, _is_no_echo, deep=True)  # of another shape than the schema's root: it stays what it is
     return max([found, *_in_other_forms(text, node)], key=lambda found: sum(map(weigh, found.values)))
 

@@ -51,7 +51,9 @@ def _pairs(rows: Sequence[Sequence[str]], node: Branch) -> Iterator[tuple[str, A
     else:
         names = {folded(str(key)) for key in node.children}
         pairs = [(_bare(row[0]), _cell(row[1])) for row in rows if len(row) > 1 and row[0]]
-        yield from pairs if pairs and folded(pairs[0][0].partition(".")[0]) in names else pairs[1:]
+        are_keys = [folded(key.partition(".")[0]) in names for key, _ in pairs]
+        if any(are_keys):
+            yield from pairs[not are_keys[0] :]
 
 
 def _are_keys(header: Sequence[str], node: Branch) -> bool:

@@ -110,6 +110,7 @@ BLOCKS += [
     ("<document>\nb\n</document>\na", "<document>\nb\n</document>\na", False),  # the prompt itself
     ("Here it is:\n<document>\na\n</document>", "Here it is:\n<document>\na\n</document>", False),
     ("```xml\n<document>\na\n</document>\n```", "```xml\n<document>\na\n</document>\n```", False),
+    ("a\n\nHuman: error was found.", "a\n\nHuman: error was found.", False),
     ("a <document> b\nHumans: c", "a <document> b\nHumans: c", False),
 ]
 
@@ -145,7 +146,7 @@ PIECES = (
     "<|channel|>commentary to=", "<s>", "</s>", "<s>a</s>", "<|im_start|>", "<|im_end|>", "<details>",
     "<details><summary>", "<answer>", "</answer><answer>", "Answer:\n", "Reasoning:\n", "final answer\n", "# ", "**",
     "<a:", "analysis", "<|", '\\"',
-    "a\n<document>\n", ":\n<document>\n", "final answer\nsee above ",
+    "a\n<document>\n", ":\n<document>\n", "final answer\nsee above ", "\nHuman: ",
 )  # fmt: skip
 
 

@@ -102,7 +102,7 @@ _LABELS = [
 
 _PROMPT = re.compile(
     r"(?<=\n)[ \t]{0,9}(?:<documents?(?: [^<>\n]{0,99})?>[ \t\r]{0,9}$|#{2,3} (?:Human|Input|Instruction|User):"
-    r"|Human:\s)",
+    r"|Human:[^\n]{1,2000}\n{1,3}Assistant:)",
     re.MULTILINE,
 )
 _POINTS_BACK = re.compile(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -146,7 +147,8 @@ class ObjectReader:
         if not isinstance(value, Mapping) or self._known.issuperset(value):
             return value
         meant = {key: self._keys.get(folded(str(key)), key) for key in value}
-        return {key if meant[key] in value else meant[key]: inner for key, inner in value.items()}
+        taken = Counter(meant.values())
+        return {key if taken[meant[key]] > 1 else meant[key]: inner for key, inner in value.items()}
 
     def _is_object(self, value: Mapping[str, Any]) -> bool:
         return self.schema.domain_field in value or self.schema.span_field in value

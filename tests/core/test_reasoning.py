@@ -1,9 +1,12 @@
 """What of a text is its answer."""
 
+import re
+
 import pytest
 
 from tests import hostile
-from tls_tasks.core.reasoning import strip_thinking
+from tls_tasks.core.parsed import Parsed
+from tls_tasks.core.reasoning import first_reading, strip_thinking
 
 ANALYSIS = "<|channel|>analysis<|message|>"
 FINAL = "<|start|>assistant<|channel|>final<|message|>"
@@ -92,9 +95,24 @@ BLOCKS = [
     ("Draft:\na\nSummary:\nb", "Draft:\na\nSummary:\nb", False),
     ("Draft:\na\nFinal version:\nb", "\nb", False),
     ("a\n\n**Final answer:**\n\nb", "\n\nb", False),
-    ("a\n\n**Final answer:**\n", "a\n\n**Final answer:**\n", False),
+    ("a\n\n**Final answer:**\n", "a\n\n", False),
+    ("a\n\nFinal answer:\nSee the list above.", "a\n\n", False),
+    ("a\n\nFinal answer:\nSee above: b.", "\nSee above: b.", False),
     ("a\n## Final report\nb\nAnswer: c", "a\n## Final report\nb\nAnswer: c", False),
 ]  # fmt: skip
+
+BLOCKS += [
+    # another prompt, which a base model makes up
+    ("a\n\n<document>\nb\n</document>\nJSON: c", "a\n\n", False),
+    ('a\n<document id="2">\nb', "a\n", False),
+    ("a\n\n### Instruction:\nb\n### Response:\nc", "a\n\n", False),
+    ("a\n\nHuman: b\n\nAssistant: c", "a\n\n", False),
+    ("<document>\nb\n</document>\na", "<document>\nb\n</document>\na", False),  # the prompt itself
+    ("Here it is:\n<document>\na\n</document>", "Here it is:\n<document>\na\n</document>", False),
+    ("```xml\n<document>\na\n</document>\n```", "```xml\n<document>\na\n</document>\n```", False),
+    ("a\n\nHuman: error was found.", "a\n\nHuman: error was found.", False),
+    ("a <document> b\nHumans: c", "a <document> b\nHumans: c", False),
+]
 
 
 @pytest.mark.parametrize(("text", "answer", "unfinished"), BLOCKS)
@@ -102,11 +120,33 @@ def test_reasoning_is_no_answer(text: str, answer: str, unfinished: bool) -> Non
     assert strip_thinking(text) == (answer, unfinished)
 
 
+READINGS = [
+    ("42\n\nFinal answer:\n43", "43"),
+    ("42\n\nFinal answer:\nI gave it already.", "42"),
+    ("Reasoning: it is 42.\nAnswer: that number.", "Reasoning: it is 42."),
+    ("Here is the text again\n<document>\na\n</document>\n42", "a\n</document>\n42"),
+    ("41\n<document>\na\n</document>\n42", "41"),
+    ("&quot;42&quot;", "&quot;42&quot;"),
+    ("&quot;x&quot;: &#52;2", '"x": 42'),
+    ("no number\n\nFinal answer:\nnone", None),
+]
+
+
+@pytest.mark.parametrize(("text", "answer"), READINGS)
+def test_what_a_weak_mark_set_apart_counts_if_there_is_nothing_else(text: str, answer: str | None) -> None:
+    def read(text: str) -> Parsed[str]:
+        own = strip_thinking(text).text.strip()
+        return Parsed(own if re.search(r"(?<!#)4\d", own) else None)
+
+    assert first_reading(text, read).value == answer
+
+
 PIECES = (
     "<think>", "</think>", "<think>\n", '"<think> ', "`</think>", "[THINK]", "<|channel|>", "<|channel|>analysis",
     "<|channel|>commentary to=", "<s>", "</s>", "<s>a</s>", "<|im_start|>", "<|im_end|>", "<details>",
     "<details><summary>", "<answer>", "</answer><answer>", "Answer:\n", "Reasoning:\n", "final answer\n", "# ", "**",
     "<a:", "analysis", "<|", '\\"',
+    "a\n<document>\n", ":\n<document>\n", "final answer\nsee above ", "\nHuman: ",
 )  # fmt: skip
 
 
@@ -114,3 +154,9 @@ PIECES = (
 def test_time_is_linear_in_hostile_marks(piece: str) -> None:
     small, large = (piece * (n // 4 // len(piece)) for n in (hostile.SMALL, hostile.LARGE))
     assert hostile.is_linear(strip_thinking, small, large)
+    assert hostile.is_linear(lambda text: first_reading(text, _nothing), small, large)
+
+
+def _nothing(text: str) -> Parsed[str]:
+    strip_thinking(text)
+    return Parsed(None)

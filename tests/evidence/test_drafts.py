@@ -40,6 +40,11 @@ LISTS = [
     (f"Pain: {json.dumps(FEVER)}\nIt came again, and should be noted: {json.dumps(MIND)}", [FEVER, MIND]),
     (f"Initial symptoms:\n{listed(FEVER)}\nFinal diagnosis:\n{listed(TEA)}", [FEVER, TEA]),
     (json.dumps({"draft": [TEA], "final": [TOAST, MIND]}), [TOAST, MIND]),
+    # other prompts, and labels with nothing behind them
+    (f"{listed(TEA)}\n\n<document>\nb\n</document>\n\nJSON:\n{listed(MIND)}", [TEA]),
+    (f"[]\n\n<document>\nb\n</document>\n\nJSON:\n{listed(MIND)}", []),
+    (f"{listed(TEA)}\n\nFinal answer:\nThe list has one object.", [TEA]),
+    (listed(TEA).replace('"', "&quot;"), [TEA]),
     # examples and templates
     (f"For example: {listed(PEAR)}\n\nSo for this journal:\n{listed(TEA)}", [TEA]),
     (f"Example output:\n```json\n{listed(PEAR)}\n```", None),

@@ -18,6 +18,7 @@ NODE = read_schema(
             "open": {"type": "boolean"},
             "seats": {"type": "array", "items": {"type": "object", "properties": {"row": {"type": "string"}}}},
             "home": {"type": "object", "properties": {"city": {"type": "string"}}},
+            "guests": {"type": "array", "items": {"type": "string"}},
         },
     }
 )
@@ -82,6 +83,15 @@ def test_strictly_a_wrapper_is_the_answer():
         ("<p><name>B</name><seats><seat><row>1</row></seat></seats></p>", {"name": "B", "seats": [{"row": "1"}]}),
         ("name: Bo\nseats: [{row: A}, {row: B", {"name": "Bo", "seats": [{"row": "A"}, {"row": "B"}]}),
         ('The name: Bo. As JSON: {"name": "Bo"}', {"name": "Bo"}),
+        # tables, and keys with the path to them
+        ("| Key | Value |\n|---|---|\n| Name | Bo |\n| home.city | X |\n| price | - |",
+         {"name": "Bo", "home": {"city": "X"}, "price": None}),
+        ("| name | price | open |\n|---|---|---|\n| Bo | 2 | yes |", {"name": "Bo", "price": 2, "open": True}),
+        ("**Name:** Bo\n\n| Row | Side |\n|---|---|\n| A | L |\n| B | R |", {"name": "Bo"}),
+        ("name: Bo\nhome.city: X", {"name": "Bo", "home": {"city": "X"}}),
+        ("name: Bo\nguests: Al, Cy", {"name": "Bo", "guests": ["Al", "Cy"]}),
+        ("name: Bo\nguests: none", {"name": "Bo", "guests": []}),
+        ("| a | b |\n|---|---|\n| name of it | price |", None),
         ("I found nothing.\nNote: there is no document.", None),
         ("Reasons:\n- the text: too short\n- the price: missing", None),
     ],
@@ -120,7 +130,46 @@ def test_what_is_missing_costs_nothing_else(text, tree):
     assert parse_tree(text, NODE).value == tree
 
 
-@pytest.mark.parametrize("piece", ["<a>", "<a>x</b>", "<a><b>", "<a x='", '{"a":[', "- name: x\n", '"{\\"a\\": '])
+SMALL_NODE = read_schema({"type": "object", "properties": {"name": {"type": "string"}, "price": {"type": "number"}}})
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        ('{"name": "Bo", "price": 2', TREE | {"price": 2}),  # the schema has nothing further
+        ('{"price": 2.5', {}),
+        ('{"name": "Bo", "price": -', {"name": "Bo"}),
+    ],
+)
+def test_a_number_at_the_end_is_whole_if_the_schema_has_nothing_further(text, tree):
+    assert (parse_tree(text, SMALL_NODE).value or {}) == tree
+
+
+@pytest.mark.parametrize(
+    ("text", "tree"),
+    [
+        (f"I have no document. It could be, for example, {TEXT}. Please send it.", None),
+        (f"It would look like this:\n```json\n{TEXT}\n```", TREE),
+        (f"For example:\n```json\n{TEXT}\n```", None),
+        (f'{{"name": "Al"}}\n\nFor another book one would write, for example: {TEXT}', {"name": "Al"}),
+        ('Head:\n{"name": "Bo"}\nRest:\n{"price": 2.5}', TREE),  # parts of one tree
+        ('{"name": "Al", "price": 1}\nNo:\n{"name": "Bo"}', {"name": "Bo"}),
+        (f"{TEXT}\n\nFinal answer:\nIt is given there.", TREE),
+        (f"{TEXT}\n\n<document>\nAl\n</document>\nJSON:\n" + '{"name": "Al"}', TREE),
+        (TEXT.replace('"', "&quot;"), TREE),
+    ],
+)
+def test_which_of_several_is_meant(text, tree):
+    assert parse_tree(text, NODE).value == tree
+
+
+PIECES = (
+    "| name | a |\n|---|---|\n", "| name | a |\n", "name.a: 1\n", "name: a, b\n", "\n<document>\n{", "<a>", "<a>x</b>",
+    "<a><b>", "<a x='", '{"a":[', "- name: x\n", '"{\\"a\\": ', 'for example {"name": 1}',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", PIECES)
 def test_hostile_text_costs_little(piece):
     text = piece * (200_000 // len(piece))
     assert hostile.seconds(lambda text: parse_tree(text, NODE), text) < 20

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from tls_tasks.core.parsed import Problem
@@ -27,6 +28,19 @@ def problem(kind: str, text: str) -> Problem:
     if len(detail) > DETAIL_LENGTH:
         detail = detail[: DETAIL_LENGTH - 1] + "…"
     return Problem(kind, detail.encode("utf-8", "replace").decode("utf-8"))
+
+
+_NOT_IN_NAMES = re.compile(r"[\W_]+")
+
+
+def folded(name: str) -> str:
+    """A name without what does not tell names apart: case, blanks, hyphens and underscores.
+
+    Example:
+        >>> folded("Last night"), folded("last_night"), folded("lastNight")
+        ('lastnight', 'lastnight', 'lastnight')
+    """
+    return _NOT_IN_NAMES.sub("", name).casefold()
 
 
 class RepeatedKeys(dict[str, Any]):

@@ -6,10 +6,16 @@ output know; a mark that is only spoken of, within quotation marks or backticks 
 
 from __future__ import annotations
 
+import html
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
-from typing import NamedTuple
+from itertools import islice
+from typing import Any, NamedTuple, TypeVar
+
+from tls_tasks.core.parsed import Parsed
+
+_Read = TypeVar("_Read", bound=Parsed[Any])
 
 
 class Answer(NamedTuple):
@@ -98,10 +104,20 @@ _LABELS = [
     )
 ]
 
+_PROMPT = re.compile(
+    r"(?<=\n)[ \t]{0,9}(?:<documents?(?: [^<>\n]{0,99})?>[ \t\r]{0,9}$|#{2,3} (?:Human|Input|Instruction|User):"
+    r"|Human:[^\n]{1,2000}\n{1,3}Assistant:)",
+    re.MULTILINE,
+)
+_POINTS_BACK = re.compile(
+    r"\W{0,9}(?:please )?(?:as|given|same|see)\b[^.:\n]{0,60}\babove\b[^.:\n]{0,60}\W{0,9}", re.IGNORECASE
+)
+_MAX_READINGS = 3
+
 
 @lru_cache(maxsize=4)  # a reader of JSON asks, and then one of lines
 def strip_thinking(text: str) -> Answer:
-    r"""Drop reasoning, the tokens of chat templates, what follows the end of the turn, and tags around the answer.
+    r"""Drop reasoning, templates' tokens, what follows the end of the turn or begins a prompt, and tags around it.
 
     A closing mark without an opening one (the opening one was in the prompt) ends a block that began with the text; a
     block that is not closed goes to the end of the text. A text without any mark comes back as it is.
@@ -121,7 +137,46 @@ def strip_thinking(text: str) -> Answer:
         ' Rain.'
     """
     answer = _without_blocks(text)
-    return Answer(_after_labels(_unwrapped(answer.text)), answer.unfinished)
+    own = _unwrapped(answer.text)
+    own = own[: begun.start()] if (begun := _made_up(own)) else own
+    return Answer(_after_label(own, _label(own)), answer.unfinished)
+
+
+def first_reading(text: str, read: Callable[[str], _Read]) -> _Read:
+    r"""What a text is read as; where that fails, what else of it is read as.
+
+    Labels, and the beginning of another prompt, are weak marks: what they set apart counts after all if nothing can be
+    read without it. The same goes for a text that is escaped as HTML.
+
+    Args:
+        text: What the model wrote.
+        read: Reads a text; it leaves out reasoning by itself.
+
+    Returns:
+        The first reading that did not fail, or else the reading of the text as it stands.
+
+    Example:
+        >>> def read(text):
+        ...     answer = strip_thinking(text).text.strip()
+        ...     return Parsed(answer if "42" in answer else None)
+        >>> first_reading("It is 42.\n\nFinal answer:\nI have just given it.", read).value
+        'It is 42.'
+    """
+    first = read(text)
+    others = islice(_other_texts(text), _MAX_READINGS) if first.failed else ()
+    return next((second for other in others if not (second := read(other)).failed), first)
+
+
+def _other_texts(text: str) -> Iterator[str]:
+    """What else of a text may hold the answer."""
+    own = _unwrapped(_without_blocks(text).text)
+    begun = _made_up(own)
+    if label := _label(own[: begun.start()] if begun else own):
+        yield own[: label[0]]
+    if begun:
+        yield own[begun.end() :]
+    if "&quot;" in text:
+        yield html.unescape(text)
 
 
 def _without_blocks(text: str) -> Answer:
@@ -227,11 +282,29 @@ def _is_quoted(text: str, tag: re.Match[str]) -> bool:
     return bool(before % 2 and after % 2) or text[max(0, tag.start() - 1) : tag.start()] == "`"
 
 
-def _after_labels(text: str) -> str:
-    """What follows "Final answer:" on a line of its own, or "Answer:" where the text begins with "Reasoning:"."""
+def _made_up(text: str) -> re.Match[str] | None:
+    """Where a model goes on with another prompt after its answer, as base models do."""
+    found = _PROMPT.search(text)
+    before = text[: found.start()].rstrip() if found else ""
+    is_announced = before.endswith((":", "：", ">")) or before.rpartition("\n")[2].startswith(("`", "~"))
+    return found if before and not is_announced else None
+
+
+def _label(text: str) -> tuple[int, int] | None:
+    """Where a line "Final answer:" begins and ends, or "Answer:" where the text begins with "Reasoning:"."""
     lines = f"\n{text}"  # each begins with a line feed
     has_final = "final" in text.lower().replace("i\u0307", "i").replace("ı", "i")  # what IGNORECASE takes for an i
     for opens, ends in _LABELS if has_final else _LABELS[:-1]:
         if (opening := opens.match(text)) and (label := ends.search(lines, opening.end())):
-            return rest if (rest := lines[label.end() :]).strip() else text
-    return text
+            return label.start(), label.end() - 1
+    return None
+
+
+def _after_label(text: str, label: tuple[int, int] | None) -> str:
+    """What follows a label; what stands before it if nothing follows, or "See above."."""
+    if label is None:
+        return text
+    start, end = label
+    if not (rest := text[end:]).strip() or _POINTS_BACK.fullmatch(rest):
+        return text[:start] if text[:start].strip() else text
+    return rest

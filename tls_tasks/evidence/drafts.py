@@ -12,11 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from tls_tasks.core.examples import LEAD, is_example
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Problem
-
-LEAD = 200
-"""Characters before a list in which words are looked for."""
 
 _MAX_COMPARED = 16  # earlier lists that a list is compared with
 _MAX_PAIRS = 400  # pairs of objects whose words are compared
@@ -40,24 +38,6 @@ _CHANGE = re.compile(
     r"\b(?:actually|correct(?:ed|ing|ion)|instead|i forgot|mistake|on second thoughts?|oops|redo|reconsider\w*"
     r"|scratch that|should (?:be|have)|sorry|wait)\b",
     re.IGNORECASE,
-)
-_FORM = r"(?:array|dictionary|entry|entries|form|format|items?|json|list|objects?|output|records?|structure)"
-_EXAMPLE = re.compile(
-    rf"(?:\bfor (?:example|instance)|\be\.\s?g\.|\beg)[^.!?\n)]{{0,60}}$|\b{_FORM}\s+(?:such as|like)(?: this)?\W*$"
-    r"|\b(?:an?|each|every|one)\s+(?:[\w-]+\s+){1,6}(?:(?:could|might|should|will|would)\s+)?looks?\s+like\b[^.!?\n]{0,30}$"
-    rf"|(?:^|[\n.!?])\W*(?:[\w-]+\s+){{0,3}}(?:example\b|sample\s+{_FORM})(?:\s+[\w'-]+){{0,6}}\W*$",
-    re.IGNORECASE,
-)
-_AS_THE_EXAMPLE = re.compile(
-    r"\b(?:as|follow\w*|like|match\w*|per|same)\s+(?:\w+\s+){0,3}(?:that|the|this|your)\s+(?:\w+\s+){0,2}example\b",
-    re.IGNORECASE,
-)
-_TEMPLATE = re.compile(
-    r"\b(?:must|should|will|would)\s+look\b[^.!?\n]{0,40}$|\b(?:format|schema|structure|template)(?:\s+is)?\W*$",
-    re.IGNORECASE,
-)
-_IN_THE_FORMAT = re.compile(
-    r"\b(?:in|into|with|as|using|to)\s+(?:[\w-]+\s+){0,4}(?:format|schema|structure|template)\b", re.IGNORECASE
 )
 
 
@@ -118,7 +98,7 @@ def answer_of(listings: Sequence[Listing]) -> Iterator[Mapping[str, Any] | Probl
         >>> list(answer_of([listing("Objects look like this, for example:", "a pear")]))[0].kind
         'example'
     """
-    meant = [one for at, one in enumerate(listings) if not _is_example(one, at + 1 < len(listings))]
+    meant = [one for at, one in enumerate(listings) if not is_example(one.lead, at + 1 < len(listings))]
     kept: list[Listing] = []
     for later in _together(meant):
         _take(later, kept)
@@ -131,12 +111,6 @@ def answer_of(listings: Sequence[Listing]) -> Iterator[Mapping[str, Any] | Probl
         yield from (entry for entry in one.entries if id(entry) in counted)
         if any(id(entry) not in counted for entry in one.entries):
             yield problem("draft", one.lead[-LEAD:])
-
-
-def _is_example(one: Listing, more_follow: bool) -> bool:
-    if one.says(_EXAMPLE) and not one.says(_AS_THE_EXAMPLE):
-        return True
-    return more_follow and one.says(_TEMPLATE) and not one.says(_IN_THE_FORMAT)
 
 
 def _together(listings: Sequence[Listing]) -> Iterator[Listing]:

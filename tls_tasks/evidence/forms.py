@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import Any
 
 from tls_tasks.core.json_text import FoundJson
-from tls_tasks.core.json_values import problem
+from tls_tasks.core.json_values import folded, problem
 from tls_tasks.core.markdown_tables import table_at
 from tls_tasks.core.yaml_text import find_yaml
 from tls_tasks.evidence.objects import ObjectReader
-from tls_tasks.evidence.types import EvidenceSchema, folded
+from tls_tasks.evidence.types import EvidenceSchema
 
 _Found = tuple[list[dict[str, str]], tuple[int, int]]  # objects, and where they stand
 
@@ -152,7 +152,7 @@ def _in_yaml(text: str, names: _Names, reader: ObjectReader) -> FoundJson:
 
 def _in_pairs(text: str, names: _Names) -> FoundJson:
     """Keys with their values on lines, one or several; a key that comes again begins another object."""
-    keys = "|".join(re.escape(name).replace("_", "[ _-]") for name in sorted(names.keys, key=len, reverse=True))
+    keys = "|".join(re.escape(key).replace("_", "[ _-]?") for key in sorted(names.keys.values(), key=len, reverse=True))
     pair = re.compile(rf"(?<![^\s,;|({{\[*_`\"'])({keys})[*_`\"']{{0,3}}\s{{0,3}}[:=][*_]{{0,3}}", re.IGNORECASE)
     values: list[dict[str, str]] = [{}]
     places = [(0, 0)]

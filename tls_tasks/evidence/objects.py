@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tls_tasks.core.json_values import problem
+from tls_tasks.core.json_values import folded, problem
 from tls_tasks.core.parsed import Problem
 from tls_tasks.evidence.types import EvidenceObject, EvidenceSchema, scalar_text
 
 _MAX_DEPTH = 6  # levels of wrappers and lists that are searched
 
-# What stands for a value in a schema or a template: <domain>, …, string, one of "food", "mind", food | mind.
-_STANDS_FOR_A_DOMAIN = re.compile(r"<[^<>]*>|\.\.\.|…|str(?:ing)?|enum|one of\b.*|[^|]+\|.*", re.IGNORECASE | re.DOTALL)
-_STANDS_FOR_A_SPAN = re.compile(r"<[A-Za-z][^<>]*>|\.\.\.|…|str(?:ing)?", re.IGNORECASE)
+# What stands for a value in a schema or a template: dots, a type, a choice of domains, or words of the prompt: <span>.
+_DOTS_OR_TYPES = ("...", "…", "str", "string", "enum")
+_IN_BRACKETS = re.compile(r"<([^<>]{1,200})>|\{([^{}]{1,200})\}|\[([^\[\]]{1,200})\]")
+_WORD = re.compile(r"[^\W_]+")
+_PROMPT_WORDS = frozenset(
+    "an array as category character copied do document domain each evidence exact exactly excerpt few for from here in"
+    " kind label literal name of one or phrase quote quotation quoted relevant say says schema sentence short source"
+    " span string substring text that the thing type value verbatim will word words your".split()
+)
 
 
 class ObjectReader:
@@ -29,6 +36,12 @@ class ObjectReader:
 
     def __init__(self, schema: EvidenceSchema) -> None:
         self.schema = schema
+        names = [*schema.domains, schema.domain_field, schema.span_field]
+        fields = [key for attribute in schema.attributes for key in attribute.fields.values()]
+        self._keys = {folded(key): key for key in (*fields, schema.domain_field, schema.span_field)}
+        self._known = frozenset(self._keys.values())
+        self._domains = {folded(name): name for name in schema.domains}
+        self._own_words = {word for name in names for word in _WORD.findall(name.casefold().replace("_", " "))}
 
     def read(self, fields: Mapping[str, Any]) -> EvidenceObject:
         """The object with these fields, and how it violates the schema.
@@ -80,12 +93,13 @@ class ObjectReader:
             yield problem("bad_entry", "nested too deeply")
         elif isinstance(value, list | tuple):
             for entry in value:
+                entry = self.named(entry)
                 if domain is None and type(entry) is dict and self.schema.span_field in entry:
                     yield problem("example", repr(entry)[:100]) if self._is_template(entry) else dict(entry)
                 else:
                     yield from self.raw(entry, domain, depth + 1, True)
         elif isinstance(value, Mapping):
-            yield from self._raw_mapping(value, domain, depth, listed)
+            yield from self._raw_mapping(self.named(value), domain, depth, listed)
         elif isinstance(value, str) and domain is not None:
             yield {self.schema.domain_field: domain, self.schema.span_field: value}
         elif value is not None or listed:
@@ -125,7 +139,16 @@ class ObjectReader:
 
     def is_object(self, value: Any) -> bool:
         """Whether a value is one object, not a list or a wrapper."""
+        value = self.named(value)
         return isinstance(value, Mapping) and self._is_object(value) and not self._is_group(value, value)
+
+    def named(self, value: Any) -> Any:
+        """An object with the schema's keys in place of those that are spelt in another way: ``evidenceSpan``."""
+        if not isinstance(value, Mapping) or self._known.issuperset(value):
+            return value
+        meant = {key: self._keys.get(folded(str(key)), key) for key in value}
+        taken = Counter(meant.values())
+        return {key if taken[meant[key]] > 1 else meant[key]: inner for key, inner in value.items()}
 
     def _is_object(self, value: Mapping[str, Any]) -> bool:
         return self.schema.domain_field in value or self.schema.span_field in value
@@ -143,7 +166,7 @@ class ObjectReader:
         elif inners:
             own = value.get(self.schema.domain_field)
             for key, inner in inners.items():
-                under = key if key in self.schema.domains else own if isinstance(own, str) else domain
+                under = self._domains.get(folded(str(key))) or (own if isinstance(own, str) else domain)
                 yield from self.raw(inner, under, depth + 1, False)
         elif listed:
             yield dict(value)
@@ -153,9 +176,19 @@ class ObjectReader:
     def _is_template(self, value: Mapping[str, Any]) -> bool:
         """Whether it is a part of a JSON schema, or an object with placeholders."""
         domain, span = value.get(self.schema.domain_field), value.get(self.schema.span_field)
-        if isinstance(domain, str) and domain not in self.schema.domains and _STANDS_FOR_A_DOMAIN.fullmatch(domain):
+        if isinstance(domain, str) and domain not in self.schema.domains:
+            names = sum(name in domain for name in self.schema.domains) if "|" in domain or "one of" in domain else 0
+            if names > 1 or self._stands_for_a_value(domain):
+                return True
+        return isinstance(domain, Mapping) or (isinstance(span, str) and self._stands_for_a_value(span))
+
+    def _stands_for_a_value(self, text: str) -> bool:
+        """Whether it only looks like a quote: dots, a type, or words of prompts in brackets."""
+        if text in _DOTS_OR_TYPES:
             return True
-        return isinstance(domain, Mapping) or (isinstance(span, str) and bool(_STANDS_FOR_A_SPAN.fullmatch(span)))
+        found = _IN_BRACKETS.fullmatch(text)
+        words = set(_WORD.findall(found[found.lastindex or 0].casefold())) if found else set()
+        return bool(words) and words <= _PROMPT_WORDS | self._own_words
 
     def _is_group(self, value: Mapping[str, Any], inners: Mapping[str, Any]) -> bool:
         """Whether an object with a domain and no span is the wrapper of a list of objects with spans."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal
 
+from tls_tasks.core.examples import lead_of
 from tls_tasks.core.json_scan import scan
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.core.reasoning import strip_thinking
-from tls_tasks.evidence.drafts import LEAD, Listing, answer_of
+from tls_tasks.core.reasoning import first_reading, strip_thinking
+from tls_tasks.evidence.drafts import Listing, answer_of
 from tls_tasks.evidence.forms import find_objects
 from tls_tasks.evidence.objects import ObjectReader
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
@@ -31,7 +33,6 @@ _STATUSES: dict[Stage, Status] = {"fence": "fence", "scan": "scan", "truncated":
 _BETWEEN_OBJECTS = ("comment", "trailing comma", "missing comma")
 _EMPTY_LIST = re.compile(r"\[\s*\]")
 _EMPTY_LIST_ENDS = re.compile(r"\[\s*\][\s`~.*]*\Z")
-_FENCE_BEGINS = re.compile(r"[`~]{3,}[\w+.-]*\s*\Z")
 _FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
 _MAX_COMPARED = 100  # objects of one span: a model that repeats itself must not take quadratic time
 
@@ -68,11 +69,15 @@ def parse_evidence(text: str, schema: EvidenceSchema = JOURNAL_SCHEMA) -> Parsed
 
 def parse_objects(text: str, reader: ObjectReader) -> ParsedEvidence:
     """:func:`parse_evidence` by a reader that serves many texts."""
+    return first_reading(text, partial(_evidence_of, reader))
+
+
+def _evidence_of(reader: ObjectReader, text: str) -> ParsedEvidence:
     found = find_json(text, reader.count, reader.count_listed)
     if not found.values:
         found = _without_keys(text, reader) or found
     answer = strip_thinking(text).text
-    if not found.values and not _is_damaged(found):
+    if not found.values and not _is_damaged(found) and not is_whole_json(text, _is_nested):
         other = find_objects(answer, reader.schema)
         found = replace(other, problems=found.problems + other.problems) if other.values else found
     raw = list(answer_of(_listings(found, answer, reader)))
@@ -86,6 +91,11 @@ def parse_objects(text: str, reader: ObjectReader) -> ParsedEvidence:
     return ParsedEvidence(None if status == "failed" else (), noted, status)
 
 
+def _is_nested(value: Any) -> bool:
+    """Whether it is JSON in which no line of another form can stand."""
+    return isinstance(value, list | dict)
+
+
 def _listings(found: FoundJson, answer: str, reader: ObjectReader) -> list[Listing]:
     """The lists and objects of an answer, each with what stands before it."""
     keys = reader.schema.domain_field, reader.schema.span_field
@@ -93,14 +103,14 @@ def _listings(found: FoundJson, answer: str, reader: ObjectReader) -> list[Listi
     listings: list[Listing] = []
     position = 0
     for value, (start, end) in zip(found.values, found.places, strict=True):
-        lead = _FENCE_BEGINS.sub("", answer[max(position, start - LEAD) : start])
+        lead = lead_of(answer, position, start)
         position = max(position, end)
         is_whole = not is_cut or end < found.places[-1][1]
         for part_lead, part in _parts(lead, value, reader):
             listings.append(Listing(part_lead, list(reader.raw(part)), not reader.is_object(part), is_whole, keys))
     empty = _EMPTY_LIST_ENDS.search(answer, position)
     if listings and empty:
-        lead = _FENCE_BEGINS.sub("", answer[max(position, empty.start() - LEAD) : empty.start()])
+        lead = lead_of(answer, position, empty.start())
         listings.append(Listing(lead, [], keys=keys))
     return listings
 
@@ -128,7 +138,7 @@ def _lost(given: Sequence[Mapping[str, Any]], answer: str, reader: ObjectReader)
     lost = []
     for piece in _FLAT_OBJECT.finditer(answer):
         for found in scan(piece[0]):
-            value = found.cuts[0]
+            value = reader.named(found.cuts[0])
             if found.state != "whole" or not reader.count(value):
                 continue
             same = by_span.get(repr(value.get(reader.schema.span_field)), [])[:_MAX_COMPARED]

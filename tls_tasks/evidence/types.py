@@ -31,16 +31,6 @@ def scalar_text(value: Any) -> str | None:
     return repr(value) if isinstance(value, float) and math.isfinite(value) else None
 
 
-def folded(name: str) -> str:
-    """A name without what does not tell names apart: case, blanks and hyphens.
-
-    Example:
-        >>> folded("Last night"), folded("last-night")
-        ('last_night', 'last_night')
-    """
-    return "_".join(name.replace("-", " ").replace("_", " ").casefold().split())
-
-
 @dataclass(frozen=True, slots=True)
 class Attribute:
     """One constrained attribute of an object.

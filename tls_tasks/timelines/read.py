@@ -11,6 +11,7 @@ import datetime
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any, Literal
 
 from tls_tasks.core.errors import InputError
@@ -18,7 +19,7 @@ from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, find_json, is_whole_jso
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.options import check_choice, check_options
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.core.reasoning import strip_thinking
+from tls_tasks.core.reasoning import first_reading, strip_thinking
 from tls_tasks.core.rows import describe
 from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, settle
 from tls_tasks.timelines.entries import RawEntry
@@ -136,6 +137,10 @@ def parse_timeline(text: str, policy: TimelinePolicy = DEFAULT_POLICY) -> Parsed
         >>> parse_timeline("No dates here.").failed, parse_timeline("[]").failed
         (True, False)
     """
+    return first_reading(text, partial(_timeline_of, policy))
+
+
+def _timeline_of(policy: TimelinePolicy, text: str) -> Parsed[Timeline]:
     found = find_json(without_tuples(text), count_entries)
     items = [item for value in found.values for item in json_entries(value)]
     from_json = _assembled([*found.problems, *items], policy)

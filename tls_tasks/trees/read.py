@@ -10,13 +10,15 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from tls_tasks.core.examples import is_example, lead_of
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json
-from tls_tasks.core.json_values import problem
+from tls_tasks.core.json_values import number_of, problem
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.parsed import Parsed, Problem
-from tls_tasks.core.reasoning import strip_thinking
+from tls_tasks.core.reasoning import first_reading, strip_thinking
 from tls_tasks.core.yaml_text import find_yaml
-from tls_tasks.trees.shapes import fit, is_echo, looks_like, unwrapped
+from tls_tasks.trees.shapes import fit, is_echo, joined_parts, looks_like, unwrapped
+from tls_tasks.trees.tables import in_tables
 from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, Branch, Leaf, ListOf, SchemaNode
 from tls_tasks.trees.xml_text import elements_of
 
@@ -28,12 +30,15 @@ TREE_PROBLEM_KINDS = (
     "no_json",  # nothing that could be a tree
     "too_deep",  # dictionaries and lists nested more than 64 deep
     "echoed_schema",  # the schema, or an example with types and dots for values, and nothing else
+    "example",  # a tree "for example", which is no answer
     "several_trees",  # the last whole one counts
     "wrapped",  # the tree was in a wrapper, which was taken off
     "not_strict",  # strict mode: the answer is no JSON document
 )
 """What may be wrong with a tree in a text."""
 
+_LONGEST_ENTRY = 200
+_LAST_NUMBER = re.compile(r'"([^"]+)"\s*:\s*(-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?)\Z')
 _MENDED = frozenset({"repaired_json", "truncated", "broken_json", "wrapped"})
 
 
@@ -180,6 +185,12 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient")
         True
     """  # noqa: E501 - the result is one line
     check_choice("parse_mode", mode, MODES)
+    if mode == "strict":
+        return _tree_of(node, mode, text)
+    return first_reading(text, partial(_tree_of, node, mode))
+
+
+def _tree_of(node: SchemaNode | None, mode: str, text: str) -> ParsedTree:
     if _nested_too_deeply(text):
         return _failure("too_deep", text)
     found = _found(text, node) if mode == "lenient" else find_json(text, _is_anything, deep=True)
@@ -194,6 +205,8 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient")
     if tree is not value:
         wrapper = ", ".join(map(str, value)) if isinstance(value, dict) else "[…]"
         value, found = tree, replace(found, problems=(*found.problems, problem("wrapped", wrapper)))
+    if found.stage == "truncated" and isinstance(node, Branch) and isinstance(value, dict):
+        value = _with_last_number(value, node, text)
     if found.stage in ("truncated", "repaired", "scan") and not _has_content(value):
         return _failure("no_json", text, found.problems)
     try:
@@ -215,19 +228,44 @@ def _failure(kind: str, text: str, problems: tuple[Problem, ...] = (), is_valid:
 def _found(text: str, node: SchemaNode | None) -> FoundJson:
     """The values that may be the tree: JSON, or an outline if it holds more of a tree."""
     weigh = partial(_weigh, node)
-    found = find_json(text, weigh, deep=True)
+    found = _without_examples(find_json(text, weigh, deep=True), text)
     n_characters = sum(end - start for start, end in found.places)
     if found.stage in ("whole", "fence", "jsonl") or 2 * n_characters > len(text):
         return found
-    if not found.values and is_whole_json(text, _is_no_echo):
+    are_examples = any(noted.kind == "example" for noted in found.problems)
+    if not found.values and not are_examples and is_whole_json(text, _is_no_echo):
         return find_json(text, _is_no_echo, deep=True)  # of another shape than the schema's root: it stays what it is
     return max([found, *_in_other_forms(text, node)], key=lambda found: sum(map(weigh, found.values)))
+
+
+def _without_examples(found: FoundJson, text: str) -> FoundJson:
+    """What is not said to be an example; a value that is all of the text, or of its fence, is none."""
+    if found.stage == "whole" or not found.places:
+        return found
+    answer = strip_thinking(text).text
+    begins = [0, *(end for _, end in found.places)]
+    last = len(found.places) - 1
+    kept = [
+        at
+        for at, (start, _) in enumerate(found.places)
+        if not is_example(lead_of(answer, min(begins[at], start), start), at < last)
+    ]
+    if len(kept) == len(found.values):
+        return found
+    problems = (*found.problems, problem("example", str(len(found.values) - len(kept))))
+    values, places = (tuple(part[at] for at in kept) for part in (found.values, found.places))
+    return FoundJson(values, found.stage if kept else "none", problems, places)
 
 
 def _in_other_forms(text: str, node: SchemaNode | None) -> Iterator[FoundJson]:
     """What YAML, Markdown and XML in a text say, as the schema has it."""
     outline = find_yaml(text, partial(_weigh_outline, node), as_written=True)
     yield replace(outline, values=tuple(fit(value, node) for value in outline.values))
+    if isinstance(node, Branch) and "|" in text:
+        in_rows, rest = in_tables(strip_thinking(text).text, node)
+        around = find_yaml(rest, partial(_weigh_outline, node), as_written=True).values if in_rows else ()
+        table = fit({**(around[-1] if around and isinstance(around[-1], dict) else {}), **in_rows}, node)
+        yield FoundJson((table,), "outline", (problem("repaired_json", "a table"),))
     if node is not None and "</" in text:
         elements = fit(elements_of(strip_thinking(text).text), node)
         yield FoundJson((elements,), "outline", (problem("repaired_json", "XML"),))
@@ -307,9 +345,20 @@ def _chosen(found: FoundJson, node: SchemaNode | None) -> tuple[Any, bool]:
         return values[0], False
     whole = values[:-1] if found.stage == "truncated" else values
     alike = [value for value in whole if looks_like(unwrapped(value, node), node)]
+    if len(alike) > 1 and (joined := joined_parts(alike, node)):
+        return joined, False
     if not alike and looks_like(unwrapped(values[-1], node), node):
         return values[-1], True
     return (alike or whole)[-1], True
+
+
+def _with_last_number(tree: dict[str, Any], node: Branch, text: str) -> dict[str, Any]:
+    """A number at the end of a text is whole if the schema has no further key: just the last bracket is missing."""
+    last = _LAST_NUMBER.search(text[-_LONGEST_ENTRY:])
+    missing = node.children.keys() - tree.keys()
+    if last is None or missing != {last[1]}:
+        return tree
+    return {**tree, last[1]: number_of(last[2], {})}
 
 
 def _joined_by_repair(found: FoundJson) -> Sequence[Any]:

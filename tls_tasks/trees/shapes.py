@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tls_tasks.core.json_text import unpacked
-from tls_tasks.core.json_values import RepeatedKeys
+from tls_tasks.core.json_values import RepeatedKeys, folded
 from tls_tasks.core.yaml_text import Unquoted, settled
 from tls_tasks.trees.types import Branch, Leaf, ListOf, SchemaNode
 
@@ -17,8 +18,8 @@ _MAX_WRAPPED = 100  # values of wrappers that are looked at
 _TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
 _SCHEMA_WORDS = frozenset({"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const", "items", "properties"})
 _PLACEHOLDER = re.compile(rf"(?:{'|'.join(_TYPES)}|date|float|int|bool|str)(?:\s*\|.*)?|\.\.\.|…|<[^<>]*>", re.DOTALL)
+_NOTHING = ("", "[]", "-", "–", "—", "none", "None", "N/A", "n/a")
 _YES_OR_NO = {"yes": True, "no": False, "on": True, "off": False, "true": True, "false": False}
-_NOT_IN_NAMES = re.compile(r"[\W_]+")
 
 
 def looks_like(value: Any, node: SchemaNode | None) -> bool:
@@ -97,6 +98,25 @@ def _is_placeholder(value: Any, depth: int = 0) -> bool:
     return isinstance(value, str) and bool(_PLACEHOLDER.fullmatch(value.strip()))
 
 
+def _names(value: dict[str, Any], node: Branch) -> dict[str, Any]:
+    """The schema's key that each key of a dictionary means; itself if it means none, or one that is there."""
+    if node.children.keys() >= value.keys():
+        return {key: key for key in value}
+    labels = {folded(str(key)): key for key in node.children}
+    meant = {key: key if key in node.children else labels.get(folded(str(key)), key) for key in value}
+    taken = Counter(meant.values())
+    return {key: key if taken[name] > 1 else name for key, name in meant.items()}
+
+
+def joined_parts(values: Sequence[Any], node: SchemaNode | None) -> dict[str, Any] | None:
+    """The one tree that several values are parts of: each has keys of the schema, and none has those of another."""
+    if not isinstance(node, Branch) or not all(isinstance(value, dict) for value in values):
+        return None
+    pairs = [pair for value in values for pair in value.items()]
+    joined = dict(pairs)
+    return joined if len(joined) == len(pairs) and joined.keys() <= node.children.keys() else None
+
+
 def fitted(value: Any, node: SchemaNode | None) -> Any:
     """What an outline or XML says, as the schema has it: types of scalars, names of keys, lists.
 
@@ -121,11 +141,22 @@ def fitted(value: Any, node: SchemaNode | None) -> Any:
         ):
             (value,) = value.values()
             value = value if isinstance(value, list) else [value]
+        if isinstance(value, Unquoted) and isinstance(node.item, Leaf):
+            value = _listed(value)
         if isinstance(value, list):
             return [fitted(item, node.item) for item in value]
     elif isinstance(node, Leaf) and isinstance(value, Unquoted):
         return _of_type(value, node)
     return settled(value)
+
+
+def _listed(text: Unquoted) -> Any:
+    """The items that a scalar lists where a list is wanted: ``a, b``, ``a; b``, ``[a, b]``, one, or none."""
+    if settled(text) is None or text in _NOTHING:
+        return []
+    inner = text[1:-1] if text[0] + text[-1] == "[]" else text
+    parts = re.split(";|<br ?/?>" if re.search(";|<br", inner) else ",", inner)
+    return [Unquoted(part.strip().strip("\"'")) for part in parts if part.strip()]
 
 
 def _joined(items: list[Any]) -> dict[str, Any] | None:
@@ -137,13 +168,19 @@ def _joined(items: list[Any]) -> dict[str, Any] | None:
 
 
 def _with_names(value: dict[str, Any], node: Branch) -> dict[str, Any]:
-    labels = {_NOT_IN_NAMES.sub("", str(key)).casefold(): key for key in node.children}
-    pairs: list[tuple[Any, Any]] = []
-    for key, child in value.pairs if isinstance(value, RepeatedKeys) else value.items():
-        meant = key if key in node.children else labels.get(_NOT_IN_NAMES.sub("", key).casefold(), key)
-        meant = key if meant != key and meant in value else meant
-        pairs.append((meant, fitted(child, node.children.get(meant))))
-    return dict(pairs)
+    pairs = value.pairs if isinstance(value, RepeatedKeys) else list(value.items())
+    known = {folded(str(key)) for key in node.children}
+    nested: dict[str, Any] = {}
+    for key, child in pairs:
+        outer, dot, inner = key.partition(".")
+        if dot and inner and folded(key) not in known and folded(outer) in known:
+            key, child = (
+                outer,
+                {**within, inner: child} if isinstance(within := nested.get(outer), dict) else {inner: child},
+            )
+        nested[key] = child
+    names = _names(nested, node)
+    return {names[key]: fitted(child, node.children.get(names[key])) for key, child in nested.items()}
 
 
 def _of_type(value: Unquoted, leaf: Leaf) -> Any:

@@ -76,6 +76,10 @@ def test_metrics_and_compat(files, capsys):
     assert "exact_match 0.00 token_f1 0.00" in capsys.readouterr().out
     assert main(["trees", *files(), "--compat", "treeval"]) == 0
     assert "treeval" in capsys.readouterr().out.splitlines()[-1]
+    assert main(["trees", *files(), "--compat", "extractbench", "--detailed"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[0] == "extract_unified_value_f1"
+    assert lines[-1].startswith("tree_eval|compat:extractbench|")
 
 
 def test_an_answer_that_cannot_be_read(files, capsys):

@@ -36,7 +36,7 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="[WHERE=]NAME",
         help="a metric of all leaves, or of those with this path or type; may be given again",
     )
-    parser.add_argument("--compat", choices=("treeval",), help="score as treeval does")
+    parser.add_argument("--compat", choices=("treeval", "extractbench"), help="score as that program does")
     parser.add_argument("--strict", action="store_true", help="read the prediction as JSON only")
     parser.add_argument("--no-color", "--no-colour", dest="color", action="store_false", help="no colour")
     add_options(parser)
@@ -90,7 +90,7 @@ def _run(args: argparse.Namespace) -> int:
     intervals = intervals_of(args, score)
     if args.json:
         write_json(Path("-"), as_json(score, [row.id for row in rows], intervals, args.detailed))
-    elif many:
+    elif many or args.compat == "extractbench":
         say("\n".join(_many(score, [row.id for row in rows], intervals, args)))
     else:
         say("\n".join([*_comparison(score, score.items[0], args.color), *_totals(score.as_dict())]))
@@ -98,12 +98,15 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _many(score: Score, names: Sequence[str], intervals: Intervals, args: argparse.Namespace) -> Iterator[str]:
+    from tls_tasks.trees import extractbench
     from tls_tasks.trees.score import KEYS
 
-    yield value_table(score.results, intervals, "treeval_score")
+    has_leaves = args.compat != "extractbench"
+    keys = KEYS if has_leaves else extractbench.KEYS
+    yield value_table(score.results, intervals, keys[-1])
     if args.detailed:
-        yield from ("", document_table(names, score, KEYS, "tree"))
-        for sample in score.items:
+        yield from ("", document_table(names, score, keys, "tree"))
+        for sample in score.items if has_leaves else ():
             yield from ("", f"{names[sample.row]}:", *_comparison(score, sample, args.color))
     yield from ("", score.signature)
 

@@ -91,7 +91,7 @@ def parse_request(row: Any, *, needs_id: bool = False) -> Parsed[ReportRequest]:
     return Parsed(
         ReportRequest(
             request_id, _first_text(row, _TEXT_FIELDS), _first_text(row, _COLLECTION_FIELDS),
-            tuple(nugget for nugget in nuggets if nugget),
+            tuple(nugget for nugget in nuggets if nugget), tuple(_documents(row.get("doc_ids"))),
         ),
         tuple(problems),
     )  # fmt: skip

@@ -39,7 +39,7 @@ PROBLEM_KINDS = (
 """What may be wrong with a row or with a model's answer."""
 
 ID_FIELDS = ("request_id", "topic_id", "narrative_id", "query_id", "qid")
-REPORT_FORMS = "a Report, JSON text, or a dict with a list 'sentences' (or 'responses' or 'answer')"
+REPORT_FORMS = "a Report, text, or a dict with a list 'sentences' (or 'responses' or 'answer')"
 
 
 def read_reports(lines: Iterable[str], name: str) -> tuple[tuple[Report, ...], tuple[BadRow, ...]]:

@@ -171,7 +171,7 @@ class _Planner:
 
     def node(self, node: SchemaNode, path: Path, depth: int) -> SchemaNode:
         if isinstance(node, Branch):
-            if node.required or not node.children:
+            if node.required != node.children.keys() or not node.children:
                 self.asked.append((path, sorted(map(repr, node.required))))
             children = {key: self.node(child, (*path, key), depth) for key, child in node.children.items()}
             return replace(node, children=children)

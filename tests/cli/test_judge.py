@@ -396,7 +396,8 @@ def test_a_missing_verdict_is_unscored_and_said(tmp_path, capsys):
 
 def test_a_judge_needs_a_folder_and_reports_their_nuggets(capsys):
     assert main(["reports", *RECORDED[:-2], "-p", "openai", "-m", "m"]) == 2
-    assert "output: got nothing, expected one folder: -o OUT (none with --recorded, --dry-run)" in capsys.readouterr().err
+    expected = "output: got nothing, expected one folder: -o OUT (none with --recorded, --dry-run)"
+    assert expected in capsys.readouterr().err
     assert main(["reports", RECORDED[0], "--recorded", "embedded"]) == 2
     assert "a file of reports needs the nuggets file" in capsys.readouterr().err
 

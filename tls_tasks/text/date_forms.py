@@ -90,7 +90,7 @@ ISO_DAY, SHORT_ISO_RANGE = _compiled(
     r"(?P<y>[0-9]{4})-(?P<m>[0-9]{1,2})-(?P<d>[0-9]{1,2})[-/](?P<d2>[0-9]{1,2})(?![0-9/-])",  # 2011-01-25/28
 )
 BARE = _compiled(r"(?P<y>[0-9]{4})(?P<m>[0-9]{2})(?P<d>[0-9]{2})(?![0-9])", rf"{_A_B}(?P=sep){_Y}{_STOP}")
-FULL = _day_forms(rf"{_COMMA}{_Y}{_STOP}", _CJK_YEAR)
+FULL = _day_forms(rf"(?:{_COMMA}|\s?\((?=[0-9]{{4}}\))){_Y}{_STOP}", _CJK_YEAR)  # January 25 (2011), too
 FULL = FULL._replace(
     digits=(
         *BARE,

@@ -59,7 +59,8 @@ class TimelinePolicy:
     Attributes:
         partial: A month or a year stands for its ``first_day`` (as in CHRONOS' loader), or its entry is dropped.
         range: A range stands for its ``start`` or its ``end``, or its entry is dropped.
-        repeated: Entries of one date are merged, or the ``first`` or the ``last`` is kept.
+        repeated: Entries of one date are merged, and a text that they share is there once, or the ``first`` or the
+            ``last`` is kept.
         undated: A line without a date continues the preceding day (``continue``), or is dropped. Lines below a date on
             a line of its own belong to that date in either case. A JSON entry without a date is always dropped.
         day_month: What ``01/02/2011`` is. ``list``: the list's other dates with that separator decide, so that beside
@@ -180,7 +181,7 @@ def _assembled(items: Iterable[RawEntry | Problem], policy: TimelinePolicy) -> P
         if day not in days or policy.repeated == "last":
             days[day] = list(item.sentences)
         elif policy.repeated == "merge":
-            days[day] += item.sentences
+            days[day] += [text for text in item.sentences if text not in days[day]]  # base models repeat themselves
     return Parsed(Timeline.of(days) if days else None, tuple(problems))
 
 

@@ -22,14 +22,7 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.reports.judges.price import Call
-from tls_tasks.reports.judges.prompts import (
-    Message,
-    prompts_hash,
-    render,
-    render_together,
-    second_try,
-    together_hash,
-)
+from tls_tasks.reports.judges.prompts import Message, prompts_hash, render, render_together, second_try, together_hash
 from tls_tasks.reports.judges.prompts.folder import PromptFolder
 from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, read_numbered, shorten, verdict_in, window_name
 from tls_tasks.reports.judges.store import VerdictCache

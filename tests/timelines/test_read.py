@@ -216,6 +216,8 @@ SECTIONS = [
 ]
 
 LEADS = [
+    ("January 12 (2010): A\nJanuary 15 (2010): B", {"2010-01-12": ["A"], "2010-01-15": ["B"]}, {}),
+    ("2011-01-25: A\n2011-01-26: B\n2011-01-25: A", {"2011-01-25": ["A"], "2011-01-26": ["B"]}, {"repeated_date": 1}),
     ("a) 2011-01-25: A\nb) 2011-01-26: B", AB, {}),
     ("I. January 25, 2011 – A\nII. January 26, 2011 – B", AB, {}),
     ("1️⃣ **25 January 2011**: A\n2️⃣ **26 January 2011**: B", AB, {}),
@@ -349,6 +351,7 @@ NOTHING = [
     ('[{"date": "soon", "text": "A"}]', None, {"invalid_date": 1}),
     ('[{"date": null, "text": "A"}]', None, {"undated_text": 1}),
     ("01/02/2011: A", None, {"invalid_date": 1}),
+    ("January 24: A.\nJanuary 30: B, empty since 1981.\nJanuary 31: C.", None, {}),  # no year of the list's
     ("2011", None, {"empty_entry": 1}),
     ("[1] See [2].", None, {}),
     ("I found no events: []", None, {}),

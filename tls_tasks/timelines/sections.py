@@ -41,7 +41,7 @@ class Section:
     def heading(self, text: str, is_heading: bool) -> None:
         """Take the year of a heading, or of what precedes the first entry; the month of another section is over."""
         year = _YEAR.search(text[: 2 * _LONG])
-        if year and (is_heading or self._last is None):
+        if year and (is_heading or (self._last is None and not _lacks_year(text, int(year[1])))):
             self.known, self._rolls = Known(int(year[1])), True
         elif is_heading:
             self.known = Known(self.known.year)
@@ -72,6 +72,12 @@ class Section:
         if expression.precision == "day":
             self._last = day
         return lead
+
+
+def _lacks_year(line: str, year: int) -> bool:
+    """Whether a line is an entry without a year: one in its text ("empty since 1981") is not that of the list."""
+    lead = split_lead(line, Known(year))
+    return lead is not None and lead.is_short
 
 
 def is_restart(line: str) -> bool:

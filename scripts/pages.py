@@ -69,7 +69,7 @@ def with_output(page: str) -> Iterator[tuple[Block, Block | None]]:
     source = (ROOT / page).read_text(encoding="utf-8")
     found = blocks(page, source)
     outputs = set()
-    for block, after in zip(found, [*found[1:], None], strict=True):
+    for block, after in zip(found, [*found, None][1:], strict=True):
         if block in outputs:
             continue
         output = None

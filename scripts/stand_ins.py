@@ -8,6 +8,7 @@ of a command runs as it is printed.
 from __future__ import annotations
 
 import importlib
+import json
 import os
 import shutil
 import sys
@@ -40,12 +41,49 @@ def make(folder: Path) -> None:
     shutil.copy(EMBEDDED / "report_generation" / "verdicts.jsonl", files / "people.jsonl")
     shutil.copy(EMBEDDED / "summ_qmsum" / "documents.jsonl", files / "meetings.jsonl")
     shutil.copy(ROOT / "tls_tasks" / "data" / "editions.json", files)
+    _make_report_gen_eval(files)
     shutil.copytree(EMBEDDED / "tls_crisis" / "egypt", folder / "data" / "crisis" / "egypt")
     _put_on_hub(folder / "hub")
     (folder / "bin").mkdir()
     python3 = folder / "bin" / "python3"
     python3.write_text(_PYTHON3.format(python=sys.executable, packages=sysconfig.get_path("purelib")), encoding="utf-8")
     python3.chmod(0o755)
+
+
+_PROMPTS = {
+    "check_relevance": "{sentence} {citation_content}",
+    "check_negative": "{sentence}",
+    "requires_citation": "{sentence}",
+    "first_instance": "{sentence} {previous_sentences}",
+    "nugget_agreement": "{sentence} {nugget_question} {nugget_answer}",
+}
+
+
+def _make_report_gen_eval(files: Path) -> None:
+    """Prompts of that program's form, and results as it writes them: no document is relevant, and all else negative."""
+    prompts, results = files / "report_gen_eval" / "prompts", files / "results" / "results_reports.jsonl"
+    prompts.mkdir(parents=True)
+    for name, text in _PROMPTS.items():
+        (prompts / f"{name}.txt").write_text(f"{text} YES or NO?", encoding="utf-8")
+    results.parent.mkdir()
+    with results.open("w", encoding="utf-8") as written:
+        for line in (files / "reports.jsonl").read_text(encoding="utf-8").splitlines():
+            report = json.loads(line)
+            about = {key: report[key] for key in ("request_id", "run_id", "collection_ids") if key in report}
+            sentences = [_result(place, sentence) for place, sentence in enumerate(report["sentences"])]
+            written.write(json.dumps({**about, "sentence_results": sentences, "metrics": {}}) + "\n")
+
+
+def _result(place: int, sentence: Mapping[str, Any]) -> dict[str, Any]:
+    said = ("citation_relevance", "NO") if sentence["citations"] else ("check_negative", "YES")
+    details = {"is_negative": None, "model_responses": [{"type": said[0], "response": said[1]}]}
+    return {
+        "sentence": sentence["text"],
+        "sentence_index": place,
+        "score": -1,
+        "matched_nuggets": [],
+        "evaluation_details": details,
+    }
 
 
 def _put_on_hub(hub_cache: Path) -> None:
@@ -89,6 +127,7 @@ def words(folder: Path, url: str) -> dict[str, str]:
         "ORG/NLI": str(folder / "nli"),
         "http://127.0.0.1:8000/v1/chat/completions": url,
         "base_url=URL": f"base_url={url}",
+        "--compat report_gen_eval": "--compat report_gen_eval --allow-unscored 1",  # it loses what cites the unknown
         "-p openai -m MODEL": f"--base-url {url.removesuffix('/chat/completions')} -m MODEL",
         '"PLACE"': '"meetings.jsonl"',
         "tls_corpus.py --data": "tls_corpus.py --chunks 32768 --data",  # one of its three runs is enough here

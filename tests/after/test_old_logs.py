@@ -41,13 +41,18 @@ def without_versions(signatures):
     return {name: re.sub(r"leaves:\w+", "leaves", sign.rpartition("|v:")[0]) for name, sign in signatures.items()}
 
 
+def of_then(found, expected):
+    """The results that there were; a release may add some, such as the value scores of trees."""
+    return {key: found[key] for key in expected}
+
+
 @pytest.mark.parametrize("task", EXPECTED)
 def test_the_numbers_are_those_of_the_old_release(scored, task):
     found, expected = scored[task], EXPECTED[task]
     for key in ("model", "version", "edition", "n_documents"):
         assert found[key] == expected[key]
     assert without_versions(found["signatures"]) == without_versions(expected["signatures"])
-    assert found["metrics"] == pytest.approx(expected["metrics"], abs=1e-12)
+    assert of_then(found["metrics"], expected["metrics"]) == pytest.approx(expected["metrics"], abs=1e-12)
     assert found["problems"] == []
 
 
@@ -59,5 +64,6 @@ def test_so_are_those_of_each_document_and_topic(scored, task):
         for name, values in expected.get(part, {}).items():
             # JSON has null for NaN.
             wanted = {key: math.nan if value is None else value for key, value in values.items()}
-            known = {key: math.nan if value is None else value for key, value in found[part][name].items()}
+            known = of_then(found[part][name], wanted)
+            known = {key: math.nan if value is None else value for key, value in known.items()}
             assert known == pytest.approx(wanted, abs=1e-12, nan_ok=True)

@@ -214,11 +214,20 @@ def score_as_program(rows: Sequence[ReportRow], find: LookUp | None, judge: Judg
 
 
 def _programs_form(row: Any) -> Any:
-    """A row of nuggets with ``items``, whatever form it has."""
-    if not isinstance(row, Mapping) or "items" in row:
+    """A row of nuggets with ``items``, whatever form it has; answers with references are texts, as it needs them."""
+    if isinstance(row, Mapping) and "items" not in row:
+        request = parse_request(row).value
+        row = row if request is None else request.as_row()
+    if not isinstance(row, Mapping) or not isinstance(row.get("items"), list):
         return row
-    request = parse_request(row).value
-    return row if request is None else request.as_row()
+    return {**row, "items": [_with_texts(item) for item in row["items"]]}
+
+
+def _with_texts(item: Any) -> Any:
+    if not isinstance(item, Mapping) or not isinstance(item.get("gold_answers"), list):
+        return item
+    answers = [own.get("answer", own) if isinstance(own, Mapping) else own for own in item["gold_answers"]]
+    return {**item, "gold_answers": answers}
 
 
 def _read_strictly(said: Any) -> bool | None:

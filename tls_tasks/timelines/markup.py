@@ -66,6 +66,7 @@ class _Tags:
     def __init__(self, text: str) -> None:
         self.text = text
         self.pieces: list[str] = []
+        self.opened = Counter((tag["name"] or "").lower() for tag in _TAG.finditer(text) if not tag["close"])
         self.lists = 0
         self.in_bars = text.lstrip().startswith("|")  # whether this line is a row of a Markdown table
         self.joins = False  # whether line breaks are only white space here, as in a list item
@@ -151,10 +152,11 @@ class _Tags:
         return f"\n{name}: " if known else self._loose(tag)
 
     def _loose(self, tag: re.Match[str]) -> str:
-        """An unknown tag at an end of a line ends the line; one within is left as it is."""
+        """An unknown tag at an end of a line ends the line, as does one of several between tags; others are left."""
         before = self.text[max(0, tag.start() - 40) : tag.start()].rstrip(" \t")
         after = self.text[tag.end() : tag.end() + 40].lstrip(" \t")
-        is_within = before and before[-1] not in "\n>" and after and after[0] not in "\n<"
+        ends = ("\n>", "\n<") if self.opened[tag["name"].lower()] > 1 else ("\n", "\n")
+        is_within = before and before[-1] not in ends[0] and after and after[0] not in ends[1]
         return tag[0] if is_within else f"\n{tag[0]}\n"
 
 

@@ -90,6 +90,7 @@ bench: $(VENV)/peers ## Side by side with the original tools and with peers, in 
 	$(BIN)/python benchmarks/evidence_extraction.py
 	$(BIN)/python benchmarks/evidence_schemes.py
 	$(BIN)/python benchmarks/tree_eval.py
+	$(BIN)/python benchmarks/tree_peers.py
 	$(BIN)/python benchmarks/report_eval.py
 	$(BIN)/python benchmarks/tls_corpus.py
 	$(BIN)/python benchmarks/cost_curves.py

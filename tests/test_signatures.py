@@ -255,6 +255,7 @@ MOVES = {
             {"leaf_metrics": {"string": {"metric": lambda one, other: 0.25, "name": "own"}}},
         ),
         ("compat", {"compat": None}, {"compat": "treeval"}),
+        ("compat: extractbench", {"compat": None}, {"compat": "extractbench"}),
         ("list_order", {"list_order": "unordered"}, {"list_order": "ordered"}),
         ("hierarchical_averaging", {**DEEP, "hierarchical_averaging": False}, {**DEEP, "hierarchical_averaging": True}),
         ("parse_mode", {"parse_mode": "lenient"}, {"parse_mode": "strict"}),
@@ -269,6 +270,9 @@ MOVES = {
         *_INTERVAL,
     ],
 }
+
+# Where a value of an option stands in another place than the option's other values.
+SIGNED_AS = {("tree_eval", "compat: extractbench"): "compat"}
 
 # What adds results and moves none.
 ADDS = {
@@ -341,9 +345,8 @@ def table():
         for option in [row[0] for row in MOVES[metric]] + sorted(SAME_BY_DESIGN.get(metric, ())):
             name, designed = option.partition(":")[0], option in SAME_BY_DESIGN.get(metric, ())
             test = "an_engine_signs" if designed else f"what_moves_a_number_moves_the_signature[{metric}-{option}]"
-            lines.append(
-                f"| {metric} | {option} | `{signs[name]}` | {'by rounding' if designed else 'yes'} | `{test}` |"
-            )
+            sign = SIGNED_AS.get((metric, option), signs[name])
+            lines.append(f"| {metric} | {option} | `{sign}` | {'by rounding' if designed else 'yes'} | `{test}` |")
         for option, _ in ADDS.get(metric, ()):
             test = f"what_adds_results_moves_none[{metric}-{option}]"
             lines.append(f"| {metric} | {option} | no | adds results of its own | `{test}` |")

@@ -178,12 +178,12 @@ METRICS: Mapping[str, MetricSpec] = {
         MetricSpec(
             name="tree_eval",
             family="trees",
-            summary="structured answers (JSON trees) leaf by leaf and node by node, lists in any order, by a schema",
+            summary="structured answers (JSON trees) under a schema: values, nodes and leaves, lists in any order",
             original="treeval (a56937f) and its conceptual guide",
             citation="Fradet & Cripwell, treeval: Conceptual guide, NuMind, 2025",
             fails={
                 "repeated_reference_is_irrelevant": None,
-                "empty_prediction_scores_zero": False,  # where nothing is predicted, nothing is wrong: precision is 1
+                "empty_prediction_scores_zero": False,  # no node is wrong: precision_node is 1; values and leaves are 0
                 "unparsable_prediction_scores_zero": False,  # it counts as an empty tree, and as a parse failure
             },
             keys=(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import os
@@ -80,6 +81,47 @@ def test_metrics_and_compat(files, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0].split()[0] == "extract_unified_value_f1"
     assert lines[-1].startswith("tree_eval|compat:extractbench|")
+
+
+DIFFERENCES = [  # of an ANSWER with "=1+1" in place of "cc", which a spreadsheet would compute
+    ("$.name", "bar", "baroo", "wrong", 0.75),
+    ("$.tempo", 81, "81", "wrong", 0.0),
+    ("$.seller.city", "Ulm", None, "missed", 0.0),
+    ("$.tags[1]", None, "=1+1", "invented", 0.0),
+    ("$.lines[0].x", 1, None, "missed", 0.0),
+    ("$.fax", None, "1", "invented", 0.0),
+]
+
+
+def test_what_differs_as_rows(files, capsys):
+    told = files(ANSWER.replace("cc", "=1+1"))
+    name = told[0]
+    assert main(["trees", *told, "--csv"]) == 0
+    head, *rows = csv.reader(io.StringIO(capsys.readouterr().out))
+    assert head == ["id", "row", "path", "expected", "got", "kind", "score"]
+    assert rows == [
+        [name, "0", "$.name", "bar", "baroo", "wrong", "0.75"],
+        [name, "0", "$.tempo", "81", '"81"', "wrong", "0.0"],
+        [name, "0", "$.seller.city", "Ulm", "", "missed", "0.0"],
+        [name, "0", "$.tags[1]", "", "'=1+1", "invented", "0.0"],
+        [name, "0", "$.lines[0].x", "1", "", "missed", "0.0"],
+        [name, "0", "$.fax", "", '"1"', "invented", "0.0"],
+    ]
+    assert main(["trees", *told, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["differences"]
+    assert [tuple(one.values()) for one in found] == [(name, 0, *one) for one in DIFFERENCES]
+    assert [tuple(one) for one in found] == [tuple(head)] * len(DIFFERENCES)
+
+
+def test_nothing_differs_and_nothing_to_tell(files, capsys):
+    told = files(json.dumps(REFERENCE))
+    assert main(["trees", *told, "--csv"]) == 0
+    assert capsys.readouterr().out == "id,row,path,expected,got,kind,score\n"
+    assert main(["trees", *told, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["differences"] == []
+    assert main(["trees", *told, "--csv", "--compat", "extractbench"]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and "differences: got tree_eval|compat:extractbench" in err and err.count("\n") == 1
 
 
 def test_an_answer_that_cannot_be_read(files, capsys):

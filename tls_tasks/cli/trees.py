@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import csv
 import json
+import re
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -51,18 +52,29 @@ def _differences(score: Score, names: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _write_csv(found: Sequence[Mapping[str, Any]]) -> None:
-    """Write rows as CSV: texts as they are, unless a spreadsheet would take them for formulas; other values as JSON."""
+    """Write rows as CSV: values as JSON, but texts as they are, unless they would be taken for another value."""
     writer = csv.writer(sys.stdout, lineterminator="\n")
     writer.writerow(_COLUMNS)
     for row in found:
-        cells = [row[column] for column in _COLUMNS]
-        writer.writerow([no_formula(cell) if isinstance(cell, str) else _json(cell) for cell in cells])
+        told = {**row, "expected": _cell(row["expected"]), "got": _cell(row["got"])}
+        writer.writerow([no_formula(str(told[column])) for column in _COLUMNS])
 
 
 _COLUMNS = ("id", "row", "path", "expected", "got", "kind", "score")
 
+_NO_TEXT = re.compile(r"(-?\d+(\.\d+)?([eE][+-]?\d+)?|true|false|null)?")
+"""What stands for something else than a text where texts have no quotation marks."""
 
-def _json(value: Any) -> str:
+
+def _cell(value: Any) -> str:
+    """A value in a cell; nothing for one that is missing.
+
+    Example:
+        >>> [_cell(value) for value in (81, "81", "Ulm", "", None, True, [1, "a"])]
+        ['81', '"81"', 'Ulm', '""', '', 'true', '[1, "a"]']
+    """
+    if isinstance(value, str) and not _NO_TEXT.fullmatch(value):
+        return value
     return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
 
 

@@ -286,7 +286,9 @@ class Score(Shown):
             InputError: Items of this metric don't tell it.
         """
         if not all(hasattr(item, "differences") for item in self.items):
-            raise InputError("differences", None, self.metric, "a metric that tells them: tree_eval; see explain(row)")
+            scored = "|".join(self.signature.split("|")[:2])
+            expected = "a score of tree_eval, not with compat='extractbench'; explain(row) shows what other scores tell"
+            raise InputError("differences", None, scored, expected)
         return [found for item in self.items for found in item.differences()]
 
     def intervals(

@@ -53,7 +53,7 @@ def value_results() -> dict[str, Result]:
     }
 
 
-_DIVISORS: Mapping[str, tuple[float, float]] = {"precision": (1, 0), "recall": (0, 1), "f1": (0.5, 0.5)}
+_DIVISORS: Mapping[str, tuple[float, float]] = {"f1": (0.5, 0.5), "precision": (1, 0), "recall": (0, 1)}
 """What the sum of similarities is divided by: how much of the values given, and of those wanted."""
 
 

@@ -327,7 +327,7 @@ class ChatJudge:
         """A verdict that was read already, or the answer to the question alone; counted and kept."""
         if verdict is None:
             down = self._n_failures >= self.endpoint.give_up_after
-            messages = render(query, examples=self.endpoint.examples)
+            messages = self._render(query)
             verdict = Verdict(None, "down") if down else await self._verdict(client, messages)
         if verdict.value is None:
             self.stats.failed += 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from tls_tasks.trees.leaf_base import FloatArray
 from tls_tasks.trees.pairs import Array, Pairs, Sides, Tally
 from tls_tasks.trees.similarity import assign, sort_keys, weigh
-from tls_tasks.trees.types import Branch, ListOf, SchemaNode
+from tls_tasks.trees.types import Again, Branch, ListOf, OneOf, SchemaNode
 
 if TYPE_CHECKING:
     from tls_tasks.trees.walk import Walk
@@ -37,13 +37,15 @@ class _Lists:
         places: Where each item stands in its own list as given.
         lengths: Of each list.
         starts: Where each list begins.
+
+    Of dictionaries these are the values, and the places are their keys.
     """
 
-    def __init__(self, lists: Sequence[list[Any]], node: ListOf, is_sorted: bool) -> None:
+    def __init__(self, lists: Sequence[Any], node: ListOf, is_sorted: bool) -> None:
         self.lengths = np.array(list(map(len, lists)), dtype=np.int64)
         self.starts = np.cumsum(self.lengths) - self.lengths
-        self.items = [item for own in lists for item in own]
-        self.places = [place for own in lists for place in range(len(own))]
+        self.items: list[Any] = [item for own in lists for item in (own.values() if node.is_keyed else own)]
+        self.places: list[Any] = [place for own in lists for place in (own if node.is_keyed else range(len(own)))]
         self.keys: list[str] = []
         if is_sorted:
             keys, order = sort_keys(node.item, self.items), list[int]()
@@ -77,6 +79,7 @@ class Matches:
         owners: The pair of lists, an entry a match.
         rows: The item's place among all items of the references.
         columns: Likewise of the predictions.
+        is_keyed: Whether these are values of dictionaries.
     """
 
     left: _Lists
@@ -84,14 +87,15 @@ class Matches:
     owners: Array
     rows: Array
     columns: Array
+    is_keyed: bool = False
 
     def items(self) -> tuple[list[Any], list[Any]]:
         """The items of both sides, match by match."""
         left, right = self.left.items, self.right.items
         return [left[i] for i in self.rows.tolist()], [right[j] for j in self.columns.tolist()]
 
-    def links(self) -> list[tuple[int, int, int]]:
-        """The pair of lists of each match, and where the items stand in their own lists as given."""
+    def links(self) -> list[tuple[int, Any, Any]]:
+        """The pair of lists of each match, and where the items stand in their own lists as given, or their keys."""
         left, right = self.left.places, self.right.places
         matches = zip(self.owners.tolist(), self.rows.tolist(), self.columns.tolist(), strict=True)
         return [(owner, left[i], right[j]) for owner, i, j in matches]
@@ -101,11 +105,15 @@ def align(walk: Walk, node: ListOf, sides: Sides) -> Matches:
     """Align the items of each pair of lists; the walk scores pairs of items."""
     is_canonical = not walk.plan.follows_treeval
     left, right = (
-        _Lists(lists, node, is_canonical and not node.is_ordered) for lists in (sides.references, sides.predictions)
+        _Lists(lists, node, is_canonical and not node.is_ordered and not node.is_keyed)
+        for lists in (sides.references, sides.predictions)
     )
-    aligned = (
-        _by_place(left, right, sides.pairs) if node.is_ordered else _by_weight(walk, node, left, right, sides.pairs)
-    )
+    if node.is_keyed:
+        aligned = _by_key(left, right, sides.pairs)
+    elif node.is_ordered:
+        aligned = _by_place(left, right, sides.pairs)
+    else:
+        aligned = _by_weight(walk, node, left, right, sides.pairs)
     owners, rows, columns = list[int](), list[int](), list[int]()
     for own_owners, own_rows, own_columns in aligned:
         owners += own_owners
@@ -115,7 +123,7 @@ def align(walk: Walk, node: ListOf, sides: Sides) -> Matches:
     if owners != sorted(owners):  # short and long lists came in turn
         order = np.argsort(places[0], kind="stable")
         places = [own[order] for own in places]
-    return Matches(left, right, *places)
+    return Matches(left, right, places[0], places[1], places[2], node.is_keyed)
 
 
 _Aligned = tuple[Sequence[int], Sequence[int], Sequence[int]]
@@ -142,6 +150,13 @@ def _by_place(left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_Aligned]:
     for owner, start, end, other, other_end in _blocks(left, right, pairs).tolist():
         n = min(end - start, other_end - other)
         yield [owner] * n, range(start, start + n), range(other, other + n)
+
+
+def _by_key(left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_Aligned]:
+    for owner, start, end, other, other_end in _blocks(left, right, pairs).tolist():
+        places = {right.places[place]: place for place in range(other, other_end)}
+        rows = [row for row in range(start, end) if left.places[row] in places]
+        yield [owner] * len(rows), rows, [places[left.places[row]] for row in rows]
 
 
 def _by_weight(walk: Walk, node: ListOf, left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_Aligned]:
@@ -226,11 +241,20 @@ def _grid_weights(walk: Walk, node: SchemaNode, references: list[Any], predictio
 
 def _width(node: SchemaNode, values: Sequence[Any]) -> int:
     """How many items there are, or items of lists within them, if these are more."""
+    if not values:
+        return 0
+    if isinstance(node, Again):
+        return _width(node.node, values)
+    if isinstance(node, OneOf):
+        return max(_width(part, values) for part in node.parts)
     if isinstance(node, ListOf):
         return max(len(values), _width(node.item, [item for own in values if type(own) is list for item in own]))
     trees = [value for value in values if type(value) is dict]
+    if isinstance(node, Branch) and node.rest is not None:
+        others = [own for tree in trees for key, own in tree.items() if key not in node.children]
+        return max(_width(replace(node, rest=None), values), _width(node.rest.item, others))
     children = node.children.items() if isinstance(node, Branch) else ()
-    return max([len(values), *(_width(child, [tree.get(key) for tree in trees]) for key, child in children)])
+    return max([len(values), *(_width(child, [tree[key] for tree in trees if key in tree]) for key, child in children)])
 
 
 def _weights(walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any], pairs: Pairs) -> FloatArray:

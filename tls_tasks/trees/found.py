@@ -80,12 +80,13 @@ def _collect(found: Sequence[Links], owners: Sequence[tuple[Path, Alignments]], 
         depth: How many keys lead to the owners.
     """
     for own in found:
-        paths = [(*path, *own.path[depth:]) for path, _ in owners]
+        is_keyed = own.matches.is_keyed  # then the last step stands for the key
+        paths = [(*path, *own.path[depth : len(own.path) - is_keyed]) for path, _ in owners]
         links = own.matches.links()
-        for owner, i, j in links:
+        for owner, i, j in [] if is_keyed else links:
             owners[owner][1].setdefault(paths[owner], []).append((i, j))
         if own.inner:
-            inner = [((*paths[owner], Position(i)), owners[owner][1]) for owner, i, _ in links]
+            inner = [((*paths[owner], i if is_keyed else Position(i)), owners[owner][1]) for owner, i, _ in links]
             _collect(own.inner, inner, len(own.path))
 
 

@@ -19,6 +19,10 @@ ALIKE = "alike"
 """Pairs of items that are both null; says nothing about what is around the list."""
 
 
+SINGLE = "single"
+"""Pairs of items that may be of several kinds, of which one at least is null or a scalar; likewise."""
+
+
 class Tally(dict[str, Any]):
     """Amounts by name: a number for every pair, or one for all. Most names are those of the parts of a unit."""
 

@@ -17,7 +17,21 @@ from tls_tasks.trees.compliance import base_type, plain_types
 from tls_tasks.trees.leaf_base import LeafMetric
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS, resolve_metric
 from tls_tasks.trees.schema import read_schema
-from tls_tasks.trees.types import Branch, Leaf, ListOf, Path, SchemaNode, item_of, leaves_of, nodes_of, path_name
+from tls_tasks.trees.types import (
+    EACH_KEY,
+    Again,
+    Branch,
+    Leaf,
+    ListOf,
+    OneOf,
+    Path,
+    SchemaNode,
+    all_nodes,
+    item_of,
+    leaves_of,
+    nodes_of,
+    path_name,
+)
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "types": ("strict", "loose"),
@@ -155,34 +169,84 @@ def make_plan(
         OptionError: No such option, metric or order.
     """
     profile, node = _resolve_options(compat, options), read_schema(schema)
-    planner = _Planner(_select_metrics(node, leaf_metrics), _orders(node, list_order), compat)
-    root = planner.node(node, (), 0)
+    if profile.profile == "treeval":
+        node = _as_treeval_has_it(node)
+    planner = _Planner(node, leaf_metrics, _orders(node, list_order), compat)
+    root = planner.root(node)
     return Plan(root, tuple(planner.fields), _by_name(planner.fields), profile, hierarchical, planner.digest())
+
+
+def _as_treeval_has_it(node: SchemaNode) -> SchemaNode:
+    """A schema without what treeval doesn't know: it is a leaf of any type."""
+    if isinstance(node, ListOf):
+        return ListOf(_as_treeval_has_it(node.item))
+    if isinstance(node, Branch):
+        if not node.children and node.rest is not None:
+            return Leaf("object")
+        return Branch({key: _as_treeval_has_it(own) for key, own in node.children.items()}, node.required)
+    return node if isinstance(node, Leaf) else Leaf("any")
 
 
 class _Planner:
     """Copies a schema, and numbers its leaves on the way."""
 
-    def __init__(self, metrics: Mapping[Path, Sequence[Any]], orders: Mapping[Path, str], compat: str | None) -> None:
-        self.metrics, self.orders, self.compat = metrics, orders, compat
+    def __init__(self, root: SchemaNode, leaf_metrics: Any, orders: Mapping[Path, str], compat: str | None) -> None:
+        self.leaves, self.metrics = leaves_of(root), _select_metrics(root, leaf_metrics)
+        self.orders, self.compat = orders, compat
         self.fields: list[Field] = []
+        self.by_path: dict[Path, Field] = {}
         self.lists: list[tuple[Path, str]] = []
-        self.asked: list[tuple[Path, list[str]]] = []  # what compliance asks of dictionaries
+        self.asked: list[Any] = []  # what compliance asks of dictionaries, and what else there is beside leaves
+        self.copies: dict[int, SchemaNode] = {}
+        self.waiting: list[tuple[Again, Again]] = []
+
+    def root(self, node: SchemaNode) -> SchemaNode:
+        root = self.node(node, (), 0)
+        for copy, original in self.waiting:
+            copy.node = self.copies[id(original.node)]
+        return root
 
     def node(self, node: SchemaNode, path: Path, depth: int) -> SchemaNode:
+        if isinstance(node, Again):
+            self.asked.append((path, "again"))
+            self.waiting.append((copy := Again(), node))
+            return copy
+        made = self.copies[id(node)] = self._copy(node, path, depth)
+        return made
+
+    def _copy(self, node: SchemaNode, path: Path, depth: int) -> SchemaNode:
         if isinstance(node, Branch):
             if node.required or not node.children:
                 self.asked.append((path, sorted(map(repr, node.required))))
             children = {key: self.node(child, (*path, key), depth) for key, child in node.children.items()}
-            return replace(node, children=children)
+            rest = node.rest
+            if rest is not None:
+                rest = replace(rest, item=self.node(rest.item, (*path, EACH_KEY), depth + 1))
+            return replace(node, children=children, rest=rest)
         if isinstance(node, ListOf):
             item, order = self.node(node.item, path, depth + 1), self.orders[path]
             self.lists.append((path, order))
             return ListOf(item, order == "ordered")
-        return self._field(node, path, depth)
+        if isinstance(node, OneOf):
+            self.asked.append((path, "one of", [type(part).__name__ for part in node.parts]))
+            return OneOf(tuple(self.node(part, path, depth) for part in node.parts))
+        return self._leaf(node, path, depth) if isinstance(node, Leaf) else node
 
-    def _field(self, leaf: Leaf, path: Path, depth: int) -> Field:
-        metrics = tuple(resolve_metric(metric, compat=self.compat) for metric in self.metrics[path])
+    def _leaf(self, leaf: Leaf, path: Path, depth: int) -> SchemaNode:
+        """A leaf; of any type or of type object it is scored by what is in it, unless it has metrics of its own."""
+        is_object = leaf.type == "object"
+        if self.compat or not (leaf.type == "any" or is_object) or self.metrics[path] != ["exact_match"]:
+            return self._field(path, depth)
+        within, field = Again(), self._field((*path, EACH_KEY) if is_object else path, depth, path)
+        within.node = OneOf((Branch({}, rest=ListOf(within, is_keyed=True)), ListOf(within), field))
+        return Branch({}, rest=ListOf(within.node, is_keyed=True)) if is_object else within.node
+
+    def _field(self, path: Path, depth: int, settings: Path | None = None) -> Field:
+        if path in self.by_path:
+            return self.by_path[path]
+        leaf = self.leaves[path] if settings in (None, path) else Leaf("any")
+        chosen = self.metrics[path if settings is None else settings]
+        metrics = tuple(resolve_metric(metric, compat=self.compat) for metric in chosen)
         names = [metric.name for metric in metrics]
         if len(set(names)) < len(names):
             got = f"the metrics {names} for {path_name(path)}"
@@ -200,6 +264,7 @@ class _Planner:
             is_checked=bool(leaf.choices) or base_type(leaf.type) in ("date", "datetime"),
         )
         self.fields.append(field)
+        self.by_path[path] = field
         return field
 
     def digest(self) -> str:
@@ -256,14 +321,17 @@ def _listed(value: Any) -> list[Any]:
 
 def _orders(schema: SchemaNode, list_order: Any) -> dict[Path, str]:
     """The order of each list."""
-    lists = [path for path, node in nodes_of(schema).items() if isinstance(node, ListOf)]
-    if isinstance(list_order, str):
+    lists = {path: node for path, node in all_nodes(schema) if isinstance(node, ListOf)}
+    if isinstance(list_order, str) and list_order != "unordered":
         check_choice("list_order", list_order, _ORDERS)
         return dict.fromkeys(lists, list_order)
-    by_path, _ = _settings_of("list_order", list_order, schema, lists, ())
+    by_path: dict[Path, Any] = {}
+    if not isinstance(list_order, str):
+        by_path, _ = _settings_of("list_order", list_order, schema, lists, ())
     for order in by_path.values():
         check_choice("list_order", order, _ORDERS)
-    return {**dict.fromkeys(lists, "unordered"), **by_path}
+    own = {path: "ordered" if node.is_ordered else "unordered" for path, node in lists.items()}
+    return {**own, **by_path}
 
 
 def _settings_of(
@@ -323,7 +391,10 @@ def _settings_of(
 
 def _below(path: Path, value: Any, nodes: Mapping[Path, SchemaNode]) -> dict[Path, Any]:
     """A value for a node; a dictionary for a branch goes on below."""
-    if path not in nodes or not isinstance(item_of(nodes[path]), Branch) or not isinstance(value, Mapping):
+    own = item_of(nodes[path]) if path in nodes else None
+    parts = own.parts if isinstance(own, OneOf) else [] if own is None else [own]
+    has_keys = any(isinstance(item_of(part), Branch) for part in parts)
+    if not has_keys or not isinstance(value, Mapping):
         return {path: value}
     below: dict[Path, Any] = {}
     for key, inner in value.items():

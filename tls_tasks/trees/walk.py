@@ -8,6 +8,7 @@ many below it is counted where it stands.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import compress, repeat
 from operator import is_, itemgetter
 from typing import Any
@@ -30,11 +31,12 @@ from tls_tasks.trees.nodes import (
     item_nodes,
     nodes_below,
     schema_nodes,
+    split,
     state_of,
 )
-from tls_tasks.trees.pairs import ALIKE, Array, Pairs, Sides, States, Tally
+from tls_tasks.trees.pairs import ALIKE, SINGLE, Array, Pairs, Sides, States, Tally
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import Branch, ListOf, Path, SchemaNode, item_of
+from tls_tasks.trees.types import EACH_KEY, Again, Branch, ListOf, OneOf, Path, SchemaNode, all_nodes
 
 
 class BadReferenceError(Exception):
@@ -53,7 +55,7 @@ class Walk:
         self.plan, self.has_details = plan, has_details
         self.is_loose = plan.options.types == "loose"
         self.has_item_nodes = plan.options.list_items == "nodes"
-        self.requires_keys = _requires_keys(plan.root)
+        self.requires_keys = any(isinstance(own, Branch) and own.required for _, own in all_nodes(plan.root))
         self._links: list[Links] = []
 
     def trees(self, expected: list[Any], given: list[Any]) -> Found:
@@ -80,18 +82,25 @@ class Walk:
         """Walk dictionaries."""
         left, n_left = _columns(node, sides.references)
         right, n_right = _columns(node, sides.predictions)
-        if n_left < sum(map(len, sides.references)) and not self.is_loose:
+        if n_left < sum(map(len, sides.references)) and not self.is_loose and node.rest is None:
             raise BadReferenceError
         if self.has_details and node.required and n_right < len(right) * len(sides.predictions):
             for column in [column for key, column in zip(node.children, right, strict=True) if key in node.required]:
                 is_missing = np.fromiter(map(is_, column, repeat(MISSING)), dtype=np.int64, count=len(column))
                 tally.add(LACKING, is_missing[sides.pairs.columns])
-        if n_right < sum(map(len, sides.predictions)):
+        if n_right < sum(map(len, sides.predictions)) and node.rest is None:
             unknown = np.array([self._unknown_nodes(node, tree) for tree in sides.predictions])[sides.pairs.columns]
             tally.add("node_fp", unknown)
             tally.add(UNSURE, unknown)
         for (key, child), expected, given in zip(node.children.items(), left, right, strict=True):
             self._value(child, sides.of(expected, given), tally, (*path, key))
+        if node.rest is not None:
+            others = [
+                [{key: value for key, value in tree.items() if key not in node.children} for tree in trees]
+                for trees in (sides.references, sides.predictions)
+            ]
+            if any(map(any, others)):
+                self._list(node.rest, sides.of(*others), tally, (*path, EACH_KEY))
 
     def _unknown_nodes(self, node: Branch, tree: dict[Any, Any]) -> int:
         """The nodes of keys that the schema doesn't have."""
@@ -102,6 +111,18 @@ class Walk:
 
     def _value(self, node: SchemaNode, sides: Sides, tally: Tally, path: Path) -> None:
         """Walk the values of a key."""
+        while isinstance(node, Again):
+            node = node.node
+        if isinstance(node, OneOf):
+            for part, own in self._parts(node, sides):
+                below = Tally()
+                self._value(part, own, below, path)
+                if isinstance(part, Field):  # what is of another kind is not absent
+                    are_scalars = _are_single(sides)
+                    tally.merge(below, are_scalars[0] & are_scalars[1], [f"absent|{part.name}"])
+                else:
+                    tally.merge(below)
+            return
         left, right = self._both_states(node, sides, tally)
         states = None if left is None and right is None else States(left, right, sides)
         self._presence(node, states, tally)
@@ -176,8 +197,10 @@ class Walk:
         if len(matches.owners):
             matched = Tally()
             pairs = Pairs.aligned(len(matches.owners))
-            self.items(node.item, Sides(*matches.items(), pairs, are_items=True), matched, path)
+            walk = self._value if node.is_keyed else self.items
+            walk(node.item, Sides(*matches.items(), pairs, are_items=True), matched, path)
             matched.pop(ALIKE, None)
+            matched.pop(SINGLE, None)
             within.update({name: sides.pairs.sums(amount, matches.owners) for name, amount in matched.items()})
         if self.plan.follows_treeval and sides.are_items:
             _count_lists(within)
@@ -198,7 +221,12 @@ class Walk:
                 continue
             sizes = np.ones(len(lists.items), dtype=np.int64)
             if not isinstance(node.item, Field):
-                sizes[:] = [item_nodes(node.item, item, self.has_item_nodes) for item in lists.items]
+                sizes[:] = [
+                    1 + nodes_below(node.item, item)
+                    if node.is_keyed
+                    else item_nodes(node.item, item, self.has_item_nodes)
+                    for item in lists.items
+                ]
             within.add(part, lists.totals(sizes)[places] - pairs.sums(sizes[found], matches.owners))
             if self.has_details:
                 self._alone(node.item, kind, *lists.without(found), pairs, within)
@@ -238,6 +266,11 @@ class Walk:
 
     def items(self, node: SchemaNode, sides: Sides, tally: Tally, path: Path = ()) -> None:
         """Walk items of lists; lists add nothing to the path."""
+        while isinstance(node, Again):
+            node = node.node
+        if isinstance(node, OneOf):
+            self._kinds_of_items(node, sides, tally, path)
+            return
         left, right = self._both_states(node, sides, tally)
         if isinstance(node, Field):
             tally.add("node_tp", int(self.has_item_nodes))
@@ -254,6 +287,31 @@ class Walk:
             tally.add("node_fn", (states.left != VALUE) & ~tally[ALIKE])
             tally.add("node_fp", (states.right != VALUE) & ~tally[ALIKE])
         self._below(node, _with_empty(node, sides, left, right), tally, path)
+
+    def _kinds_of_items(self, node: OneOf, sides: Sides, tally: Tally, path: Path) -> None:
+        """Walk items that may be of several kinds; null or a scalar is one node."""
+        left, right = _are_single(sides)
+        nulls = [np.array([value is None for value in own]) for own in (sides.references, sides.predictions)]
+        tally[ALIKE] = nulls[0][sides.pairs.rows] & nulls[1][sides.pairs.columns]
+        tally[SINGLE] = left | right
+        tally.add("node_tp", (left & right) * int(self.has_item_nodes))
+        tally.add("node_fn", (left & ~right) * int(self.has_item_nodes))
+        tally.add("node_fp", (~left & right) * int(self.has_item_nodes))
+        for part, own in self._parts(node, sides):
+            states = self._both_states(part, own, tally)
+            if isinstance(part, Field):
+                below = Tally()
+                self._leaf(part, own, States(*states, own), below)
+                tally.merge(below, left & right, [f"absent|{part.name}"])
+            else:
+                self._below(part, _with_empty(part, own, *states), tally, path)
+
+    def _parts(self, node: OneOf, sides: Sides) -> Iterator[tuple[SchemaNode, Sides]]:
+        """Each part of a node with its own values; but for leaves only those that have any."""
+        left, right = split(node, sides.references), split(node, sides.predictions)
+        for part, expected, given in zip(node.parts, left, right, strict=True):
+            if isinstance(part, Field) or any(value is not MISSING for value in [*expected, *given]):
+                yield part, sides.of(expected, given)
 
     # --- leaves ---
 
@@ -337,10 +395,12 @@ class Walk:
         tally.add(UNSURE, np.array(is_unsure, dtype=np.int64))
 
 
-def _requires_keys(node: SchemaNode) -> bool:
-    """Whether a dictionary of the schema has keys that must be there."""
-    inner = item_of(node)
-    return isinstance(inner, Branch) and (bool(inner.required) or any(map(_requires_keys, inner.children.values())))
+def _are_single(sides: Sides) -> tuple[Array, Array]:
+    """In which pairs the value of each side is neither a dictionary nor a list."""
+    left, right = (
+        np.array([not isinstance(value, dict | list) for value in own]) for own in (sides.references, sides.predictions)
+    )
+    return left[sides.pairs.rows], right[sides.pairs.columns]
 
 
 def _columns(node: Branch, trees: list[Any]) -> tuple[list[list[Any]], int]:

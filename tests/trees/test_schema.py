@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, fits
 from tls_tasks.trees.data import _as_json_schema
+from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.schema import is_json_schema, read_schema
+from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import Again, AnyOf, Branch, Leaf, ListOf, OneOf, all_nodes, path_name
 
 STRING, INTEGER, NUMBER, ANY = Leaf("string"), Leaf("integer"), Leaf("number"), Leaf("any")
@@ -512,3 +514,44 @@ def test_definitions_that_branch_out_without_end_are_read_quickly():
     all_of_them = {name: {"$ref": f"#/$defs/{name}"} for name in names}
     root = read_schema({"$defs": {name: {"properties": all_of_them} for name in names}, "properties": all_of_them})
     assert list(root.children) == names
+
+
+@pytest.mark.parametrize(
+    "path", ["lines.price", "lines[].price", "$.lines[*].price", "/lines/price", ("lines", "price")]
+)
+def test_a_path_may_be_written_in_four_ways(path):
+    plan = make_plan(
+        {"lines": [{"price": "string"}]}, leaf_metrics={path: "token_f1"}, list_order={"$.lines": "ordered"}
+    )
+    assert [metric.name for metric in plan.fields[0].metrics] == ["token_f1"]
+    assert plan.root.children["lines"].is_ordered
+
+
+LINES = {"$defs": {"L": {"properties": {"t": S, "sub": {"type": "array", "items": {"$ref": "#/$defs/L"}}}}},
+         "$ref": "#/$defs/L"}  # fmt: skip
+PRICES = {"type": "object", "additionalProperties": N}
+OPEN = {"type": "object", "properties": {"m": {}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "reference", "prediction", "found", "missed", "extra"),
+    [
+        (PRICES, {"x": 1, "y": 2}, {"y": 2, "x": 1}, 2, 0, 0),
+        (PRICES, {"x": 1, "y": 2}, {"x": 1, "z": 2}, 1, 1, 1),
+        (
+            LINES,
+            {"t": "a", "sub": [{"t": "b", "sub": [{"t": "c"}]}]},
+            {"t": "a", "sub": [{"t": "b", "sub": []}]},
+            5,
+            1,
+            0,
+        ),
+        (OPEN, {"m": {"a": 1, "b": [1, 2]}}, {"m": {"a": 1, "b": [2, 1], "c": 3}}, 5, 0, 1),
+        (OPEN, {"m": 1}, {"m": [1, 2]}, 0, 1, 3),
+    ],
+)
+def test_nodes_of_keyed_open_and_recursive_schemas(schema, reference, prediction, found, missed, extra):
+    score = tree_eval([prediction], [reference], schema).as_dict()
+    assert score["precision_node"] == pytest.approx(found / (found + extra) if found else 0)
+    assert score["recall_node"] == pytest.approx(found / (found + missed) if found else 0)
+    assert tree_eval([reference], [reference], schema).as_dict()["treeval_score"] == 1

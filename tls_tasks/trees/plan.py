@@ -340,7 +340,7 @@ def _settings_of(
     """What a caller says of paths and types.
 
     A path is a key of the schema's root, a name such as ``seller.name``, or a tuple of keys. Lists add nothing to it:
-    the price of each line is ``lines.price``. The root of a schema that is no dictionary is called ``$``.
+    the price of each line is ``lines.price``, or ``lines[].price``, ``$.lines[*].price``, ``/lines/price``. The root of a schema that is no dictionary is called ``$``.
 
     Args:
         option: The option's name, for errors.
@@ -374,7 +374,7 @@ def _settings_of(
     named = {path_name(path): path for path in nodes}
     wrong: list[Any] = []
     for key, value in (given or {}).items():
-        path = (key,) if (key,) in nodes else named.get(key, key)
+        path = (key,) if (key,) in nodes else named.get(key, named.get(_plain_name(key), key))
         label = _type_name(key.removeprefix("type:") if isinstance(key, str) else key)
         if path in nodes and key != ():
             by_path |= _below(path, value, nodes)
@@ -387,6 +387,21 @@ def _settings_of(
         kinds = f" or a type ({', '.join(sorted(types))})" if types else ""
         raise InputError(option, None, repr(wrong[0]), f"a path ({', '.join(map(path_name, paths))}){kinds}")
     return by_path, by_type
+
+
+def _plain_name(key: Any) -> Any:
+    """A path as :func:`~tls_tasks.trees.types.path_name` writes it, from JSONPath, JSON Pointer or ``lines[].price``.
+
+    Example:
+        >>> _plain_name("lines[].price"), _plain_name("$.lines[*].price"), _plain_name("/lines/price"), _plain_name("$")
+        ('lines.price', 'lines.price', 'lines.price', '$')
+    """
+    if not isinstance(key, str):
+        return key
+    if key.startswith("/"):
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in key[1:].split("/")]
+        return path_name([EACH_KEY if step == "*" else step for step in steps])
+    return key.replace("[*]", "").replace("[]", "").removeprefix("$.")
 
 
 def _below(path: Path, value: Any, nodes: Mapping[Path, SchemaNode]) -> dict[Path, Any]:

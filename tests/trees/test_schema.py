@@ -542,7 +542,7 @@ OPEN = {"type": "object", "properties": {"m": {}}}
             LINES,
             {"t": "a", "sub": [{"t": "b", "sub": [{"t": "c"}]}]},
             {"t": "a", "sub": [{"t": "b", "sub": []}]},
-            5,
+            4,
             1,
             0,
         ),

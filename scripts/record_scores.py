@@ -180,7 +180,8 @@ def flatten(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
     elif isinstance(value, numbers.Real):
         yield path, _plain_float(float(value))
     elif path == "signature":
-        yield path, str(value)
+        # The hash of a function of one's own is another under another release of Python.
+        yield path, re.sub(r"(custom\(\w+)#[0-9a-f]+\)", r"\1)", str(value))
 
 
 def changes(recorded: Scores, now: Scores) -> list[Change]:

@@ -146,5 +146,5 @@ def test_every_choice_that_a_metric_names_is_accepted():
             for choice in space.choices(name, option, many := option == "rouge_types"):
                 spec.load()(**space._arguments(spec, {**example, option: [choice] if many else choice}))
     assert space.choices("rouge_l", "tokenizer") == ("whitespace", "rouge", "unicode")
-    assert space.choices("tree_eval", "compat") == (None, "treeval")
+    assert space.choices("tree_eval", "compat") == (None, "treeval", "extractbench")
     assert space.choices("date_f1", "beta") == ()

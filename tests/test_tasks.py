@@ -167,7 +167,7 @@ def test_silence_and_noise_have_no_perfect_figure(task, documents, answer):
     units = [own.process(row, one) for row, one in zip(documents, answers, strict=True)]
     results = own.results(units, [own.topic_of(row) for row in documents])
     for key, result in own.table.items():
-        if result.best_of_nothing:
+        if result.best_of_nothing and not key.endswith("_leaf"):  # of leaves one that is right is enough
             assert results[key] == 1, f"{key}: nothing gets {results[key]}, so that it need not be left out"
         elif result.better:
             assert results[key] == 0 or math.isnan(results[key]), f"{key}: nothing gets {results[key]}"

@@ -187,6 +187,12 @@ METRICS: Mapping[str, MetricSpec] = {
                 "unparsable_prediction_scores_zero": False,  # it counts as an empty tree, and as a parse failure
             },
             keys=(
+                "precision_value",
+                "recall_value",
+                "f1_value",
+                "precision_value_exact",
+                "recall_value_exact",
+                "f1_value_exact",
                 "precision_node",
                 "recall_node",
                 "f1_node",
@@ -196,6 +202,7 @@ METRICS: Mapping[str, MetricSpec] = {
                 "treeval_score",
             ),
             further_keys=(
+                "values",
                 "leaves",
                 "averages",
                 "fields",

@@ -106,7 +106,7 @@ def test_a_spoiled_log_is_scored_and_said(made_runs, tmp_path, capsys):
         (["rows.jsonl", "--metric", "rouge_x"], "--metric: got 'rouge_x', expected one of 'alignment_rouge'"),
         (
             ["rows.jsonl", "--metric", "rouge_l", "--option", "tokeniser=unicode"],
-            "--option: got 'tokeniser', expected an option of rouge_l: tokenizer, use_stemmer, rouge_types, ",
+            "option of rouge_l: got 'tokeniser', expected one of 'tokenizer', 'use_stemmer', 'rouge_types', ",
         ),
         (["rows.jsonl", "--metric", "rouge_l", "--option", "use_stemmer=no"], "use_stemmer: got 'no', expected"),
         (["rows.jsonl", "--metric", "rouge_l", "--option", "tokens"], "got 'tokens', expected NAME=VALUE"),

@@ -76,6 +76,10 @@ def test_metrics_and_compat(files, capsys):
     assert "exact_match 0.00 token_f1 0.00" in capsys.readouterr().out
     assert main(["trees", *files(), "--compat", "treeval"]) == 0
     assert "treeval" in capsys.readouterr().out.splitlines()[-1]
+    assert main(["trees", *files(), "--compat", "extractbench", "--detailed"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split()[0] == "extract_unified_value_f1"
+    assert lines[-1].startswith("tree_eval|compat:extractbench|")
 
 
 def test_an_answer_that_cannot_be_read(files, capsys):
@@ -232,7 +236,7 @@ def test_many_trees_in_every_form(many, capsys):
         assert main(["trees", place, gold, *schema]) == 1, "one could not be read"
         out, err = capsys.readouterr()
         first, *lines = out.splitlines()
-        assert first.split()[0] == "treeval_score" and lines[-1].startswith("tree_eval|"), name
+        assert first.split()[0] == "f1_value" and lines[-1].startswith("tree_eval|"), name
         assert ["parsed", "0.3333"] in [line.split() for line in lines]
         assert "1 of 3 trees without a prediction ('c'); it counts as empty" in err
         assert "tls-tasks trees: b: no tree could be read in it" in err

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests import hostile
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.rows import pack_columns, unpack_column
-from tls_tasks.reports.nuggets import NUGGET_PROBLEMS, parse_request, read_requests
+from tls_tasks.reports.nuggets import NUGGET_FORMS, NUGGET_PROBLEMS, parse_request, read_requests
 from tls_tasks.reports.read import (
     PROBLEM_KINDS,
     find_report_json,
@@ -109,7 +109,8 @@ def test_citations(citations, references, ids, problems):
 def test_a_sentence_without_text_keeps_its_place(sentence):
     parsed = parse_report_row({"sentences": [sentence, {"text": "s"}, "t"]})
     assert parsed.value.sentences == (ReportSentence(""), ReportSentence("s"), ReportSentence("t"))
-    assert [one.detail for one in parsed.problems] == ["sentences[0]"]
+    (detail,) = (one.detail for one in parsed.problems)
+    assert detail == ("sentences[0] with the keys citations" if sentence == {"citations": ["d1"]} else "sentences[0]")
 
 
 @pytest.mark.parametrize(
@@ -149,11 +150,15 @@ def test_one_bad_row_loses_nothing_but_itself():
     assert [(row.line, row.lost) for row in bad] == [
         (3, True), (4, True), (5, False), (6, True), (7, True), (9, True), (10, True)
     ]  # fmt: skip
-    assert str(bad[1]) == "run.jsonl, line 4: no request_id or topic_id"
-    assert str(bad[2]) == "run.jsonl, line 5: sentences[1]: no_text"
+    assert str(bad[1]).startswith(
+        "run.jsonl, line 4: no request_id or topic_id, in an object with the keys request_id, "
+    )
+    assert str(bad[2]) == "run.jsonl, line 5: sentences[1] with no keys: no_text"
     assert str(bad[3]) == "run.jsonl, line 6: a second row for ('example-run', '300'); the one of line 1 counts"
     assert str(bad[4]) == "run.jsonl, line 7: list, no object"
-    assert str(bad[6]) == "run.jsonl, line 10: sentences: int 3, no list"
+    assert str(bad[6]) == (
+        "run.jsonl, line 10: sentences: int 3, no list, in an object with the keys request_id, sentences"
+    )
 
 
 @pytest.mark.parametrize("indent", [None, 2])
@@ -249,7 +254,9 @@ def test_a_nugget_bank():
         Nugget("c9", "Who?", (NuggetAnswer("Ann", ("d1", "d2")), NuggetAnswer("Bob")), "AND", ""),
         Nugget("When?", "When?", (), "OR", ""),
     )
-    assert [(one.kind, one.detail) for one in parsed.problems] == [("no_answers", "nugget_bank['Why?']")]
+    assert [(one.kind, one.detail) for one in parsed.problems] == [
+        ("no_answers", "nugget_bank['Why?'] with the keys question")
+    ]
     assert parsed.value.text == "T"
 
 
@@ -271,20 +278,24 @@ def test_answers(given, answers, problems):
 
 
 @pytest.mark.parametrize(
-    ("item", "kind"),
+    ("item", "kind", "detail"),
     [
-        (3, "bad_item"),
-        ({"gold_answers": ["a"]}, "bad_item"),
-        ({"question_text": " ", "gold_answers": ["a"]}, "bad_item"),
-        ({"question_text": "q"}, "no_answers"),
-        ({"question_text": "q", "gold_answers": ["a"], "aggregator_type": "XOR"}, "bad_aggregator"),
+        (3, "bad_item", "items[0]: int 3"),
+        ({"gold_answers": ["a"]}, "bad_item", "items[0] with the keys gold_answers"),
+        (
+            {"question_text": " ", "gold_answers": ["a"]},
+            "bad_item",
+            "items[0] with the keys question_text, gold_answers",
+        ),
+        ({"question_text": "q"}, "no_answers", "items[0] with the keys question_text"),
+        ({"question_text": "q", "gold_answers": ["a"], "aggregator_type": "XOR"}, "bad_aggregator", "items[0]"),
     ],
-)  # fmt: skip
-def test_bad_items_are_listed(item, kind):
+)
+def test_bad_items_are_listed(item, kind, detail):
     good = SEED_NUGGETS["items"][0]
     parsed = parse_request({**SEED_NUGGETS, "items": [item, good]})
     assert parsed.value.nuggets[-1] == parse_request(SEED_NUGGETS).value.nuggets[0]
-    assert [(one.kind, one.detail) for one in parsed.problems] == [(kind, "items[0]")]
+    assert [(one.kind, one.detail) for one in parsed.problems] == [(kind, detail)]
 
 
 def test_nugget_files():
@@ -295,11 +306,12 @@ def test_nugget_files():
     ]  # fmt: skip
     requests, bad = read_requests(lines, "n.jsonl")
     assert [(one.request_id, one.collection_id) for one in requests] == [("300", "rus_2024"), ("302", "")]
+    known = f"; known forms: {'; '.join(f'{fields} ({who})' for who, fields in NUGGET_FORMS.items())}"
     assert [str(row) for row in bad] == [
         "n.jsonl, line 2: a second row for '300'; the one of line 1 counts",
-        "n.jsonl, line 3: no items",
-        "n.jsonl, line 4: no query_id",
-        "n.jsonl, line 6: items: str 'q', no list or map",
+        f"n.jsonl, line 3: no items, nugget_bank, nuggets or claim_bank, in an object with the keys query_id{known}",
+        "n.jsonl, line 4: no query_id, in an object with the keys items",
+        "n.jsonl, line 6: items: str 'q', no list or map, in an object with the keys query_id, items",
     ]
     spread, bad = read_requests(json.dumps(SEED_NUGGETS, indent=2).splitlines(), "one.json")
     assert spread[0] == requests[0] and not bad

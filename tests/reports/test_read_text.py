@@ -110,6 +110,16 @@ def test_a_number_out_of_the_list_is_the_id_of_that_name_if_there_is_one():
         ("[^1^]", [A]),
         ("(1, 3)", [A, C]),
         ("[The shore]", [B]),
+        (r"\[2\]", [B]),
+        ("［2］", [B]),
+        ("（2）", [B]),
+        ("{1, 3}", [A, C]),
+        ("②", [B]),
+        ("⁽²⁾", [B]),
+        ("<doc 2>", [B]),
+        ("(Source: Document 2)", [B]),
+        ("[Dok. 2]", [B]),
+        ("\u202f[2]\u200b", [B]),
     ],
 )
 def test_marks_of_every_opening_and_closing(mark, ids):
@@ -120,7 +130,8 @@ def test_marks_of_every_opening_and_closing(mark, ids):
 @pytest.mark.parametrize(
     "text",
     ["It has 7 m² of CO₂.", "It holds 10⁶ fish.", "The release (2011) failed.", "E = mc² holds.",
-     "x<sup>2</sup> grows.", "It is (1) deep, (2) cold.", "In 2019 (Hale 2019) it rained."],
+     "x<sup>2</sup> grows.", "It is (1) deep, (2) cold.", "In 2019 (Hale 2019) it rained.",
+     "The set {7} is small.", "① It rained, ② it snowed."],
 )  # fmt: skip
 def test_powers_years_and_enumerations_are_no_marks(text):
     assert read(text) == [(text, [])]
@@ -209,6 +220,32 @@ def test_a_mark_belongs_to_the_sentence_that_it_follows(text, expected):
 )  # fmt: skip
 def test_markup_thinking_and_references_are_left_out(text):
     assert [(sentence.strip("\ufeff"), ids) for sentence, ids in read(text)] == [("One.", [A]), ("Two.", [B])]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<cite index="1-4">One.</cite> <cite index="2-1,2-3">Two.</cite>',
+        "<co: 1>One</co: 1>. <co: 2>Two</co: 2>.",
+        "<p>One [1].</p><p>Two [2].</p>",
+        "<h2>Title</h2>\n<ul><li>One [1].</li>\n<li><b>Two</b> [2].</li></ul>",
+        "<report>\nOne [1]. Two [2].\n</report>",
+        "Report: One [1]. Two [2].",
+        "- One.\n  - Source: [1]\n- Two.\n  - Source: [2]",
+        "One [1]. Two [2].\n\nSources: [1], [2]",
+        '{"sentence": "One.", "citations": [1]}\n{"sentence": "Two.", "citations": [2]}',
+    ],
+)  # fmt: skip
+def test_wrappers_and_spans_are_left_out(text):
+    assert read(text) == [("One.", [A]), ("Two.", [B])]
+
+
+def test_a_mark_that_was_cut_off_counts():
+    assert read("One [1]. Two [2, 3") == [("One.", [A]), ("Two", [B, C])]
+
+
+def test_an_empty_report_in_json_has_no_sentences():
+    assert read('{"sentences": []}') is None
 
 
 def test_a_heading_after_the_references_ends_them():
@@ -378,10 +415,11 @@ def test_marks_have_places_in_the_text_without_them(text):
 
 OTHERS = ("[1] ", "[1", "[a-1", "(doc 1) ", "[1-", "A. ", ". ", '." ', "**", "> ", "- a\n", "a\nb\n", "References:\n",
           '"text": ', '{"text":"a"},', "[[1]]", "a [1]. B ", "【", "¹ ", "<sup>1</sup>", "(1). ", "\\cite[",
-          "documents 1, 2 ", "\n\n[1] a", "[1]: a 2019\n")  # fmt: skip
+          "documents 1, 2 ", "\n\n[1] a", "[1]: a 2019\n", "Source: [1]\n", "{1", "<co: 1>", "<doc 1 ", "<li>", "⁽¹",
+          "（1", "Hale (2019). ")  # fmt: skip
 
 
-def test_hostile_texts_take_linear_time(size=100_000):
+def test_hostile_texts_take_linear_time(size=40_000):
     texts = hostile.texts(size) + [(piece, piece * (size // len(piece))) for piece in OTHERS]
     for name, text in texts:
-        assert hostile.seconds(lambda one: parse_report(one, IDS), text) < 6, name
+        assert hostile.is_linear(lambda one: parse_report(one, IDS), text[: size // 4], text), name

@@ -13,13 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests import test_batteries
 from tests.conftest import ORACLES, SHARED, read_jsonl
 from tests.reports import slow_report_eval as slow
 from tls_tasks.core.errors import InputError, JudgeError, OptionError
 from tls_tasks.core.score import unscored, values
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.report_eval import UnscoredWarning, _as_judge, report_eval
+from tls_tasks.reports.rows import read_rows
 from tls_tasks.reports.score import KEYS, RATIOS
+from tls_tasks.reports.task import _parse_answer
 from tls_tasks.reports.types import Query, Report, ReportSentence, Verdict
 
 SHARED_ORACLE = SHARED / "oracles" / "reports.jsonl"
@@ -256,7 +259,7 @@ def test_what_a_question_shows_and_what_it_is_about():
     report_eval([REPORT], [REQUEST], {"d1": {"title": "T", "text": "one"}, "d2": "two"}, judge)
     first = judge.waves[0][1]
     assert first.fields == {"sentence": "s2", "document": "Title: T\n\nContent: one"}
-    assert first.about == {"request_id": "7", "run_id": "r", "sentence": 1, "doc_id": "d1"}
+    assert first.about == {"request_id": "7", "run_id": "r", "sentence": 1, "doc_id": "d1", "context": "s1"}
 
 
 def test_documents_without_text_stay_apart():
@@ -304,7 +307,7 @@ def test_a_judge_that_refuses_everything_yields_no_number():
         REPORT,
         {**REPORT, "sentences": []},
         {"sentences": [{"text": "s", "citations": ["nowhere"]}]},
-        "no report",
+        "I am sorry.",
     ]
     with pytest.warns(UnscoredWarning, match=r"failed ConnectionError\('503'\)"):
         score = report_eval(reports, [REQUEST] * 4, KNOWN, refuse)
@@ -387,7 +390,7 @@ def test_answers_of_a_function(answer, value, reason):
         ([3], r"judge\[0\]: got int 3, expected a line"),
         ([{"kind": "x"}], r"judge\[0\]: kind: got 'x', expected one of 'citation_support'"),
         ({"judgments": "s"}, "judge: got str 's', expected a list of lines"),
-        (lambda query: 3, r"answer of (?:judge )?custom\(<lambda>\): got int 3, expected a bool"),
+        (lambda query: 3, r"answer of (?:judge )?custom\(<lambda>#\w+\): got int 3, expected a bool"),
         (Counting(None), r"documents: got None, and predictions\[0\] cites some"),
     ],
 )
@@ -429,9 +432,9 @@ def test_signatures():
         report = {**REPORT, "collection_ids": ["c"]}
         return report_eval([report], [REQUEST], KNOWN, Recorded([]), **options).signature
 
-    assert of() == "report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:recorded#4f53cda1|v:1"
-    assert of(compat="report_gen_eval") == "report_eval|compat:report_gen_eval|agg:macro|judge:recorded#4f53cda1|v:1"
-    interval = "|judge:recorded#4f53cda1|ci:0.9,jackknife-t<100,bootstrap1000,seed12345|v:1"
+    assert of() == "report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:recorded#4f53cda1|v:2"
+    assert of(compat="report_gen_eval") == "report_eval|compat:report_gen_eval|agg:macro|judge:recorded#4f53cda1|v:2"
+    interval = "|judge:recorded#4f53cda1|ci:0.9,jackknife-t<100,bootstrap1000,seed12345|v:2"
     assert of(confidence_interval=0.9).endswith(interval)
 
 
@@ -631,3 +634,49 @@ def test_the_program_gives_zeros_where_nothing_is_defined():
     result = report_eval([report, "no report"], [[], []], {}, compat="report_gen_eval").as_dict()
     assert (result["recall"], result["precision"], result["parse_failures"]) == (0.0, 0.0, 1)
     assert math.isnan(result["sentence_support"])
+
+
+# ---- text of models
+
+
+def test_text_is_read_as_the_task_reads_it():
+    differing = []
+    for case in test_batteries.cases("reports"):
+        doc = test_batteries.document_of(case)
+        documents = {shown["id"]: shown for shown in json.loads(doc["documents"])}
+        for request in ({"items": []}, {"items": [], "doc_ids": list(documents)}):
+            (row,) = read_rows([case["answer"]], [request], documents, limit=doc["limit"])
+            of_task = _parse_answer(case["answer"], doc).value
+            if (row.report and row.report.sentences) != (of_task and of_task.sentences):
+                differing.append(case["id"])
+    assert differing == []
+
+
+def test_a_number_is_the_prompts_document():
+    documents = {"d1": "It rained.", "d2": {"title": "Snow", "text": "It snowed."}, "d3": "Sun."}
+    listed = REQUEST | {"doc_ids": ["d3", "d2"]}
+    for answer, request, cited in (
+        ("It snowed [2].", REQUEST, ["d2"]),
+        ("It shone [1].", listed, ["d3"]),
+        ("It snowed [Snow].", listed, ["d2"]),
+        ("It snowed [d2].", listed, ["d2"]),
+        ("It hailed [3].", listed, ["3"]),
+        ('{"sentences": [{"text": "It shone.", "citations": ["1", "Doc 2"]}]}', listed, ["d3", "d2"]),
+        ('{"run_id": "r", "sentences": [{"text": "It shone [1]."}]}', listed, ["d3"]),
+        ({"sentences": [{"text": "It shone.", "citations": ["1"]}]}, listed, ["1"]),
+    ):
+        item = item_of(report_eval([answer], [request], documents, lambda query: query.kind == "citation_support"))
+        assert [one["doc_id"] for one in item["sentences"][0]["citations"]] == cited, answer
+    assert item["sentences"][0]["citations"][0]["known"] is False
+
+
+def test_a_pool_of_documents_has_no_numbers():
+    pool = {f"d{number}": "It rained." for number in range(1001)}
+    (row,) = read_rows(["It rained [2]."], [REQUEST], pool)
+    assert row.report.sentences == (ReportSentence("It rained.", ("2",)),)
+    (row,) = read_rows(["It rained [2]."], [REQUEST | {"doc_ids": ["d9", "d8"]}], pool)
+    assert row.report.sentences == (ReportSentence("It rained.", ("d8",)),)
+
+
+def test_the_program_reads_no_prose():
+    assert report_eval(["It rained [1]."], [REQUEST], {"c": KNOWN}, compat="report_gen_eval").parse_failures == 1

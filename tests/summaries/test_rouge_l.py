@@ -307,7 +307,7 @@ def test_options_of_a_wrong_kind(options):
 
 
 def test_an_impossible_coverage():
-    with pytest.raises(InputError, match="confidence: got 95, expected a number between 0 and 1"):
+    with pytest.raises(InputError, match=r"confidence_interval: got 95, expected a coverage such as 0.95"):
         rouge_l(["a"], ["a"], confidence_interval=95).as_dict()
 
 

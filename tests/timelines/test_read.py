@@ -226,6 +226,7 @@ LEADS = [
     ("- **Event:** A\n  **Date:** 2011-01-25\n- **Event:** B\n  **Date:** 2011-01-26", AB, {}),
     ("Event 1\nDate: 2011-01-25\nWhat: A\n\nEvent 2\nDate: 2011-01-26\nWhat: B", AB, {}),
     ("2011-01-25 ... A\n2011-01-26 … B", AB, {}),
+    ("[2011] January 25: A\n2011 - January 26 - B", AB, {}),
     ("25 January 2011 [Tue]: A\n2011-01-26 (day 2): B", AB, {}),
     ("2011-01-25:: A\n2011\\-01\\-26: B", AB, {}),
     ("1. January 2011: A\n2. March 2011: B", {"2011-01-01": ["A"], "2011-03-01": ["B"]}, {"partial_date": 2}),
@@ -270,6 +271,7 @@ MARKUP = [
         AB,
         {},
     ),
+    ("<e><year>2011</year><month>January</month><day>25</day><text>A</text></e>", A, {}),
     ('<year value="2011"><event day="January 25">A</event></year>', A, {}),
     ("2011-01-25: 1 < 2 > 0 and <b", {"2011-01-25": ["1 < 2 > 0 and <b"]}, {}),
     ("\\begin{itemize}\n\\item \\textbf{2011-01-25}: A\n\\item \\textbf{2011-01-26}: B\n\\end{itemize}", AB, {}),
@@ -283,11 +285,45 @@ MARKUP = [
     ('{"answer": "[{\\"date\\": \\"2011-01-25\\", \\"text\\": \\"A\\"}]"}', A, {}),
 ]
 
+A_TITLED = {"2011-01-25": ["Rage: A"], "2011-01-26": ["Army: B"]}
+A_BLOCK = {"2011-01-25": ["Rage", "A"], "2011-01-26": ["Army", "B"]}
+TITLES = [
+    ("1. **Rage (January 25, 2011)**: A\n2. **Army (January 26, 2011)**: B", A_TITLED, {}),
+    ("**Rage** (2011-01-25) – A\n\n**Army** (2011-01-26) – B", A_TITLED, {}),
+    ("- Rage – 25 January 2011: A\n- Army – 26 January 2011: B", A_TITLED, {}),
+    ("- [2011-01-25] **Rage**: A\n- [2011-01-26] **Army**: B", A_TITLED, {}),
+    ("### Rage (January 25, 2011)\nA\n\n### Army (January 26, 2011)\nB", A_BLOCK, {}),
+    ("**1. Rage — 25 January 2011**\n\nA\n\n**2. Army — 26 January 2011**\n\nB", A_BLOCK, {}),
+    ("- Rage (2011-01-25)\n  - A\n- Army (2011-01-26)\n  - B", A_BLOCK, {}),
+    ("**1. Rage**\n- Date: 2011-01-25\n- Event: A\n\n**2. Army**\n- Date: 2011-01-26\n- Event: B", A_BLOCK, {}),
+    # A title of the whole answer, and a phase, are no entries.
+    ("## Egypt (January 25, 2011)\n2011-01-25: A\n2011-01-26: B", AB, {"dated_text": 1}),
+    ("### Rage (January 25 – February 11, 2011)\n- January 25: A\n- January 26: B", AB, {"dated_text": 1}),
+    ("He left (25 January 2011). Then nothing.", None, {"dated_text": 1}),
+]
+SIGNS = [
+    *((f"2011-01-25 {sign} A\n2011-01-26 {sign} B", AB, {}) for sign in ("———", "───", "➜", "➡️", "▶", "»", "//", "•")),
+    ("2011年1月25日——A\n2011年1月26日　B", AB, {}),
+    ("- 2011年1月25日，A\n- 2011年1月26日，B", AB, {}),
+    ("・2011/1/25：A\n・2011/1/26：B", AB, {}),
+    ("25.01.11: A\n26.01.11: B", AB, {}),
+    ("Il 25 gennaio 2011: A\nL'26 gennaio 2011: B", AB, {}),
+    ("25 stycznia 2011 r. – A\n26.01.2011 r.: B", AB, {}),
+    ("25 ม.ค. 2554: A\n26 มกราคม 2011: B", AB, {}),
+    ("Di., 25.01.2011: A\nMi., 26.01.2011: B", AB, {}),
+    ("25.–28.01.2011: A\n26./27.01.2011: B", AB, {"date_range": 2}),
+    ("Tue 25 – Wed 26 Jan 2011: A\n26.01.–02.02.2011: B", AB, {"date_range": 2}),
+    ("Ende Januar 2011: A", {"2011-01-01": ["A"]}, {"partial_date": 1}),
+    ("1. A (2011-01-25).\n2. B (2011-01-26).", {"2011-01-25": ["A."], "2011-01-26": ["B."]}, {}),
+    ('"2011-01-25": "A",\n"2011-01-26": "B"', AB, {}),
+    ("t = {\n  '2011-01-25': 'A',\n  '2011-01-26': 'B',\n}\nprint(t)", AB, {"repaired_json": 2}),
+    ('[{"start_date": {"year": "2011", "month": "1", "day": "25"}, "text": {"text": "A"}}]', A, {}),
+]
 DRAFTS = [
     ("2011-01-24: C\n\nFinal timeline:\n2011-01-25: A", A, {"draft": 1, "undated_text": 1}),
-    ("**Draft:**\n2011-01-25: C\n\n**Corrected version:**\n2011-01-25: A", A, {"draft": 1, "undated_text": 1}),
+    ("2011-01-25: C\n\n**Corrected version:**\n2011-01-25: A", A, {"draft": 1, "undated_text": 1}),
     ("### First years\n2011-01-25: A\n### Final years\n2011-01-26: B", AB, {"undated_text": 1}),
-    ("2011-01-25: A\n\nFinal answer:\nSee above.", A, {"undated_text": 2}),
+    ("2011-01-25: A\n\nFinal timeline:\nSee above.", A, {"undated_text": 2}),
     (f"2010-04-14: {EXAMPLE}\n2011-01-25: A", A, {"draft": 1}),
     (f"2010-04-14: {EXAMPLE}", {"2010-04-14": [EXAMPLE]}, {}),
 ]
@@ -324,7 +360,7 @@ NOTHING = [
 ]
 
 
-FORMS = JSON_FORMS + LINE_FORMS + TABLES + SECTIONS + LEADS + MARKUP + DRAFTS + LOSSES + NOTHING
+FORMS = JSON_FORMS + LINE_FORMS + TABLES + SECTIONS + LEADS + MARKUP + TITLES + SIGNS + DRAFTS + LOSSES + NOTHING
 
 
 @pytest.mark.parametrize(("text", "expected", "counts"), FORMS)

@@ -162,3 +162,17 @@ def progress(items: Iterable[T], what: str, n_items: int) -> Iterable[T]:
 
     bar: Iterable[T] = tqdm(items, desc=what, total=n_items, leave=False, delay=0.5)
     return bar
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
+
+
+def no_formula(text: str) -> str:
+    """A cell that a spreadsheet would take for a formula, after an apostrophe; numbers stay numbers.
+
+    Example:
+        >>> no_formula("=1+1"), no_formula("-5"), no_formula("egypt")
+        ("'=1+1", '-5', 'egypt')
+    """
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text

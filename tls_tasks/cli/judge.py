@@ -21,12 +21,14 @@ if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
     from tls_tasks.core.score import Score
     from tls_tasks.reports.runs import ReportRun
+    from tls_tasks.reports.types import Judge
 
+_PROGRAM = "report_gen_eval"
 DEFAULT_PROVIDER = "together"
 DEFAULT_MODEL = "meta-llama/Llama-3.3-70B-Instruct-Turbo"
 """Who judges where nothing is said, as in report_gen_eval."""
 
-_OF_ENDPOINTS = ("api_key_env", "max_in_flight", "timeout", "max_tries")
+_OF_ENDPOINTS = "prompts api_key_env max_in_flight timeout max_tries nuggets_per_call json_verdicts".split()
 
 _log = logging.getLogger(__name__)
 
@@ -35,7 +37,7 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
     parser = add_command(subparsers, "reports", _run, "judge")
     add = parser.add_argument_group("files").add_argument
-    add("reports", metavar="REPORTS", type=Path, help="the reports")
+    add("reports", metavar="REPORTS", type=Path, nargs="?", help="the reports")
     add("nuggets", metavar="NUGGETS", type=Path, nargs="?", help="the nuggets")
     add("outdir", metavar="OUT", type=Path, nargs="?", help="the same as -o OUT")
     add("-o", "--output", metavar="OUT", type=Path, help="folder to write; without one a recording is scored")
@@ -45,8 +47,12 @@ def add_parser(subparsers: Subparsers) -> None:
     add("-b", "--batch-size", metavar="N", type=int, default=0, help="reports judged together (all)")
     add("--limit", metavar="CHARS", type=int, help="characters of a report that count")
     add("--aggregate", choices=("macro", "micro"), default="macro", help="how reports are averaged")
-    add("--compat", choices=("report_gen_eval",), help="the numbers of that program")
+    add("--compat", choices=(_PROGRAM,), help="that program's arithmetic, given the same verdicts")
     add("--allow-unscored", metavar="SHARE", type=float, default=0.0, help="of the sentences, from 0 (default) to 1")
+    add("--dry-run", action="store_true", help="say what judging would take, and ask nobody")
+    add("--price", metavar="IN,OUT", help="of a million tokens sent and received, for --dry-run")
+    add("--self-test", action="store_true", help="ask the judge questions with known answers, and nothing else")
+    add("--least", metavar="SHARE", type=float, default=0.0, help="of them that must be right, from 0 (default) to 1")
     add("-v", "--verbose", action="store_true", help="log progress, with a line per report")
     add = parser.add_argument_group("the judge").add_argument
     add(
@@ -55,13 +61,17 @@ def add_parser(subparsers: Subparsers) -> None:
     add("-m", "--model", "--model-name", metavar="MODEL", help=f"its name there ({DEFAULT_MODEL})")
     add("--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://localhost:8000/v1")
     add("--api-key-env", metavar="VARIABLE", help="the variable that holds the server's key")
-    add("--recorded", metavar="FILE", help="a recording instead of a model")
+    add("--recorded", metavar="FILE", help="a recording, or results of report_gen_eval, instead of a model")
+    add("--prompts", metavar="FOLDER", help="prompts instead of ours, such as the program's folder prompts")
     add("--harness", metavar="NAME", help="a model of lm_eval, such as hf")
     add("--model-args", "--model_args", metavar="ARGS", help="its arguments, such as pretrained=ORG/MODEL")
     add("--nli", metavar="MODEL", help="a model of textual entailment, for support by citations only")
     add("--max-in-flight", metavar="N", type=int, help="requests under way at a time (16)")
     add("--timeout", metavar="SECONDS", type=float, help="until one try is given up (60)")
     add("--max-tries", metavar="N", type=int, help="of one question (7)")
+    add("--nuggets-per-call", metavar="N", type=int, help="answers of nuggets that are asked about together (1)")
+    add("--examples", action="store_true", default=None, help="two examples before each question, for small models")
+    add("--json-verdicts", action="store_true", default=None, help="ask for verdicts in JSON (response_format)")
     add("--cache", metavar="FILE", type=Path, help="where verdicts are kept (OUT/verdicts.sqlite)")
 
 
@@ -69,10 +79,11 @@ def _run(args: argparse.Namespace) -> int:
     """Score cited reports by a judge, a model that answers yes/no questions, or by what it once said.
 
     REPORTS   JSON Lines, a report per line, in the form of NeuCLIR (request_id, run_id, sentences, citations)
-              or of the TREC tracks (metadata, responses, references); or a samples log of the task report_generation,
-              which has nuggets and documents of its own
-    NUGGETS   JSON Lines, a request per line: items with question_text and gold_answers, or a nugget_bank. REPORTS and
-              NUGGETS may also be folders of such files: a run a file, the nuggets of a request a file
+              or of the tracks RAGTIME and RAG (metadata, responses or answer, references); or a samples log of the task
+              report_generation, which has nuggets and documents of its own
+    NUGGETS   JSON or JSON Lines, a request per line: items with question_text and gold_answers, a nugget_bank (map or
+              list) and claim_bank, or the nuggets of nuggetizer (text, importance). REPORTS and NUGGETS may also be
+              folders of such files: a run a file, the nuggets of a request a file
     OUT       a folder for
                 verdicts.jsonl   every question and its verdict: a recording, for --recorded and `tls-tasks agree`
                 results.jsonl    for each report its scores, and how each sentence was judged
@@ -80,16 +91,29 @@ def _run(args: argparse.Namespace) -> int:
                 verdicts.sqlite  the verdicts of an endpoint: another run, also after one that was killed, asks only
                                  for what is missing
 
+    --dry-run says how many questions, requests and tokens that takes, and with --price IN,OUT how much money; what a
+    cache answers is not counted. Where a question depends on earlier verdicts, it gives the least and the most.
+
+    --self-test asks the judge sixty questions with known answers instead, and prints how many it gets right, by kind of
+    question and by trap (injected instructions, negations, pronouns, near misses), and those that it got wrong.
+
     The judge is one of: -p PROVIDER -m MODEL; --base-url URL -m MODEL (any OpenAI-compatible server); --harness
     NAME --model-args ARGS (a model of lm_eval, by the likelihood of YES and NO); --recorded FILE (asks nobody).
     Keys come from OPENAI_API_KEY, ANTHROPIC_API_KEY, TOGETHER_API_KEY or the variable that --api-key-env names, in
     the environment or in a file .env. With --recorded FILE and no OUT the scores are printed, and nothing is written.
 
+    --compat report_gen_eval is that program's arithmetic: given the same verdicts, the same numbers. Its questions
+    differ from ours, and so do a judge's answers. To have them too, --prompts FOLDER asks its questions (its folder
+    report_gen_eval/prompts; their hash is in the signature), or --recorded RESULTS takes the verdicts from results that
+    it wrote. Without --documents the look-up files in ./neuclir-docs-lookup are used, as by the program.
+
     `tls-tasks judge` is another name of this command.
 
     Exit codes:
       0  judged and scored
-      1  scored, but more sentences lack a score than --allow-unscored permits, or a line of REPORTS could not be read
+      1  --self-test: less accurate than --least, or no verdict at all
+      1  scored, but more sentences lack a score than --allow-unscored permits, or something in REPORTS or
+         NUGGETS could not be read: file, line and keys are named, with the forms that are known
       2  not scored: wrong arguments or files, or a judge that can't be used (wrong key, unknown model)
 
     Examples:
@@ -97,7 +121,11 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks reports reports.jsonl nuggets.jsonl -o out --documents docs.jsonl --base-url http://host:8000/v1 -m NAME
       tls-tasks reports samples_report_generation_2025-01-01.jsonl -o out -p openai -m gpt-4o
       tls-tasks reports reports.jsonl nuggets.jsonl --documents docs.jsonl --recorded out/verdicts.jsonl
+      tls-tasks reports reports.jsonl nuggets.jsonl --recorded results.jsonl --compat report_gen_eval
+      tls-tasks reports reports.jsonl nuggets.jsonl --documents docs.jsonl --dry-run -p openai -m gpt-4o --price 2.5,10
+      tls-tasks reports --self-test -p openai -m gpt-4o
     """
+    from tls_tasks.cli.judge_checks import say_price, unpaid
     from tls_tasks.reports.files import write_rows
     from tls_tasks.reports.judges import Recorder
     from tls_tasks.reports.judges.choose import make_judge
@@ -107,21 +135,23 @@ def _run(args: argparse.Namespace) -> int:
     from tls_tasks.reports.score import runs_of
 
     if args.verbose:
-        handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(VisibleFormatter("%(message)s"))
-        logging.basicConfig(level=logging.INFO, handlers=[handler])
-        logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
+        _show_progress()
+    if args.self_test:
+        return _self_test(args)
+    if args.reports is None:
+        raise InputError("REPORTS", None, "nothing", "a file or folder of reports (none only with --self-test)")
     out = _out_folder(args)
     reports = read_run(args.reports, args.nuggets)
     _say_what_is_lacking(reports)
-    documents = None if args.documents is None else open_documents(args.documents)
-    cites = any(sentence.citations for report in reports.reports for sentence in report.sentences)
-    if cites and documents is None and reports.documents is None:
-        raise InputError("--documents", None, "nothing", "the cited documents: a bundle (.jsonl) or a store (.sqlite)")
-    judge = make_judge(_judge_spec(args, out))
+    options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
+    recorded = make_judge(_judge_spec(args, out)) if args.recorded is not None else None
+    documents = _documents(args, reports, recorded)
+    if args.dry_run:
+        judge = make_judge(unpaid(_judge_spec(args, out)))
+        return say_price(lambda supposed: score_run(reports, supposed, documents=documents, **options), judge, args)
+    judge = recorded or make_judge(_judge_spec(args, out))
     assert judge is not None  # _judge_spec never says none
     recorder = Recorder(judge)
-    options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnscoredWarning)  # the exit code and the last line say so
@@ -138,11 +168,27 @@ def _run(args: argparse.Namespace) -> int:
         write_rows(out / "scores.json", [plain(scores)])
     if args.json:
         write_json(Path("-"), scores)
-        return _exit_code(args, score, any(bad.lost for bad in reports.bad))
+        return _exit_code(args, score, bool(reports.bad))
     say("\n".join([_scores_text(score), *([] if out is None else [str(out)])]))
     for name, value in stats.get("judge_stats", {}).items():
         say(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
-    return _exit_code(args, score, any(bad.lost for bad in reports.bad))
+    return _exit_code(args, score, bool(reports.bad))
+
+
+def _documents(args: argparse.Namespace, run: ReportRun, judge: Judge | None) -> Any:
+    """The cited documents; None where nobody is shown any."""
+    from tls_tasks.reports.judges.documents import find_lookup
+    from tls_tasks.reports.judges.recordings import Recorded
+
+    of_program = isinstance(judge, Recorded) and judge.is_of_program
+    if of_program and args.compat is None:
+        raise InputError("--recorded", None, args.recorded, f"--compat {_PROGRAM} beside it: its verdicts fit no other")
+    if args.documents is not None:
+        return open_documents(args.documents)
+    cites = any(sentence.citations for report in run.reports for sentence in report.sentences)
+    if of_program:
+        return lambda *_: ""  # its verdicts name no document
+    return find_lookup(run.reports) if cites and run.documents is None else None
 
 
 def _say_what_is_lacking(run: ReportRun) -> None:
@@ -166,27 +212,46 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | str:
     """What the options say of the judge, as :mod:`tls_tasks.reports.judges.choose` takes it and checks it."""
-    names = ("recorded", "harness", "model_args", "base_url", "provider", "model")
+    names = ("recorded", "harness", "model_args", "base_url", "provider", "model", "examples")
     spec = {name: value for name in (*names, *_OF_ENDPOINTS) if (value := getattr(args, name)) is not None}
     if spec == {"recorded": "embedded"}:
         return "recorded"
     if args.nli is not None:
         spec["citation_support"] = {"nli": args.nli}
     if not {"recorded", "harness"} & spec.keys():
-        assert out is not None  # only a recording needs no folder
-        spec["cache"] = str(args.cache or out / "verdicts.sqlite")
+        cache = args.cache or (None if out is None else out / "verdicts.sqlite")
+        spec["cache"] = False if cache is None else str(cache)
         if "base_url" not in spec and spec.setdefault("provider", DEFAULT_PROVIDER) == DEFAULT_PROVIDER:
             spec.setdefault("model", DEFAULT_MODEL)
     return spec
 
 
+def _show_progress() -> None:
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(VisibleFormatter("%(message)s"))
+    logging.basicConfig(level=logging.INFO, handlers=[handler])
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
+
+
+def _self_test(args: argparse.Namespace) -> int:
+    from tls_tasks.cli.judge_checks import run_self_test
+    from tls_tasks.reports.judges.choose import make_judge
+
+    judge = make_judge(_judge_spec(args, args.output))
+    assert judge is not None  # _judge_spec never says none
+    return run_self_test(judge, args.least, as_json=args.json)
+
+
 def _out_folder(args: argparse.Namespace) -> Path | None:
     folders = [folder for folder in (args.outdir, args.output) if folder is not None]
-    if args.recorded is not None and not folders:
+    if (args.recorded is not None or args.dry_run) and not folders:
         return None
     if len(folders) != 1:
         raise InputError(
-            "output", None, " and ".join(map(str, folders)) or "nothing", "one folder: -o OUT (none with --recorded)"
+            "output",
+            None,
+            " and ".join(map(str, folders)) or "nothing",
+            "one folder: -o OUT (none with --recorded, --dry-run)",
         )
     return Path(folders[0])
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say, write_json
+from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, progress, say, write_json
 from tls_tasks.cli.scored_files import value_table
 from tls_tasks.cli.timelines import papers_layout
 from tls_tasks.core.errors import DataError, InputError, OptionError
@@ -31,8 +30,6 @@ _COLUMNS = (
 )
 """Columns of the CSV and Parquet tables; ``doc_id`` and ``topic`` are empty in the rows of the corpus."""
 
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?")
 _NUMBERS = {"version", "n_documents", "value"}
 
 
@@ -162,7 +159,7 @@ def _write_tables(scored: Sequence[ScoredTask], csv: Path | None, parquet: Path 
         }
     )
     if csv is not None:
-        safe = [pa.array(map(_no_formula, cell.to_pylist())) if cell.type == pa.string() else cell for cell in cells]
+        safe = [pa.array(map(no_formula, cell.to_pylist())) if cell.type == pa.string() else cell for cell in cells]
         pyarrow.csv.write_csv(pa.table(safe, cells.column_names), csv)
     if parquet is not None:
         pyarrow.parquet.write_table(cells, parquet)
@@ -171,16 +168,6 @@ def _write_tables(scored: Sequence[ScoredTask], csv: Path | None, parquet: Path 
 def _encodable(text: object) -> str:
     """Half a surrogate pair, which a name in a log may contain, as its escape: Arrow refuses it."""
     return str(text).encode("utf-8", "backslashreplace").decode()
-
-
-def _no_formula(text: str) -> str:
-    """A cell that a spreadsheet would take for a formula, after an apostrophe; numbers stay numbers.
-
-    Example:
-        >>> _no_formula("=1+1"), _no_formula("-5"), _no_formula("egypt")
-        ("'=1+1", '-5', 'egypt')
-    """
-    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBER.fullmatch(text) else text
 
 
 def _rows(scored: ScoredTask) -> Iterator[tuple[Any, ...]]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import json
 import sys
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import add_command, note, say, styled, write_json
+from tls_tasks.cli.base import add_command, no_formula, note, number, say, styled, write_json
 from tls_tasks.cli.scored_files import add_options, as_json, document_table, intervals_of, value_table
 from tls_tasks.core.errors import InputError
 
@@ -36,10 +38,32 @@ def add_parser(subparsers: Subparsers) -> None:
         metavar="[WHERE=]NAME",
         help="a metric of all leaves, or of those with this path or type; may be given again",
     )
-    parser.add_argument("--compat", choices=("treeval",), help="score as treeval does")
+    parser.add_argument("--compat", choices=("treeval", "extractbench"), help="score as that program does")
     parser.add_argument("--strict", action="store_true", help="read the prediction as JSON only")
     parser.add_argument("--no-color", "--no-colour", dest="color", action="store_false", help="no colour")
     add_options(parser)
+    parser.add_argument("--csv", action="store_true", help="print what differs, a line a value, as CSV")
+
+
+def _differences(score: Score, names: Sequence[str]) -> list[dict[str, Any]]:
+    """What differs, with the name of each row."""
+    return [{"id": names[found["row"]], **found} for found in score.differences()]
+
+
+def _write_csv(found: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows as CSV: texts as they are, unless a spreadsheet would take them for formulas; other values as JSON."""
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for row in found:
+        cells = [row[column] for column in _COLUMNS]
+        writer.writerow([no_formula(cell) if isinstance(cell, str) else _json(cell) for cell in cells])
+
+
+_COLUMNS = ("id", "row", "path", "expected", "got", "kind", "score")
+
+
+def _json(value: Any) -> str:
+    return "" if value is None else json.dumps(value, ensure_ascii=False, default=str)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -52,7 +76,8 @@ def _run(args: argparse.Namespace) -> int:
 
     The schema is a file with treeval's form or JSON Schema. Of two trees, missing and extra nodes are marked, and the
     items of lists stand as the score aligned them; --detailed shows so each of many. Colour is used on a terminal,
-    unless NO_COLOR is set.
+    unless NO_COLOR is set. --csv prints the values that are wrong, missed or invented, a line each, in place of the
+    scores; --json has them as "differences".
 
     Exit codes: 0 shown; 1 shown, but no tree could be read in PREDICTION; 2 not shown
 
@@ -89,8 +114,13 @@ def _run(args: argparse.Namespace) -> int:
     note("trees", *(f"{name}: no tree could be read in it" for name in unread))
     intervals = intervals_of(args, score)
     if args.json:
-        write_json(Path("-"), as_json(score, [row.id for row in rows], intervals, args.detailed))
-    elif many:
+        told_of = as_json(score, [row.id for row in rows], intervals, args.detailed)
+        if args.compat != "extractbench":
+            told_of["differences"] = _differences(score, [row.id for row in rows])
+        write_json(Path("-"), told_of)
+    elif args.csv:
+        _write_csv(_differences(score, [row.id for row in rows]))
+    elif many or args.compat == "extractbench":
         say("\n".join(_many(score, [row.id for row in rows], intervals, args)))
     else:
         say("\n".join([*_comparison(score, score.items[0], args.color), *_totals(score.as_dict())]))
@@ -98,12 +128,18 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _many(score: Score, names: Sequence[str], intervals: Intervals, args: argparse.Namespace) -> Iterator[str]:
-    from tls_tasks.trees.score import KEYS
+    from tls_tasks.trees import extractbench
+    from tls_tasks.trees.score import judged
 
-    yield value_table(score.results, intervals, "treeval_score")
+    has_leaves = args.compat != "extractbench"
+    keys = list(extractbench.KEYS)
+    if has_leaves:
+        keys = list(judged(score.items[0].plan)) if score.items else list(score.definitions)
+    headline = next(key for key in ("f1_value", "treeval_score", keys[-1]) if key in keys)
+    yield value_table(score.results, intervals, headline)
     if args.detailed:
-        yield from ("", document_table(names, score, KEYS, "tree"))
-        for sample in score.items:
+        yield from ("", document_table(names, score, keys, "tree"))
+        for sample in score.items if has_leaves else ():
             yield from ("", f"{names[sample.row]}:", *_comparison(score, sample, args.color))
     yield from ("", score.signature)
 
@@ -147,6 +183,12 @@ def _totals(result: Mapping[str, Any]) -> list[str]:
     )
     return [
         "",
+        *(
+            f"{what}: precision {number(result[f'precision_{key}'])}  recall {number(result[f'recall_{key}'])}"
+            f"  F1 {number(result[f'f1_{key}'])}"
+            for what, key in (("values", "value"), ("values, exact", "value_exact"))
+            if f"f1_{key}" in result
+        ),
         f"treeval score {result['treeval_score']:.3f}  {averages}".rstrip(),
         *(
             f"{part}: precision {result[f'precision_{part}']:.3f}  recall {result[f'recall_{part}']:.3f}"

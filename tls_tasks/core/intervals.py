@@ -121,6 +121,8 @@ class Statistics:
             >>> one_mean.standard_errors()
             {'hits': 0.25}
         """
+        if len(self.rows) < 2:  # nothing is left without the one
+            return dict.fromkeys(self.columns, math.nan)
         whole = self.rows.sum(axis=0)
         left_out = [self.of(whole - row) for row in self.rows]
         adds = {key: self.rows[:, own].any(axis=1) for key, own in self.columns.items()}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -68,10 +69,12 @@ _ROLES = {
         r"<\|(?:begin|end)_of_box\|>|<\|message\|>|<\|start_of_turn_token\|>",
     )),
 }  # fmt: skip
-_BEGINS = r"(?=[<\[◁]|assistantf|\A)"  # what all of them have in common: most text is passed over quickly
-_MARK = re.compile(
-    f"{_BEGINS}(?:{'|'.join(f'(?P<{role}>{pattern})' for role, pattern in _ROLES.items())})", re.IGNORECASE
-)
+_MARK = re.compile("|".join(f"(?P<{role}>{pattern})" for role, pattern in _ROLES.items()), re.IGNORECASE)
+# How a mark may begin that isn't at the beginning of its text. Literals, case and all: a search for them is quick.
+_BEGINS = r"<|◁|\[(?=[/BEIRT])"
+_BEGIN = re.compile(_BEGINS)
+_WITHOUT_TOKENS = "assistantfinal"
+_BEGIN_WITHOUT_TOKENS = re.compile(f"{_BEGINS}|{_WITHOUT_TOKENS}")
 _KIND = re.compile(rf"channel|unused|inner|details|{_NAMES.replace('(?:ing)?', '')}", re.IGNORECASE)
 
 _WRAPPERS = ("answer", "final_answer", "final", "response", "output")
@@ -86,7 +89,8 @@ _HERE = r"(?:here(?: is|'s) )?(?:the |my )?"
 _BOLD = r"(?:\*\*|__)?"
 _LABEL = rf"[ \t]{{0,9}}(?:#{{1,6}}[ \t]{{1,9}})?{_BOLD}(?:%s){_BOLD}[ \t]{{0,9}}(?:[:：]{_BOLD}|\r?$)"
 _LABELS = [
-    (re.compile(opens, re.IGNORECASE | re.MULTILINE), re.compile("^" + _LABEL % ends, re.IGNORECASE | re.MULTILINE))
+    # A literal line feed, which lines can be searched for quickly, and not an anchor.
+    (re.compile(opens, re.IGNORECASE | re.MULTILINE), re.compile("\n" + _LABEL % ends, re.IGNORECASE | re.MULTILINE))
     for opens, ends in (
         (rf"\A\s{{0,99}}{_LABEL % _NOTES}", rf"{_HERE}(?:final )?{_NOUN}|final"),
         (rf"\A\s{{0,99}}{_LABEL % '(?:first |rough )?draft'}", rf"{_HERE}(?:final|revised|corrected) {_NOUN}|final"),
@@ -95,6 +99,7 @@ _LABELS = [
 ]
 
 
+@lru_cache(maxsize=4)  # a reader of JSON asks, and then one of lines
 def strip_thinking(text: str) -> Answer:
     r"""Drop reasoning, the tokens of chat templates, what follows the end of the turn, and tags around the answer.
 
@@ -115,7 +120,7 @@ def strip_thinking(text: str) -> Answer:
         >>> strip_thinking("Reasoning: it rained.\n\n**Answer:** Rain.").text
         ' Rain.'
     """
-    answer = _without_blocks(text) if _MARK.search(text) else Answer(text, False)
+    answer = _without_blocks(text)
     return Answer(_after_labels(_unwrapped(answer.text)), answer.unfinished)
 
 
@@ -159,7 +164,7 @@ def _marks(text: str) -> Iterator[tuple[str, str, re.Match[str]]]:
     counted, end = 0, -1
     before: dict[str, int] = {}
     after: dict[str, int] = {}
-    for mark in _MARK.finditer(text):
+    for mark in _matches(text):
         start = mark.start()
         if start > end:  # on another line than the mark before
             counted = text.rfind("\n", max(0, end), start) + 1
@@ -178,6 +183,18 @@ def _marks(text: str) -> Iterator[tuple[str, str, re.Match[str]]]:
         if (role := str(mark.lastgroup)) != "text":
             kind = _KIND.search(mark[0])
             yield role, "channel" if role == "channel" else kind[0].lower() if kind else "", mark
+
+
+def _matches(text: str) -> Iterator[re.Match[str]]:
+    """The marks, as ``_MARK.finditer`` finds them: only where one can begin."""
+    end = 0
+    if mark := _MARK.match(text):
+        yield mark
+        end = mark.end()
+    for begin in (_BEGIN_WITHOUT_TOKENS if _WITHOUT_TOKENS in text else _BEGIN).finditer(text):
+        if begin.start() >= end and (mark := _MARK.match(text, begin.start())):
+            yield mark
+            end = mark.end()
 
 
 def _count(text: str, quote: str, start: int, end: int) -> int:
@@ -212,7 +229,9 @@ def _is_quoted(text: str, tag: re.Match[str]) -> bool:
 
 def _after_labels(text: str) -> str:
     """What follows "Final answer:" on a line of its own, or "Answer:" where the text begins with "Reasoning:"."""
-    for opens, ends in _LABELS:
-        if (opening := opens.match(text)) and (label := ends.search(text, opening.end())):
-            return text[label.end() :] if text[label.end() :].strip() else text
+    lines = f"\n{text}"  # each begins with a line feed
+    has_final = "final" in text.lower().replace("i\u0307", "i").replace("ı", "i")  # what IGNORECASE takes for an i
+    for opens, ends in _LABELS if has_final else _LABELS[:-1]:
+        if (opening := opens.match(text)) and (label := ends.search(lines, opening.end())):
+            return rest if (rest := lines[label.end() :]).strip() else text
     return text

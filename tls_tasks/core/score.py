@@ -81,8 +81,8 @@ class Result:
         is_mean: Whether a host's own mean over documents gives the same.
         equal_votes: Each topic has one vote: a topic's sums are divided by its first part (its size) before they are
             added up. The one result that is no function of the corpus's sums.
-        best_of_nothing: Whether an answer with nothing in it gets the best value. True by definition, but nothing to
-            rank systems by, or to average over tasks: a model that never answers would lead.
+        best_of_nothing: Whether an answer with nothing in it, or with next to nothing, gets the best value. True by
+            definition, but nothing to rank systems by, or to average over tasks: a model that never answers would lead.
         bounded: Whether it lies in [0, 1] by definition, as shares and F do; its interval then does, too.
 
     Example:
@@ -278,6 +278,16 @@ class Score(Shown):
         if math.isnan(value):
             return self.undefined
         return int(value) if self.definitions[key].is_count else float(value)
+
+    def differences(self) -> list[dict[str, Any]]:
+        """What is wrong, missed or invented, a dictionary each, of metrics whose items tell it (``tree_eval``).
+
+        Raises:
+            InputError: Items of this metric don't tell it.
+        """
+        if not all(hasattr(item, "differences") for item in self.items):
+            raise InputError("differences", None, self.metric, "a metric that tells them: tree_eval; see explain(row)")
+        return [found for item in self.items for found in item.differences()]
 
     def intervals(
         self, *, confidence: float = 0.95, n_resamples: int = 1000, seed: int = 12345, keys: Iterable[str] | None = None

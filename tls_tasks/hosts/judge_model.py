@@ -17,7 +17,8 @@ from tls_tasks.reports.types import Query, Verdict
 WORDS = (" YES", " NO")
 """The continuations that are compared."""
 
-_PROMPT_TOKENS = 400  # room for the prompt and the sentence beside a window
+_PROMPT_TOKENS = 500  # room for the prompt, the sentence and what stands before it, beside a window
+_EXAMPLES_TOKENS = 700
 _SMALLEST_WINDOW = 200  # characters
 
 
@@ -27,6 +28,7 @@ def from_options(
     name: str,
     model_args: Mapping[str, Any] | str = "",
     chat: bool = False,
+    examples: bool = False,
     window: int | None = None,
     **options: Any,
 ) -> HarnessJudge:
@@ -37,12 +39,14 @@ def from_options(
         name: For the signature.
         model_args: Its arguments.
         chat: See :class:`HarnessJudge`.
+        examples: See :class:`HarnessJudge`.
         window: See :class:`HarnessJudge`.
         **options: ``batch_size`` and ``device``, as the harness takes them.
     """
     model_class = get_model(model)
     create = model_class.create_from_arg_obj if isinstance(model_args, Mapping) else model_class.create_from_arg_string
-    return HarnessJudge(create(model_args or "", options), chat=chat, name=name, window=window)
+    lm = create(model_args or "", options)
+    return HarnessJudge(lm, chat=chat, examples=examples, name=name, window=window)
 
 
 class HarnessJudge:
@@ -54,6 +58,7 @@ class HarnessJudge:
     Args:
         lm: Any model of the harness that has ``loglikelihood``.
         chat: Whether the prompt goes through the model's chat template.
+        examples: Whether two questions of the same kind with their answers stand before each, which small models need.
         name: For the signature; by default the model's class and checkpoint. A checkpoint that it hides is added.
         window: How many characters of a document the model is shown at a time; longer documents are judged window by
             window. By default what fits its context, at two characters per token.
@@ -62,15 +67,25 @@ class HarnessJudge:
         ``HarnessJudge(lm_eval.models.huggingface.HFLM(pretrained="ORG/MODEL"))``
     """
 
-    def __init__(self, lm: Any, *, chat: bool = False, name: str | None = None, window: int | None = None) -> None:
-        self._lm, self._chat = lm, chat
-        self._window = _fitting(getattr(lm, "max_length", None)) if window is None else window
+    def __init__(
+        self,
+        lm: Any,
+        *,
+        chat: bool = False,
+        examples: bool = False,
+        name: str | None = None,
+        window: int | None = None,
+    ) -> None:
+        self._lm, self._chat, self._examples = lm, chat, examples
+        room = _PROMPT_TOKENS + _EXAMPLES_TOKENS * examples
+        self._window = _fitting(getattr(lm, "max_length", None), room) if window is None else window
         check_whole_number("window", self._window, 100)
         checkpoint = getattr(getattr(getattr(lm, "model", None), "config", None), "_name_or_path", "")
         label = name or ":".join(filter(None, [type(lm).__name__, checkpoint]))
         hidden = [] if checkpoint in label else [f"model:{checkpoint}"]
-        how = ["loglikelihood", *(["chat"] if chat else []), *window_name(window)]
-        self.name = ",".join([label, *hidden, *how, f"prompts:{prompts_hash()}"])
+        flags = [flag for flag, is_set in (("chat", chat), ("examples", examples)) if is_set]
+        how = ["loglikelihood", *flags, *window_name(window)]
+        self.name = ",".join([label, *hidden, *how, f"prompts:{prompts_hash(examples=examples)}"])
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """One verdict per query, in order; all different questions in one call of the model.
@@ -93,18 +108,20 @@ class HarnessJudge:
         return [verdicts[position] for position in positions]
 
     def _context(self, query: Query) -> str:
-        messages = render(query)
+        messages = render(query, examples=self._examples)
         if self._chat:
             # The template opens the model's turn: YES follows immediately.
             return str(self._lm.apply_chat_template(messages)).rstrip()
-        return f"{messages[0]['content']}\n\nAnswer:"
+        opening = {"user": "", "assistant": "Answer: "}
+        said = "\n\n".join(f"{opening[message['role']]}{message['content']}" for message in messages)
+        return f"{said}\n\nAnswer:"
 
 
-def _fitting(max_length: Any) -> int:
+def _fitting(max_length: Any, room: int) -> int:
     """A window that leaves room for the prompt around it."""
     if not isinstance(max_length, int):
         return WINDOW
-    return min(WINDOW, max(_SMALLEST_WINDOW, 2 * (max_length - _PROMPT_TOKENS)))
+    return min(WINDOW, max(_SMALLEST_WINDOW, 2 * (max_length - room)))
 
 
 def _probability_of_first(first: float, second: float) -> float:

@@ -26,13 +26,15 @@ _NOUN = r"(?:doc(?:ument)?|source|passage)"
 # Openings and closings, with insides of bounded length: a text full of brackets takes no longer than any other. The
 # target of a link belongs to its mark.
 _MARK = re.compile(
-    r"[\[【]{1,2}(?P<square>[^\[\]【】\n]{1,300})[\]】]{1,2}(?:\([^()\s]{1,500}\))?"
-    r"|(?<!\w)\((?P<round>[^()\[\]【】<>\n]{1,300})\)"
-    r"|<(?P<tag>cite|citation|sup|refs?|reference|source|a|doc|document|fn|footnote)\b(?P<attributes>[^<>]{0,200}?)"
-    r"(?:/>|>(?P<tagged>[^<>]{1,1000})</(?P=tag)>)"
+    r"[\[【［〔]{1,2}(?P<square>[^\[\]【】［］〔〕\n]{1,300})[\]】］〕]{1,2}(?:\([^()\s]{1,500}\))?"
+    r"|(?<!\w)[(（](?P<round>[^()（）\[\]【】<>\n]{1,300})[)）]"
+    r"|(?<![\w^\\])\{(?P<curly>[0-9][0-9,;\s–-]{0,60})\}"
+    rf"|<(?P<bare>(?:{_NOUN}|ref|cite|citation)[\s:_#-]{{1,3}}[0-9][0-9,;\s–-]{{0,60}})/?>(?![^<>]{{0,1000}}</)"
+    r"|<(?P<tag>cite|citation|sup|refs?|reference|source|a|doc|document|fn|footnote|co)\b(?P<attributes>[^<>]{0,200}?)"
+    r"(?:/>|>(?P<tagged>[^<>]{1,1000})</(?P=tag)(?::[^<>]{0,60})?>)"
     r"|\\[A-Za-z]{0,20}cite[A-Za-z]{0,10}\*?(?:\[[^\[\]\n]{0,80}\]){0,2}\{(?P<tex>[^{}\n]{1,300})\}"
     r"|\$?(?:\^|\\textsuperscript)\{?(?P<power>[0-9][0-9,;–-]{0,60})\}?\^?\$?"
-    rf"|(?P<small>[{SMALL}](?:[,;·˒⁻–\s]?\s?[{SMALL}])*)(?![⁺⁻ⁿ])"
+    rf"|⁽?(?P<small>[{SMALL}](?:[,;·˒⁻–\s]?\s?[{SMALL}])*)(?![⁺⁻ⁿ])⁾?"
     rf"|\b(?P<words>{_NOUN}\s(?:no\.?\s|#)?[0-9]{{1,4}}\b(?!\s?[-–.,]?[0-9])"
     rf"|{_NOUN}s\s[0-9]{{1,4}}(?:(?:,?\s(?:and|or|und)\s|\s?&\s?|,\s?|\s?[-–]\s?)[0-9]{{1,4}})+\b)",
     re.IGNORECASE,
@@ -41,7 +43,8 @@ _JOINT = re.compile(r"\s{0,3}(?:(?P<span>[-–—])|[,;&·]?\s?(?:and\b|und\b)?)
 _SEPARATOR = re.compile(r"[,;，、；]\s{0,3}(?:(?:and|und)\s)?|\s(?:and|or|und|et|y)\s|&")
 _LABEL = re.compile(
     r"(?:(?:see(?: also)?|cf\.?|as \w{1,20} in)\s{1,3})?(?:(?:docs?|documents?|doc_ids?|ids?|sources?|refs?|references?"
-    r"|passages?|articles?|texts?|nos?|cit(?:e|es|ed|ation|ations)|footnotes?|notes?|fn)(?![^\W\d_])[\s.:#=_-]*)?",
+    r"|passages?|articles?|texts?|nos?|cit(?:e|es|ed|ation|ations)|footnotes?|notes?|fn|dok(?:ument[eo]?n?)?|quellen?"
+    r"|documentos?|documenti|fuentes?|font[ei]|文档|文献|来源)(?![^\W\d_])[\s.:：#=_-]*){0,2}",
     re.IGNORECASE,
 )
 _LETTER = re.compile(r"[SDR](?=[0-9]{1,3}$)")
@@ -53,7 +56,8 @@ _RANGE = re.compile(r"[#^]?([0-9]{1,6})\s?(?:[-–—−]|to\s)\s?[#^]?([0-9]{1,
 _PLACED = re.compile(r"([0-9]{1,6})(?:(?::[0-9]{1,6})?\s?†.*|\s?[:|]\s?[^\W\d_].*|\s[-–—]\s[^\W\d_].*)")
 _ID_LIKE = re.compile(r"(?=[^\s]{0,100}[^\W\d_])(?=[^\s]{0,100}\d)(?=[^\s]{0,100}(?:[-_:/]|\d{3}))[^\s]{4,100}")
 _YEAR = re.compile(r"\b((?:1[5-9]|20)[0-9]{2})[a-z]?\b")
-_ATTRIBUTE = re.compile(r"""\w=\s?["']?#?([^"'<>=\s][^"'<>=/]{0,99})""")
+_SENTENCE_OF = re.compile(r"(?<=[0-9])-[0-9:]+")
+_ATTRIBUTE = re.compile(r"""(?<!\w)(\w{1,20})=\s?["']?#?([^"'<>=\s][^"'<>=/]{0,99})""")
 _NUMBERED = re.compile(rf"\b{_NOUN}\s?(?:no\.?\s|#)?([0-9]{{1,4}})\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[^\s,;()\[\]<>\"']+")
 _WORD = re.compile(r"[^\W\d_]{2,}")
@@ -243,7 +247,7 @@ class Citations:
         """A match as a mark; None if it is none."""
         text, start, kind = match.string, match.start(), match.lastgroup or ""
         inside, stays = match[kind], None
-        if kind == "square":
+        if kind in ("square", "bare"):
             ids = self.ids(inside)
         elif kind == "round":
             ids = self.ids(inside, strict=True)
@@ -251,13 +255,16 @@ class Citations:
                 ids = self._numbers(inside)
             if not ids and (year := _YEAR.fullmatch(inside)):
                 ids, stays = self._of_author(_words(text[max(0, start - 40) : start]), year[1]), match[0]
+        elif kind == "curly":
+            ids = self._numbers(inside)
         elif kind == "words":
             ids, stays = self._numbers(_LABEL.sub("", inside, count=1)), inside
         elif kind == "tex":
             ids = self.ids(inside) or tuple(map(str.strip, inside.split(",")))
         elif kind in ("small", "power"):
             numbers = re.sub(r"[\s˒·]+", ",", inside.replace("⁻", "-")) if kind == "small" else inside
-            ids = () if _is_power(text, start) else self.ids(unicodedata.normalize("NFKC", numbers))
+            is_number = inside[0] > "⁹" and _opens(text, start)  # of a list's item
+            ids = () if is_number or _is_power(text, start) else self.ids(unicodedata.normalize("NFKC", numbers))
         elif kind == "tagged" and (match["tag"].lower() != "sup" or not _is_power(text, start)):
             bare = inside.strip(" []()")
             ids = self.ids(bare, strict=any(map(str.isalpha, bare)) and match["tag"].lower() in ("a", "sup"))
@@ -270,8 +277,11 @@ class Citations:
         return _Found(start, match.end(), ids, inside, stays)
 
     def _attributes(self, text: str) -> tuple[str, ...]:
-        """The documents that a tag names in its attributes."""
-        found = (self.ids(value[1].strip()) for value in _ATTRIBUTE.finditer(text))
+        """The documents that a tag names in its attributes; ``index="3-1"`` is the first sentence of document 3."""
+        if text[:1] == ":":
+            return self.ids(text[1:].strip())
+        values = ((value[1], value[2].strip()) for value in _ATTRIBUTE.finditer(text))
+        found = (self.ids(_SENTENCE_OF.sub("", value) if name == "index" else value) for name, value in values)
         return next((ids for ids in found if ids and all(map(self.is_known, ids))), ())
 
     def _numbers(self, content: str) -> tuple[str, ...]:

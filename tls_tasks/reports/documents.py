@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from tls_tasks.core.errors import InputError
@@ -21,6 +22,8 @@ _SAME_COLLECTION: Mapping[str, str] = {
 """Second spelling of a collection's id -> the first one. No other ids are considered equal."""
 
 _ACCEPTED = "a mapping of document ids, a mapping of collections to such mappings, a store, or a function"
+_MOST_SHOWN = 1000
+"""No prompt shows more documents: a larger mapping is a pool, whose order says nothing."""
 _DOCUMENT = "a str, or a mapping with a str 'text' and optionally a str 'title'"
 
 
@@ -90,6 +93,27 @@ def look_up(documents: Any) -> LookUp:
     if callable(documents):
         return LookUp(documents)
     raise InputError("documents", None, describe(documents), _ACCEPTED)
+
+
+def shown_titles(documents: Any, doc_ids: Sequence[str] = ()) -> dict[str, str]:
+    """The documents that a prompt showed, in the order of their numbers, each with its title.
+
+    Args:
+        documents: See :func:`look_up`.
+        doc_ids: Which they were; if there are none, all of a mapping that isn't too large for a prompt.
+
+    Example:
+        >>> documents = {"d1": {"title": "Talks", "text": "They ended."}, "d2": "It rained."}
+        >>> shown_titles(documents), shown_titles(documents, ["d2", "d1"]), shown_titles(None, ["d1"])
+        ({'d1': 'Talks', 'd2': ''}, {'d2': '', 'd1': 'Talks'}, {'d1': ''})
+    """
+    if not _is_mapping(documents) or _is_nested(documents):
+        return dict.fromkeys(doc_ids, "")
+    if not doc_ids:
+        keys = list(islice(documents.keys(), _MOST_SHOWN + 1))
+        doc_ids = [str(key) for key in keys if len(keys) <= _MOST_SHOWN]
+    found = ((doc_id, documents.get(doc_id)) for doc_id in doc_ids)
+    return {doc_id: str(own.get("title") or "") if isinstance(own, Mapping) else "" for doc_id, own in found}
 
 
 def _document_text(document: Any, doc_id: str) -> str:

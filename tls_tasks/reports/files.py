@@ -6,14 +6,19 @@ import json
 import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.parsed import Parsed
+from tls_tasks.core.terminal import visible
 from tls_tasks.data.files import json_lines
 
 T = TypeVar("T")
+
+_MOST_KEYS, _KEY_LENGTH = 12, 40
+"""How much of a row that was not understood an error shows."""
 
 
 class BadRow(NamedTuple):
@@ -78,53 +83,85 @@ def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
     return n_rows
 
 
+def with_keys(row: Any) -> str:
+    """What an error says of an object that was not understood: the keys that were there.
+
+    Example:
+        >>> with_keys({"facts": [], "qid": 7}), with_keys({}), with_keys(7)
+        ('with the keys facts, qid', 'with no keys', '')
+    """
+    if not isinstance(row, Mapping):
+        return ""
+    keys = [visible(str(key))[:_KEY_LENGTH] for key in islice(row, _MOST_KEYS)]
+    more = f" and {len(row) - _MOST_KEYS} more" if len(row) > _MOST_KEYS else ""
+    return f"with the keys {', '.join(keys)}{more}" if keys else "with no keys"
+
+
 def read_rows(
-    lines: Iterable[str], name: str, parse: Callable[[Any], Parsed[T]], key: Callable[[T], Hashable]
+    lines: Iterable[str],
+    name: str,
+    parse: Callable[[Any], Parsed[T]],
+    key: Callable[[T], Hashable],
+    forms: Mapping[str, str],
 ) -> tuple[tuple[T, ...], tuple[BadRow, ...]]:
     """Read rows, one a line; a file of one object or one list over several lines is read as well.
 
-    A bad row is listed with file, line and field, and the other rows are read.
+    An object that only holds rows is read as those: ``banks`` (NuggetBanks), or ``artifacts`` with ``data``
+    (castorini). A bad row is listed with file, line and field, and the other rows are read.
 
     Args:
         lines: The lines.
         name: The file's name, for messages.
         parse: A row -> what it holds.
-        key: What must be unique to a row; the first of several counts.
+        key: What must be unique to a row; the first of several counts, and one that is equal to it is passed over.
+        forms: The forms that a row may have, and what tells each apart; for messages.
 
     Returns:
         What the rows hold, and what was wrong with them.
     """
-    first: dict[Hashable, int] = {}
-    values: list[T] = []
+    known = f"; known forms: {'; '.join(f'{shape} ({who})' for who, shape in forms.items())}"
+    first: dict[Hashable, tuple[int, T]] = {}
     bad: list[BadRow] = []
     for line, row, error in _json_rows(list(lines)):
         if error:
             bad.append(BadRow(name, line, error))
             continue
         parsed = parse(row)
-        for noted in parsed.problems:
-            message = noted.detail if parsed.value is None else f"{noted.detail}: {noted.kind}"
-            bad.append(BadRow(name, line, message, parsed.value is None))
         if parsed.value is None:
+            details = "; ".join(noted.detail for noted in parsed.problems)
+            if isinstance(row, Mapping):
+                details += f", in an object {with_keys(row)}{known}"
+                known = ""  # once a file
+            bad.append(BadRow(name, line, details))
             continue
+        bad += (BadRow(name, line, f"{noted.detail}: {noted.kind}", False) for noted in parsed.problems)
         unique = key(parsed.value)
-        if unique in first:
-            bad.append(BadRow(name, line, f"a second row for {unique!r}; the one of line {first[unique]} counts"))
-        else:
-            first[unique] = line
-            values.append(parsed.value)
-    return tuple(values), tuple(bad)
+        first_line, value = first.setdefault(unique, (line, parsed.value))
+        if value != parsed.value:
+            bad.append(BadRow(name, line, f"a second row for {unique!r}; the one of line {first_line} counts"))
+    return tuple(value for _, value in first.values()), tuple(bad)
 
 
 def _json_rows(lines: list[str]) -> Iterator[tuple[int, Any, str]]:
     """Line number, value, and what was wrong."""
     whole, error = _load("\n".join(lines))
     if not error:
-        yield from ((1, row, "") for row in (whole if isinstance(whole, list) else [whole]))
+        yield from ((1, row, "") for part in (whole if isinstance(whole, list) else [whole]) for row in _held(part))
         return
     for number, line in enumerate(lines, start=1):
         if line.strip().strip("\ufeff"):
-            yield number, *_load(line)
+            value, error = _load(line)
+            yield from ((number, row, error) for row in _held(value))
+
+
+def _held(value: Any) -> list[Any]:
+    """The rows in an object that only holds rows; otherwise the value itself."""
+    if isinstance(value, Mapping) and isinstance(value.get("banks"), Mapping):
+        return list(value["banks"].values())
+    if isinstance(value, Mapping) and isinstance(value.get("artifacts"), list):
+        found = (own.get("data", own.get("value")) for own in value["artifacts"] if isinstance(own, Mapping))
+        return [row for data in found for row in (data if isinstance(data, list) else [data])]
+    return [value]
 
 
 def _load(text: str) -> tuple[Any, str]:

@@ -30,6 +30,9 @@ Walk = Generator[Sequence[Query], Sequence[Verdict], End]
 _NO_ANSWER = "It is not known."
 """What a negative sentence must say to be confirmed by a nugget without answers."""
 
+_CONTEXT = 400
+"""How many characters of the sentences before it are shown with a sentence, which may speak of "it" and "she"."""
+
 SCOPES = ("cited", "any")
 """Which earlier sentences let a repeated claim pass without a citation."""
 
@@ -170,6 +173,8 @@ class _Sentence:
             "run_id": plan.report.run_id,
             "sentence": index,
         }
+        if context := _context([own.text for own in earlier]):
+            self._about["context"] = context
         self._unknown: list[str] = []
         self._verdicts: list[tuple[Query, Verdict]] = []
 
@@ -291,6 +296,22 @@ class _Sentence:
         verdicts: Sequence[Verdict] = (yield queries) if queries else []
         self._verdicts += zip(queries, verdicts, strict=True)
         return [verdict.value for verdict in verdicts]
+
+
+def _context(earlier: Sequence[str]) -> str:
+    """The last sentences, whole ones as far as they fit.
+
+    Example:
+        >>> _context(["A" * 390 + ".", "It rained.", "It stopped."])
+        'It rained. It stopped.'
+    """
+    shown = ""
+    for text in reversed(earlier):
+        longer = f"{text.strip()} {shown}".strip()
+        if len(longer) > _CONTEXT:
+            break
+        shown = longer
+    return shown
 
 
 def _ask_all(judge: Judge, queries: Sequence[Query]) -> Sequence[Verdict]:

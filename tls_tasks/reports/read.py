@@ -21,7 +21,7 @@ from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.citations import Citations
-from tls_tasks.reports.files import BadRow, read_rows
+from tls_tasks.reports.files import BadRow, read_rows, with_keys
 from tls_tasks.reports.read_json import CITED_ID_FIELDS, SENTENCE_FIELDS, json_sentences, listed
 from tls_tasks.reports.read_prose import prose_sentences
 from tls_tasks.reports.types import Report, ReportSentence
@@ -39,7 +39,15 @@ PROBLEM_KINDS = (
 """What may be wrong with a row or with a model's answer."""
 
 ID_FIELDS = ("request_id", "topic_id", "narrative_id", "query_id", "qid")
-REPORT_FORMS = "a Report, JSON text, or a dict with a list 'sentences' (or 'responses' or 'answer')"
+ROW_FORMS = {
+    "NeuCLIR 2024, report_gen_eval": "request_id, run_id, collection_ids, sentences: [{text, citations: [id]}]",
+    "RAGTIME": "metadata.topic_id, metadata.run_id, responses: [{text, citations: {id: score}}]",
+    "TREC RAG 2024": "topic_id, run_id, references: [id], answer: [{text, citations: [index]}]",
+    "TREC RAG 2025": "metadata.narrative_id, metadata.run_id, references: [id], answer: [{text, citations: [index]}]",
+}
+"""Who writes a form of a report's row -> what tells it apart; in error messages and in docs/reports.md."""
+
+REPORT_FORMS = "a Report, text, or a dict with a list 'sentences' (or 'responses' or 'answer')"
 
 
 def read_reports(lines: Iterable[str], name: str) -> tuple[tuple[Report, ...], tuple[BadRow, ...]]:
@@ -61,9 +69,8 @@ def read_reports(lines: Iterable[str], name: str) -> tuple[tuple[Report, ...], t
         >>> print(bad[0])
         run.jsonl, line 2: not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)
     """
-    return read_rows(
-        lines, name, partial(parse_report_row, needs_id=True), lambda report: (report.run_id, report.request_id)
-    )
+    parse = partial(parse_report_row, needs_id=True)
+    return read_rows(lines, name, parse, lambda report: (report.run_id, report.request_id), ROW_FORMS)
 
 
 def parse_report(
@@ -236,7 +243,8 @@ def _references(value: Any, problems: list[Problem]) -> list[Any] | None:
 def _sentence(row: Any, references: list[Any] | None, place: str, problems: list[Problem]) -> ReportSentence:
     text = row.get("text") if isinstance(row, Mapping) else row
     if not isinstance(text, str) or not text.strip():
-        problems.append(problem("no_text", place))
+        is_unknown = isinstance(row, Mapping) and "text" not in row
+        problems.append(problem("no_text", f"{place} {with_keys(row)}" if is_unknown else place))
         return ReportSentence("")
     given = row.get("citations") if isinstance(row, Mapping) else None
     ids = [_cited(citation, references, f"{place}.citations", problems) for citation in listed(given)]

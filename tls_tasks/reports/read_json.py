@@ -17,7 +17,7 @@ SENTENCE_FIELDS = ("sentences", "responses", "answer")
 CITED_ID_FIELDS = ("doc_id", "docid", "id")
 _LIST_FIELDS = (*SENTENCE_FIELDS, "report")
 _TEXT_FIELDS = ("text", "sentence", "statement", "claim", "content")
-_PROSE_FIELDS = ("report", "answer", "text", "response", "content")
+_PROSE_FIELDS = ("report", "answer", "text", "response", "content", "sentence", "statement", "claim")
 _CITATION_FIELDS = ("citations", "citation", "cites", "references", "sources", "source", "documents", "docs", "doc_ids")
 _REFERENCE_FIELDS = ("references", "sources", "bibliography", "citations", "documents")
 _MAY_BE_JSON = re.compile(
@@ -38,7 +38,9 @@ def json_sentences(text: str, citations: Citations) -> tuple[list[ReportSentence
     if found is None or not found.values:
         return None
     sentences: list[ReportSentence] = []
-    for value in found.values:
+    values: list[Any] = list(found.values)
+    one_a_line = len(values) > 1 and all(map(_is_row, values))  # JSON Lines
+    for value in [values] if one_a_line else values:
         references = value.get("references") if isinstance(value, Mapping) else None
         in_list = references if isinstance(references, list) else None
         rows = _rows(value)
@@ -62,8 +64,9 @@ def listed(given: Any) -> list[Any]:
 
 
 def _weigh(value: Any) -> int:
-    """How many sentences a JSON value holds."""
-    return len(_rows(value)) or int(bool(_prose(value)))
+    """How many sentences a JSON value holds; an empty report counts as one, so that it is found."""
+    is_empty = isinstance(value, Mapping) and any(isinstance(value.get(name), list) for name in SENTENCE_FIELDS)
+    return len(_rows(value)) or int(is_empty or bool(_prose(value)))
 
 
 def _rows(value: Any, *, named: bool = False, depth: int = 0) -> list[Any]:
@@ -105,7 +108,7 @@ def _prose(value: Any) -> str:
     return ""
 
 
-def _entries(value: Mapping[str, Any]) -> list[Entry]:
+def _entries(value: Any) -> list[Entry]:
     """The list of references beside a report that is one text, whose marks count from 1."""
     given = next((value[name] for name in _REFERENCE_FIELDS if isinstance(value.get(name), list | Mapping)), ())
     entries = []

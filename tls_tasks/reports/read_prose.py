@@ -9,6 +9,16 @@ from tls_tasks.reports.citations import Citations, Mark
 from tls_tasks.reports.references import Entry, entry_of
 from tls_tasks.reports.types import ReportSentence
 
+_INVISIBLE = str.maketrans(dict.fromkeys("\u200b\u2060\ufeff", ""))
+_ESCAPED = re.compile(r"\\([\[\]])")
+_CUT_OFF = re.compile(r"(?<=\s)\[[0-9][0-9,;\s–-]{0,40}$")
+_CUE = re.compile(r"\s{0,9}(?:\*\*|__)?(?:final )?(?:report|answer):(?:\*\*|__)?[ \t]{1,3}(?=\S)", re.IGNORECASE)
+_HTML_HEADING = re.compile(r"<h[1-6]\b[^<>]{0,100}>([^<>\n]{1,200})</h[1-6]>", re.IGNORECASE)
+_HTML_ITEM = re.compile(r"<li\b[^<>]{0,100}>\s{0,99}", re.IGNORECASE)
+_HTML_BLOCK = re.compile(
+    r"</?(?:p|div|ul|ol|li|br|hr|section|article|body|html|report|content|text)(?:\s[^<>]{0,100})?/?>", re.IGNORECASE
+)
+_HTML_INLINE = re.compile(r"</?(?:b|i|em|strong|u|span|small)>", re.IGNORECASE)
 _FENCE = re.compile(r"\s{0,12}(?:`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r"\s{0,12}(?:[-=_*|:]\s{0,3}){3,}\s*$")
@@ -72,7 +82,7 @@ def prose_sentences(text: str, citations: Citations, references: Sequence[Entry]
         ReportSentence(text='says that it snowed.', citations=('b',))
     """
     sentences: list[ReportSentence] = []
-    paragraphs, entries = _paragraphs(text, citations)
+    paragraphs, entries = _paragraphs(_without_markup(text), citations)
     own = citations.of_answer("\n".join("\n".join(lines) for lines in paragraphs), [*references, *entries])
     for block in (block for lines in paragraphs for block in _blocks(lines)):
         clean, marks = own.strip(block)
@@ -80,6 +90,22 @@ def prose_sentences(text: str, citations: Citations, references: Sequence[Entry]
             sentences[-1] = _with(sentences[-1], [doc_id for mark in marks for doc_id in mark.ids])
         sentences += _block_sentences(clean, marks)
     return sentences
+
+
+def _without_markup(text: str) -> str:
+    r"""A text with its HTML as lines, without invisible characters, escapes and the prompt's cue, its last mark closed.
+
+    Example:
+        >>> _without_markup("Report: <p>It rained \\[1\\].</p>It stopped [2")
+        '\nIt rained [1].\nIt stopped [2]'
+    """
+    text = _ESCAPED.sub(r"\1", text.translate(_INVISIBLE))
+    if "<" in text:
+        text = _HTML_ITEM.sub("\n- ", _HTML_HEADING.sub(r"\n# \1\n", text))
+        text = _HTML_INLINE.sub("", _HTML_BLOCK.sub("\n", text))
+    text = text.rstrip()
+    cue = _CUE.match(text)
+    return f"{text[cue.end() if cue else 0 :]}{']' if _CUT_OFF.search(text[-60:]) else ''}"
 
 
 def _block_sentences(clean: str, marks: Sequence[Mark]) -> list[ReportSentence]:
@@ -127,8 +153,13 @@ def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[
     entries: list[Entry] = []
     paragraphs: list[list[str]] = [[]]
     in_references = False
-    for line, is_title in _lines(text):
-        references = _REFERENCES.match(line[:200])
+    lines = [(line, is_title, _REFERENCES.match(line[:200])) for line, is_title in _lines(text)]
+    below = [bool(found and _is_marks(found["more"] or "", citations)) for _, _, found in lines]
+    several = sum(below) > 1
+    for (line, is_title, references), is_below in zip(lines, below, strict=True):
+        if is_below and several:  # what the sentence above cites
+            paragraphs[-1].append(str(references and references["more"]))
+            continue
         if line and _DEFINITION.match(line[:200]):
             entries.append(entry_of(line))
         elif line and _is_heading(line, is_title):
@@ -261,6 +292,11 @@ def _is_heading(line: str, is_title: bool) -> bool:
     if few and bare.endswith((":", "：")) and not _BULLET.match(line):
         return True
     return is_title and few and bool(bare) and not re.search(r"[.!?。！？।؟۔\])}】]", bare) and not _BULLET.match(line)
+
+
+def _is_marks(more: str, citations: Citations) -> bool:
+    clean, marks = citations.strip(more)
+    return bool(marks) and not any(map(str.isalnum, clean))
 
 
 def _is_prose(more: str | None) -> bool:

@@ -6,8 +6,8 @@ import re
 import unicodedata
 from typing import NamedTuple
 
-SMALL = "⁰¹²³⁴-⁹"
-"""Superscript digits, as a class of characters."""
+SMALL = "⁰¹²³⁴-⁹①-⑳"
+"""Superscript digits and circled numbers, as a class of characters."""
 
 _ENTRY = re.compile(
     r"\s{0,12}(?:[-*+•>]\s{1,4}|[0-9]{1,3}[.)]\s{1,3}(?=[\[【]))?\*{0,2}"

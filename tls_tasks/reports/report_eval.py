@@ -36,7 +36,7 @@ from tls_tasks.reports.rows import ReportRow, read_rows
 from tls_tasks.reports.score import AGGREGATES, counts_of, explanation, from_items, results_table, runs_of
 from tls_tasks.reports.types import Judge, Query, Report, Verdict
 
-VERSION = 1
+VERSION = 2
 
 _JUDGE_FORMS = "a judge (see tls_tasks.reports.judges), a function of a query, or recorded judgments (a list of dicts)"
 
@@ -81,12 +81,14 @@ def report_eval(
     """Score cited reports against the nuggets of their requests.
 
     Args:
-        predictions: One report a row: JSON text, a dict (``sentences`` with ``text`` and ``citations``, or the form of
-            the TREC tracks), or a :class:`~tls_tasks.reports.types.Report`. Text in which there is no report is a parse
-            failure and scores 0.
+        predictions: One report a row: a model's answer, prose with marks such as ``[1]`` or JSON, read as the report
+            task reads it; a dict (``sentences`` with ``text`` and ``citations``, or the form of the TREC tracks); or a
+            :class:`~tls_tasks.reports.types.Report`. Text in which there is no report is a parse failure and scores 0;
+            with ``compat`` that is any text without a row in JSON.
         references: One request a row: JSON text, a dict (``items``, or a ``nugget_bank``), a
             :class:`~tls_tasks.reports.types.ReportRequest`, or a list of dicts of which the first with the report's
-            ``request_id`` counts.
+            ``request_id`` counts. ``doc_ids`` lists the documents that its prompt showed: ``[1]`` in an answer is the
+            first of them or, without ``doc_ids``, of ``documents`` (a flat mapping of up to 1,000).
         documents: Document id -> text or ``{"title", "text"}``; or collection -> such a mapping; or a function or store
             (see :func:`~tls_tasks.reports.documents.look_up`). An id that is not in it is an unsupported citation.
             None: nothing is looked up; for recorded judgments and functions, which may know documents by their ids.
@@ -132,7 +134,7 @@ def report_eval(
         >>> result["recall"], result["precision"], result["nugget_coverage"], result["f1"]
         (0.5, 1.0, 1.0, 1.0)
         >>> score.signature  # doctest: +ELLIPSIS
-        'report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:custom(<lambda>#...)|v:1'
+        'report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:custom(<lambda>#...)|v:2'
     """
     judged_by = _as_judge(judge)
     name = _signed_name(judged_by)  # before it has been asked
@@ -144,7 +146,8 @@ def report_eval(
     check_choice("aggregate", aggregate, AGGREGATES)
     if length_limit is not None:
         check_whole_number("length_limit", length_limit, least=0)
-    rows = read_rows(predictions, references, limit=None if compat else length_limit, strict=compat is None)
+    is_compat = compat is not None
+    rows = read_rows(predictions, references, documents, limit=None if is_compat else length_limit, compat=is_compat)
     find = None if documents is None else look_up(documents)
     if find is None:
         _check_documents(rows, judged_by)

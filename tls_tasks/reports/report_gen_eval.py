@@ -9,6 +9,11 @@ It differs from its own documentation, which :mod:`~tls_tasks.reports.plan` foll
 - a negative statement is ignored if the request has no nuggets;
 - undefined ratios are 0;
 - a sentence without text, or a nugget without ``gold_answers``, loses the whole report.
+
+That is its arithmetic, and equal verdicts give equal numbers. Its questions are others than ours: they are in its
+prompts (:mod:`~tls_tasks.reports.judges.prompts.folder`), and its verdicts in its results
+(:mod:`~tls_tasks.reports.judges.results`). Reports and nuggets in a form that it does not read are put into its own,
+and documents of a report without ``collection_ids``, which it refuses, are looked for in all collections.
 """
 
 from __future__ import annotations
@@ -18,17 +23,32 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any, NamedTuple
 
+from tls_tasks.core.errors import InputError
 from tls_tasks.reports.details import ReportItem, failed_item
 from tls_tasks.reports.documents import LookUp, canonical_collection
 from tls_tasks.reports.judges.recordings import Recorded
+from tls_tasks.reports.judges.results import PROGRAM
+from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.reports.plan import Walk, citation_query, walk_together
 from tls_tasks.reports.rows import ReportRow
 from tls_tasks.reports.score import unit_of
 from tls_tasks.reports.types import Judge, Query
 
 _TRIES = 3
+_NEEDED = "request_id and sentences with text and, of each nugget, question_text and gold_answers"
 
 _About = Mapping[str, str | int]
+
+
+class LostReportError(InputError, KeyError):
+    """A report that the program loses; also a KeyError, which is what the program raises.
+
+    Example:
+        >>> raise LostReportError("predictions", 0, "a sentence without 'text'", "one with it")
+        Traceback (most recent call last):
+        ...
+        tls_tasks.reports.report_gen_eval.LostReportError: predictions[0]: got a sentence without 'text', expected one with it
+    """  # noqa: E501
 
 
 class _Match(NamedTuple):
@@ -51,26 +71,27 @@ class _Report:
     """A report as it was given: what counts, since the program trips over what a parser would repair.
 
     Raises:
-        KeyError: What loses the report in the program.
-        TypeError: The same.
+        LostReportError: What loses the report in the program.
     """
 
     def __init__(self, row: ReportRow, find: LookUp | None, judge: Judge) -> None:
         self.row, self._find, self._judge = row, find, judge
         self.n_calls = 0
         self.unique: set[_Match] = set()
-        report = self._report = row.raw_report
+        raw = row.raw_report
+        report = self._report = raw if row.report is None or "sentences" in raw else row.report.as_row()
         try:
+            nuggets = (_programs_form(own) for own in row.raw_nuggets)
             self._nuggets = next(
-                (own["items"] for own in row.raw_nuggets if str(own["query_id"]) == str(report["request_id"])), None
+                (own["items"] for own in nuggets if str(own["query_id"]) == str(report["request_id"])), None
             )
             self._texts = [sentence["text"] for sentence in report["sentences"]]
             self.total = sum(len(nugget["gold_answers"]) for nugget in self._nuggets) if self._nuggets else 0
-            self.ids = str(report["request_id"]), str(report["run_id"])
-            self._collections = report["collection_ids"]
+            self.ids = str(report["request_id"]), str(report.get("run_id", ""))
+            self._collections = report.get("collection_ids") or [None]
         except (KeyError, TypeError, AttributeError) as error:
-            loss = f"predictions[{row.row}]: report_gen_eval loses this report by {type(error).__name__}: {error}"
-            raise type(error)(loss) from error
+            got = f"a report that {PROGRAM} loses by {type(error).__name__}: {error}"
+            raise LostReportError("predictions", row.row, got, _NEEDED) from error
 
     def walks(self) -> list[Walk[_Sentence]]:
         """A walk for each sentence."""
@@ -78,7 +99,7 @@ class _Report:
 
     def _walk(self, index: int) -> Walk[_Sentence]:
         text = str(self._texts[index])
-        about: _About = {"request_id": self.ids[0], "sentence": index}
+        about: _About = {"request_id": self.ids[0], "run_id": self.ids[1], "sentence": index, "scope": PROGRAM}
         try:
             documents = self._documents(self._report["sentences"][index])
             walk = self._cited(text, documents, about) if documents else self._uncited(text, index, about)
@@ -97,9 +118,9 @@ class _Report:
         for doc_id in cited:
             for collection in self._collections:
                 known = None if self._find is None else self._find.collections
-                if known is not None and canonical_collection(collection) not in known:
+                if known is not None and collection is not None and canonical_collection(collection) not in known:
                     raise RuntimeError(f"no collection {collection}")
-                text = "" if self._find is None else self._find([collection], doc_id)
+                text = "" if self._find is None else self._find([] if collection is None else [collection], doc_id)
                 if text is not None:
                     found.append((str(doc_id), text))
                     break
@@ -181,8 +202,7 @@ def score_as_program(rows: Sequence[ReportRow], find: LookUp | None, judge: Judg
             as three failures.
 
     Raises:
-        KeyError: What loses a report in the program.
-        TypeError: The same.
+        LostReportError: What loses a report in the program.
         JudgeError: If the judge can't be used at all.
     """
     reports = [None if row.raw_report is None else _Report(row, find, judge) for row in rows]
@@ -191,6 +211,14 @@ def score_as_program(rows: Sequence[ReportRow], find: LookUp | None, judge: Judg
         _item(report, sentences) if report else failed_item(row, "answer", "as_given", zero=True)
         for row, report, sentences in zip(rows, reports, judged, strict=True)
     ]
+
+
+def _programs_form(row: Any) -> Any:
+    """A row of nuggets with ``items``, whatever form it has."""
+    if not isinstance(row, Mapping) or "items" in row:
+        return row
+    request = parse_request(row).value
+    return row if request is None else request.as_row()
 
 
 def _read_strictly(said: Any) -> bool | None:

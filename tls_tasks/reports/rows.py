@@ -15,9 +15,18 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.rows import describe, read_columns
+from tls_tasks.reports.citations import Citations
+from tls_tasks.reports.documents import shown_titles
 from tls_tasks.reports.nuggets import LIST_FIELDS, REQUEST_FORMS, parse_request
-from tls_tasks.reports.read import ID_FIELDS, REPORT_FORMS, find_report_json, parse_report_row, within_limit
-from tls_tasks.reports.types import Report, ReportRequest
+from tls_tasks.reports.read import (
+    ID_FIELDS,
+    REPORT_FORMS,
+    find_report_json,
+    parse_report,
+    parse_report_row,
+    within_limit,
+)
+from tls_tasks.reports.types import Report, ReportRequest, ReportSentence
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,14 +56,18 @@ class ReportRow:
         return request_id or self.request.request_id, run_id
 
 
-def read_rows(predictions: Any, references: Any, *, limit: int | None = None, strict: bool = True) -> list[ReportRow]:
+def read_rows(
+    predictions: Any, references: Any, documents: Any = None, *, limit: int | None = None, compat: bool = False
+) -> list[ReportRow]:
     """Both columns row by row.
 
     Args:
         predictions: Reports, see :data:`~tls_tasks.reports.read.REPORT_FORMS`.
         references: Requests, see :data:`~tls_tasks.reports.nuggets.REQUEST_FORMS`.
+        documents: Those that can be cited; text may cite them by number, see :func:`_answer`.
         limit: See :func:`~tls_tasks.reports.read.within_limit`.
-        strict: Whether a dict that is not a report raises an error; otherwise its ``report`` is None.
+        compat: Whether only rows are reports: a dict that is none doesn't raise, its ``report`` is None, as is that of
+            prose.
 
     Raises:
         InputError: Not columns, columns of unequal length, or a row that does not fit.
@@ -64,15 +77,16 @@ def read_rows(predictions: Any, references: Any, *, limit: int | None = None, st
         '7'
     """
     predictions, references = read_columns(is_row, predictions=predictions, references=references)
-    return [_row(index, *pair, limit, strict) for index, pair in enumerate(zip(predictions, references, strict=True))]
+    pairs = zip(predictions, references, strict=True)
+    return [_row(index, *pair, documents, limit, compat) for index, pair in enumerate(pairs)]
 
 
 def check_row(row: Any, field: str, index: int) -> None:
     """Refuse a row that is not a report, or not a request."""
     if field == "references":
         _reference(row, index, "")
-    else:
-        _prediction(row, index, None, strict=True)
+    elif not isinstance(row, str):
+        _prediction(row, index, None, compat=False)
 
 
 def is_row(mapping: Mapping[Any, Any]) -> bool:
@@ -87,11 +101,13 @@ def as_plain(value: Any) -> Any:
     raise TypeError(type(value).__name__)
 
 
-def _row(index: int, prediction: Any, reference: Any, limit: int | None, strict: bool) -> ReportRow:
-    raw, parsed = _prediction(prediction, index, limit, strict)
+def _row(index: int, prediction: Any, reference: Any, documents: Any, limit: int | None, compat: bool) -> ReportRow:
+    raw, parsed = _prediction(prediction, index, limit, compat)
     request_id = parsed.value.request_id if parsed.value else ""
     raw_nuggets, requested = _reference(reference, index, request_id)
     request = requested.value or ReportRequest(request_id)
+    if isinstance(prediction, str) and not compat:
+        parsed = _answer(prediction, parsed, shown_titles(documents, request.doc_ids), limit)
     problems = [*parsed.problems, *requested.problems]
     if parsed.value and (mismatch := _mismatch(request_id, request, raw_nuggets)):
         if not isinstance(prediction, str):
@@ -101,7 +117,36 @@ def _row(index: int, prediction: Any, reference: Any, limit: int | None, strict:
     return ReportRow(index, parsed.value, request, raw, raw_nuggets, counts)
 
 
-def _prediction(row: Any, index: int, limit: int | None, strict: bool) -> tuple[Any, Parsed[Report]]:
+def _answer(text: str, parsed: Parsed[Report], shown: Mapping[str, str], limit: int | None) -> Parsed[Report]:
+    """A model's text, read as the task reads it.
+
+    Args:
+        text: The text.
+        parsed: The row in it, if there is one. What its sentences have in ``citations`` counts; marks in their text do
+            where none has any.
+        shown: The documents of the prompt with their titles, in the order of their numbers.
+        limit: See :func:`~tls_tasks.reports.read.within_limit`.
+    """
+    row = parsed.value
+    if row and any(sentence.citations for sentence in row.sentences):
+        known = Citations(list(shown), list(shown.values()))
+        named = [ReportSentence(own.text, _named(own.citations, known)) for own in row.sentences]
+        return Parsed(replace(row, sentences=tuple(named)) if shown else row, parsed.problems)
+    answer = parse_report(text, list(shown), titles=list(shown.values()), limit=limit)
+    if row is None:
+        return answer
+    read = answer.value.sentences if answer.value else ()
+    has_marks = any(sentence.citations for sentence in read)
+    return Parsed(replace(row, sentences=read), answer.problems) if has_marks else parsed
+
+
+def _named(cited: Sequence[str], known: Citations) -> tuple[str, ...]:
+    """The documents that are cited, by number too; what names none stays as it is."""
+    found = ((own,) if known.is_known(own) else known.ids(own.strip("[] ")) or (own,) for own in cited)
+    return tuple(dict.fromkeys(doc_id for ids in found for doc_id in ids))
+
+
+def _prediction(row: Any, index: int, limit: int | None, compat: bool) -> tuple[Any, Parsed[Report]]:
     """The row as it was given, and the report in it."""
     if isinstance(row, Report):
         return row.as_row(), Parsed(replace(row, sentences=within_limit(row.sentences, limit)[0]))
@@ -112,7 +157,7 @@ def _prediction(row: Any, index: int, limit: int | None, strict: bool) -> tuple[
     if not isinstance(row, Mapping):
         raise InputError("predictions", index, describe(row), REPORT_FORMS)
     parsed = parse_report_row(row, limit=limit)
-    if parsed.value is None and strict:
+    if parsed.value is None and not compat:
         raise InputError("predictions", index, parsed.problems[0].detail, REPORT_FORMS)
     return row, parsed
 

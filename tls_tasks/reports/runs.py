@@ -15,7 +15,7 @@ from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Score
 from tls_tasks.core.task import answer_text
 from tls_tasks.data.files import text_lines
-from tls_tasks.data.keyed import files_in
+from tls_tasks.data.keyed import files_in, some
 from tls_tasks.reports.files import BadRow, read_objects
 from tls_tasks.reports.nuggets import read_requests
 from tls_tasks.reports.read import read_reports
@@ -38,7 +38,7 @@ class ReportRun:
         reports: In the order of the file.
         requests: Each report's request; without nuggets if there is no row for it.
         documents: What the prompts showed, request id -> id -> document; None for a file of reports.
-        bad: Rows of the files that could not be read as they stood.
+        bad: Rows of the files, and parts of rows, that could not be read as they stood.
         unanswered: Run -> the requests that it has no report for.
     """
 
@@ -67,7 +67,12 @@ def read_run(reports: Path, nuggets: Path | None) -> ReportRun:
     if not found:
         raise DataError(f"{reports}: no report in it{f'; {bad[0]}' if bad else ''}")
     requests, bad_nuggets = _read_all(read_requests, nuggets, lambda request: request.request_id)
+    if not requests:
+        raise DataError(f"{nuggets}: no request in it{f'; {bad_nuggets[0]}' if bad_nuggets else ''}")
     by_id = {request.request_id: request for request in requests}
+    if by_id.keys().isdisjoint(report.request_id for report in found):
+        wanted = some(list(dict.fromkeys(report.request_id for report in found)))
+        raise DataError(f"{nuggets}: nuggets of {some(list(by_id))}, but {reports} has reports of {wanted}")
     asked = tuple(by_id.get(report.request_id, ReportRequest(report.request_id)) for report in found)
     return ReportRun(found, asked, None, (*bad, *bad_nuggets), _unanswered(found, by_id))
 

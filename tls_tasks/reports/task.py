@@ -105,7 +105,15 @@ def _load(
     judged_by = check_judge(judge)
     if provenance is not None:
         provenance["judge"] = judged_by
-    return load_documents(name, judge=judge, provenance=provenance, **options)
+    documents = load_documents(name, judge=judge, provenance=provenance, **options)
+    if judged_by != _NOBODY:
+        # A call for each citation or one for its absence, and one for each answer or up to three of the other branch.
+        most = sum(10 * (1 + max(3, len(_target(doc).splitlines()))) for doc in documents)
+        said = (
+            "judge %s: %d reports of ten sentences with a citation each would take at most %d calls; of reports that "
+        )
+        _log.info(said + "are there, `tls-tasks judge --dry-run` tells more", judged_by, len(documents), most)
+    return documents
 
 
 def _target(doc: Doc) -> str:

@@ -91,12 +91,14 @@ class ReportRequest:
         text: The request.
         collection_id: Where its documents are.
         nuggets: One an item of the nuggets file, in order; several may share a question.
+        doc_ids: The documents that the prompt showed, in the order of their numbers, if it is known.
     """
 
     request_id: str
     text: str = ""
     collection_id: str = ""
     nuggets: tuple[Nugget, ...] = ()
+    doc_ids: tuple[str, ...] = ()
 
     def as_row(self) -> dict[str, Any]:
         """The request as a row of the form of NeuCLIR 2024 and report_gen_eval.
@@ -109,6 +111,7 @@ class ReportRequest:
             "query_id": self.request_id,
             "test_collection": self.collection_id,
             "query_text": self.text,
+            **({"doc_ids": list(self.doc_ids)} if self.doc_ids else {}),
             "items": [
                 {
                     "question_id": nugget.question_id,
@@ -136,7 +139,8 @@ class Query:
             ``answer`` (nugget_agreement); ``previous`` (first_instance). A document without text also has its
             ``doc_id`` here. Two queries with the same kind and fields are the same question, which is asked once.
         about: How people and recordings identify it: ``request_id``, ``run_id``, ``sentence`` (its index, from 0),
-            ``doc_id`` or ``question_id``; not part of the question.
+            ``doc_id`` or ``question_id``; and ``context``, what stands before the sentence, which prompts show. It is
+            not part of the question.
     """
 
     kind: str

@@ -38,7 +38,7 @@ _Y = rf"(?P<y>[0-9]{{4}})(?![0-9])(?:\s?{ERA}+\.?)?"
 _GAP = r"(?:\.?,?\s+|\.|-|/)"
 _OF = rf"{_GAP}(?:{OF}+(?:\s+|'))?"
 _COMMA = rf"(?:\.?,\s*|\.?\s+|\.|-|/)(?:{OF}+\s+)?(?:{YEAR}+\.?\s+)?"
-_TO = rf"\.?\s*(?:-+|~|/|&|[{TO}{UNTIL}]+)\s*"
+_TO = rf"\.?\s*(?:-+|~|/|&|[{TO}{UNTIL}]+)\s*(?:[{WEEKDAY}{RISKY_WEEKDAY}]+\.?,?\s+)?"
 _CJK_DAY = r"(?P<d>[0-9]{1,2})\s?日"
 _CJK_MONTH = r"(?P<m>[0-9]{1,2})\s?月"
 _CJK_YEAR = r"(?P<y>[0-9]{4})\s?年\s?"
@@ -70,6 +70,8 @@ def _day_forms(year: str, cjk_year: str) -> Forms:
         _compiled(
             rf"{_D}{_TO}{_D2}{_OF}{_MON}{year}",  # 25-28 January 2011
             rf"{_D}{_OF}{_MON}{_TO}{_D2}{_OF}{_MON2}{year}",  # 25 January - 2 February 2011
+            rf"{_D}{_TO}{_D2}\.\s?(?P<m>[0-9]{{1,2}}){year}",  # 25.-28.01.2011
+            rf"{_D}\.\s?(?P<m>[0-9]{{1,2}}){_TO}{_D2}\.\s?(?P<m2>[0-9]{{1,2}}){year}",  # 28.01.-02.02.2011
             rf"{cjk_year}{_CJK_MONTH}\s?(?P<d>[0-9]{{1,2}})\s?日?{_TO}(?:(?P<m2>[0-9]{{1,2}})\s?月\s?)?"
             r"(?P<d2>[0-9]{1,2})\s?日",
         ),
@@ -94,8 +96,10 @@ FULL = FULL._replace(
         *BARE,
         *FULL.digits,
         *_compiled(
-            rf"{_Y}{_COMMA}{_MON}{_GAP}{_D}{_STOP}",  # 2011 January 25
+            rf"{_Y}{_COMMA}{_MON}{_GAP}{_D}(?:\s{OF}\.?)?{_STOP}",  # 2011 January 25; with a d. in Lithuanian
             rf"{_Y}{_COMMA}{_SURE}",
+            rf"{_Y}{_COMMA}{_D}{_OF}{_MON}",  # 2011. gada 25. janvāris
+            rf"{_A_B}(?P=sep)(?P<y>[0-9]{{2}})(?![\w/-]|\.[0-9])",  # 25.01.11
             rf"{_CJK_YEAR}(?:{_CJK_MONTH})?",
             r"(?P<y>[0-9]{4})[-/](?P<m>[0-9]{1,2})(?![0-9])",
             r"(?P<m>[0-9]{1,2})/(?P<y>[0-9]{4})(?![0-9])",
@@ -118,8 +122,9 @@ TIME, WEEKDAY_AFTER, TO_DATE, PREFIX = _compiled(
     rf"|\s*,\s*{WEEKDAY}+\.?",
     _TO,
     rf"(?P<before>(?:[{BEFORE}{UNTIL}]+\.?(?:[\s-]+|(?<=\.))){{0,3}})"
-    rf"(?P<day>(?:(?:{ARTICLE}+\s+|[(\[]?{_ANY_WEEKDAY}+(?:[\s-]+{_ANY_WEEKDAY}+)?\.?[)\]]?,?\s+)){{0,3}}"
-    rf"(?:{ARTICLE}+(?:\s+|(?=[0-9])))?)",
+    rf"(?P<day>(?:(?:{ARTICLE}+\s+|[(\[]?{_ANY_WEEKDAY}+(?:[\s-]+{_ANY_WEEKDAY}+)?\.?[)\]]?,?\s+"
+    rf"|{OF}{{2}}[.,]+\s+)){{0,3}}"  # "Di.", "Do."
+    rf"(?:{ARTICLE}+(?:\s+|['-]|(?=[0-9])))?)",
 )
 FULL_DAY = re.compile(
     rf"(?<![\w./\-\ue100-\ue1ff])(?:[0-9]{{4}}(?:[-/]|\.\s?)[0-9]{{1,2}}(?:[-/]|\.\s?)[0-9]{{1,2}}(?![0-9])|[0-9]{{4}}\s?年\s?[0-9]"

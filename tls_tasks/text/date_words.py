@@ -24,15 +24,18 @@ before and after the number; ``month`` before a number."""
 
 _PASSED = ""
 _WORDS = {
-    OF: "of de del della di do d",
+    OF: "of de del della di do d ng",
     TO: "to through and y e et und och og en a al à i và 至 到 から",
     UNTIL: "until till bis au do até hasta до по tot til",
-    BEFORE: "from between on or early mid late around by after since circa c ca about before approximately approx",
-    ARTICLE: "the am vom den der dem ab seit le du dès el la il dal pada tanggal ngày op sinds dnia dne med στις em no"
-    " på fra från od в с с з от يوم في",
-    YEAR: "year years jahr jahre jahres année an año ano anno jaar år rok roku năm tahun yıl yılı έτος ค.ศ عام سنة",
-    ERA: "г год года р рік року թ m ж",
+    BEFORE: "from between on or early mid late around by after since circa c ca about before approximately approx"
+    " anfang mitte ende début fin inizio fine",
+    ARTICLE: "the am vom den der dem ab seit le du dès el la il l all dal dall ika pada tanggal ngày op sinds dnia"
+    " dne med στις em no på fra från od в с с з от يوم في",
+    YEAR: "year years jahr jahre jahres année an año ano anno jaar år rok roku năm tahun yıl yılı έτος ค.ศ พ.ศ عام"
+    " سنة წლის",
+    ERA: "г год года р рік року године r godine թ m ж م",
     MONTH: "tháng thg",
+    RISKY_WEEKDAY: "mo mi fr sa so",
     _PASSED: "at am a.m p.m pm t z utc gmt st nd rd th er re ème e º ª го е й η",
 }
 _WORDS[_PASSED] = _WORDS[_PASSED].replace(" am ", " ")  # German; "10:30 am" has no date behind it
@@ -45,6 +48,8 @@ _PLAIN = str.maketrans(
     " " * 7 + "-" * 8 + "~~/" + ",,,..():'年月日",
 ) | {_FIRST_MARK + offset: "?" for offset in range(0x40)}
 _DIGIT = re.compile(r"[^\D0-9]")
+_THAI = re.compile(r"[\u0e01-\u0e2e]")
+_BUDDHIST = re.compile(r"(?<!\d)2[456]\d\d(?!\d)")  # in Thai, 2554 is 2011
 _LETTER = r"[^\s!-@\[-`{-\xa9\xab-\xb9\xbb-\xbf\u0964\u0965\u2000-\u200b\u200e-\u206f\u3000-\u303f\uff00-\uff20年月日]"
 _WORD = re.compile(rf"{_LETTER}+(?:\.{_LETTER}+)*")
 
@@ -82,6 +87,8 @@ def marked(text: str, throughout: bool = False) -> str:
     plain = text
     if not text.isascii():
         plain = _DIGIT.sub(lambda digit: str(unicodedata.decimal(digit[0])), text.translate(_PLAIN))
+        if _THAI.search(text):
+            plain = _BUDDHIST.sub(lambda year: str(int(year[0]) - 543), plain)
     if throughout:
         return _WORD.sub(lambda word: (_mark(word[0]) or "") * len(word[0]) or word[0], plain)
     parts: list[str] = []

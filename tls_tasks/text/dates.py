@@ -111,13 +111,14 @@ class _LeadingDate(NamedTuple):
     is_bare: bool
 
 
-_DIGITS = re.compile(r"\d{4}")
+_FOUR_DIGITS = re.compile(r"\d{4}")
+_DIGITS = re.compile(r"\d{4}|\d{1,2}([./])\d{1,2}\1\d{2}")
 _WRAPPING = " \t\r\n\"'`*_()[]{}<>“”‘’"
 _ANY_YEAR = 2000
 
 
 def may_hold_date(text: str) -> bool:
-    """Whether a text has four digits in a row, as every full date expression does: a quick check before the slow one.
+    """Whether a text has the digits of a year, as every full date expression does: a quick check before the slow one.
 
     Example:
         >>> may_hold_date("25 Jan 2011"), may_hold_date("25 January")
@@ -145,7 +146,8 @@ def read_date(text: str, known: Known = Known()) -> DateExpression | None:  # no
         (None, None, None)
     """
     stripped = text.strip().rstrip(":：").strip(_WRAPPING)
-    if len(stripped) > MAX_LENGTH or (known.year is None and not may_hold_date(stripped)):
+    # A string such as "25/01/11" alone may be anything; at the beginning of a line it is a date.
+    if len(stripped) > MAX_LENGTH or (known.year is None and not _FOUR_DIGITS.search(stripped)):
         return None
     length = len(stripped)
     ends = (length, length - 1 if stripped.endswith(".") else length)
@@ -318,6 +320,8 @@ def _expression(match: re.Match[str], known: Known) -> DateExpression | None:
         return _day(*map(int, match.group("y", "m", "d")))
     part = match.groupdict()
     year = int(part["y"]) if part.get("y") else known.year or 0
+    if len(part.get("y") or "") == 2:
+        year += 2000 if year < 70 else 1900
     try:
         if "a" in part:
             return _numeric_day(year, int(part["a"]), int(part["b"]), part["sep"].strip())

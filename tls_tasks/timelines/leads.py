@@ -25,6 +25,7 @@ class Lead(NamedTuple):
         level: The number of heading marks before the date.
         separator: What parts the date from the text, such as a colon; empty if only a blank or a bracket does.
         is_short: Whether the year is not written but known from what is above.
+        is_titled: Whether it is a heading whose title comes before its date.
     """
 
     expression: DateExpression | None
@@ -34,9 +35,11 @@ class Lead(NamedTuple):
     level: int
     separator: str
     is_short: bool
+    is_titled: bool = False
 
 
-_BULLETS = frozenset(" \t:-*+•‣◦▪●○■□·–—#>_~`\"'“”‘’[(【《<|=\ufe0f\u200b\u200d\ufeff")
+_MARKS = "-*+•‣◦▪●○■□·・"
+_BULLETS = frozenset(f" \t:–—{_MARKS}#>_~`\"'“”‘’[(【《<|=\ufe0f\u200b\u200d\ufeff")
 _NUMBER = re.compile(
     r"[0-9]{1,3}[.):][*_]{0,3}\s+|[0-9]{1,2}\ufe0f?\u20e3\s*|(?<=#)[0-9]{1,3}[.):]?\s+|\[[ xX✓✔]\]\s"
     r"|[IVXLC]{1,7}[.)][*_]{0,3}\s+|[A-Za-z][.)][*_]{0,3}\s+"
@@ -46,37 +49,44 @@ _COUNTED = re.compile(  # Event 1:, Day 3 –, Key event #2., Day 1 (
 )
 _COUNT = re.compile(r"[*_]{0,3}[^\W\d_]{2,15}\s#?[0-9]{1,3}[*_]{0,3}\s?:?[*_]{0,3}")
 _DATE_LABEL = re.compile(
-    r"(?:date|day|when|time|year|datum|fecha|data|дата|tarih|tanggal|日期|日付|날짜|التاريخ)[*_]{0,3}\s?[:：=][*_]{0,3}\s*",
+    r"(?:date|day|when|time|year|month|datum|fecha|data|дата|tarih|tanggal|日期|日付|날짜|التاريخ)[*_]{0,3}\s?[:：=][*_]{0,3}\s*",
     re.IGNORECASE,
 )
-_ANY_LABEL = re.compile(r"[^\W\d][^:：\n]{0,80}?(?:[:：]|\s[–—-])[*_]{0,3}\s+")
+_ANY_LABEL = re.compile(r"[^\W\d][^:：\n]{0,80}?[:：][*_]{0,3}\s+")
+_TITLE_END = re.compile(r"[*_]{0,3}\s?(?P<bracket>[(\[（])|[*_]{0,3}\s[–—-]\s|[*_]{0,3}[:：,]\s")
 _TEXT_LABEL = re.compile(
-    r"[*_]{0,3}(?:text|summary|events?|description|content|details|what(?: happened)?)[*_]{0,3}\s?[:=][*_]{0,3}(?:\s[|>][+-]?\s*$|\s|$)",
+    r"[*_]{0,3}(?:text|summary|events?|description|content|details|what(?: happened)?)[*_]{0,3}"
+    r"\s?[:=][*_]{0,3}(?:\s[|>][+-]?\s*$|\s|$)",
     re.IGNORECASE,
 )
+_CALL = re.compile(r"[a-z_][\w.]{0,40}\([\w.,= \"']{0,80}\);?")  # print(timeline)
 _ASIDE_LABEL = re.compile(
     r"[*_]{0,3}(?:sources?|references?|url|link|id|category|location)[*_]{0,3}\s?[:=][*_]{0,3}\s",
     re.IGNORECASE,
 )
+_ARROWS = "\u2190-\u21ff\u25b6\u25b8\u25ba\u2794-\u27be\u27f0-\u27ff"
 _AFTER = re.compile(
     r"(?P<close>(?:\]\([^()\s]{0,200}\)|[\s\])}】》>*_`\"'”’])*)"
-    r"(?P<separator>:{1,2}|：|\||->|=>|→|-{1,3}>?|[–—]|=|;|,|\.{2,5}|…|\.|&)?(?P<tail>[*_`\])\"”’]{0,4})"
+    rf"(?P<separator>:{{1,2}}|：|\||=>|[-–—―─━]{{1,3}}>?|[{_ARROWS}]\ufe0f?|[»~•]|//|=|;|[,，、]|\.{{2,5}}|…|\.|&)?"
+    r"(?P<tail>[*_`\])\"”’]{0,4})"
 )
 _ASIDE = re.compile(
     r"(?:\s*[(\[（](?P<aside>[^()\[\]（）\n]{1,40})[)\]）]"
     r"|,?\s+(?:at |around |about |c\. )?[0-9]{1,2}[:.][0-9]{2}(?:\s?[ap]\.?m\.?)?(?:\s[A-Za-z]{2,6}){0,2}"
     r"|\s(?:[A-Za-z]{4,10}\s)?time)"
-    r"(?=[*_`\])]{0,4}\s?(?::|：|\||->|=>|→|[-–—]\s))"
+    rf"(?=[*_`\])]{{0,4}}\s?(?:[:：|{_ARROWS}]|->|=>|[-–—]\s))"
 )
-_STRONG = frozenset((":", "::", "：", "|", "->", "=>", "→", "-", "--", "---", "–", "—"))
+_COLONS = (":", "::", "：")
+_WEAK = frozenset(("", "=", ";", "&", "…", ",", "，", "、", ".", "..", "...", "....", "....."))
+_BLANK = re.compile(r"\s+")
 _RULE = frozenset(" =#*_-")
 _WRAPPING = frozenset("])}】》*_")
 _ITEM = re.compile(
     r"(?P<indent>[ \t]*)(?:>\s?){0,9}"
-    r"(?:(?P<mark>[-*+•‣◦▪●○■□·])|\(?(?P<number>[0-9]{1,3}|[A-Za-z])[.)]|[0-9]\ufe0f?\u20e3)(?:\s|$)"
+    rf"(?:(?P<mark>[{_MARKS}])|\(?(?P<number>[0-9]{{1,3}}|[A-Za-z])[.)]|[0-9]\ufe0f?\u20e3)(?:\s|(?<=・)|$)"
 )
 _BULLET = re.compile(
-    r"(?:>\s?)*(?:(?:[-*+•‣◦▪●○■□·]|[0-9]{1,3}[.)]|[A-Za-z]\)|[0-9]\ufe0f?\u20e3|\[[ xX✓✔]\])(?:\s+|$)){0,3}"
+    rf"(?:>\s?)*(?:(?:[{_MARKS}]|[0-9]{{1,3}}[.)]|[A-Za-z]\)|[0-9]\ufe0f?\u20e3|\[[ xX✓✔]\])(?:\s+|(?<=・)|$)){{0,3}}"
 )
 
 
@@ -120,7 +130,29 @@ def split_lead(line: str, known: Known = UNKNOWN, *, is_listed: bool = False, is
         elif _is_mark(head[position]):
             position += 1
         else:
-            return _after_any_label(line, head, position)
+            return _titled(line, head, position) or _after_any_label(line, head, position)
+    return None
+
+
+def _titled(line: str, head: str, begin: int) -> Lead | None:
+    """``The quake (2011-01-25): text``, or a heading ``## The quake (2011-01-25)``: a title, then a whole day."""
+    marks = head[:begin]
+    is_heading = "#" in marks or ("**" in marks and line.rstrip().endswith("**"))
+    for title in _TITLE_END.finditer(head, begin + 1):
+        if not may_hold_date(head[title.end() : title.end() + 60]):
+            continue
+        lead = _dated(line, head, title.end(), UNKNOWN, False, False)
+        if lead is None or not is_whole(lead) or (lead.expression and lead.expression.is_range):
+            continue
+        after = head[title.end() + len(lead.written) :].lstrip()[:1]
+        if title["bracket"] and after not in (")", "]", "）"):
+            continue
+        words = clean(head[begin : title.start()]).strip("*_ ")
+        if not lead.text:
+            return lead._replace(text=words, is_titled=True) if is_heading else None
+        is_parted = lead.separator in _COLONS or (title["bracket"] and marks and lead.separator not in _WEAK)
+        is_label = title[0].rstrip().endswith((":", "：", ","))
+        return lead._replace(text=f"{words}: {lead.text}") if is_parted and not is_label else None
     return None
 
 
@@ -133,7 +165,7 @@ def _after_any_label(line: str, head: str, position: int) -> Lead | None:
     while begin < len(head) and _is_mark(head[begin]):
         begin += 1
     lead = _dated(line, head, begin, UNKNOWN, False, False) if begin < len(head) else None
-    return lead if lead and lead.text and lead.separator in (":", "::", "：") and is_whole(lead) else None
+    return lead if lead and lead.text and lead.separator in _COLONS and is_whole(lead) else None
 
 
 def is_whole(lead: Lead) -> bool:
@@ -141,7 +173,9 @@ def is_whole(lead: Lead) -> bool:
     return lead.expression is not None and lead.expression.precision == "day" and not lead.is_short
 
 
-def _dated(line: str, head: str, begin: int, known: Known, is_listed: bool, is_labelled: bool) -> Lead | None:
+def _dated(
+    line: str, head: str, begin: int, known: Known, is_listed: bool, is_labelled: bool, may_continue: bool = True
+) -> Lead | None:
     """The lead whose date begins at ``begin``."""
     before = head[:begin]
     level = before.count("#") or len(before) - len(before.lstrip("="))
@@ -152,7 +186,7 @@ def _dated(line: str, head: str, begin: int, known: Known, is_listed: bool, is_l
         is_loose = found.is_bare or level > 0 or is_listed
         aside = _ASIDE.match(head, end)
         rest = head[aside.end() if aside else end :]
-        after = _separator(rest, is_loose, found.expression)
+        after = _separator(rest, is_loose, written, found.expression)
         if after is None or (is_short and not _parts(after, rest, level)):
             continue
         text = line[end + len(head) - end - len(rest) + after.length :]
@@ -162,8 +196,23 @@ def _dated(line: str, head: str, begin: int, known: Known, is_listed: bool, is_l
         if aside and aside["aside"] and not _is_plain_aside(aside["aside"]):
             text = f"{aside['aside']}: {text}" if text else aside["aside"]
         is_heading = not text or level > 0 or ("**" in before and line.rstrip().endswith("**"))
-        return Lead(found.expression, written, text, is_heading, level, after.separator, is_short)
+        lead = Lead(found.expression, written, text, is_heading, level, after.separator, is_short)
+        return _with_day(lead) if may_continue else lead
     return None
+
+
+def _with_day(lead: Lead) -> Lead:
+    """A lead of a year or a month, with the day where its text begins with that: ``[2018] March 6: A``."""
+    expression, text = lead.expression, lead.text
+    if expression is None or expression.precision == "day" or expression.is_range:
+        return lead
+    known = Known(expression.date.year, expression.date.month if expression.precision == "month" else None)
+    begin = next((at for at, char in enumerate(text[:_LOOK]) if not _is_mark(char)), len(text))
+    day = _dated(text, text[:_LOOK], begin, known, False, False, may_continue=False) if begin < len(text) else None
+    is_day = day and day.is_short and day.text and day.expression and day.expression.precision == "day"
+    if day is None or not is_day:
+        return lead
+    return day._replace(written=f"{lead.written} {day.written}", level=lead.level, is_short=False)
 
 
 def _is_plain_aside(aside: str) -> bool:
@@ -190,13 +239,13 @@ def _parts(after: _Separator, rest: str, level: int) -> bool:
     """Whether a separator is clear enough for a date without its year, which may be any number or month."""
     following = rest[after.length :]
     if not following.strip():
-        return level > 0 or after.is_wrapped or after.separator in _STRONG or len(rest.strip()) == 0
-    if after.separator in _STRONG:
+        return level > 0 or after.is_wrapped or after.separator not in _WEAK or len(rest.strip()) == 0
+    if after.separator not in _WEAK:
         return not (following[0].isdigit() and not rest[: after.length][-1:].isspace())
     return after.is_wrapped
 
 
-def _separator(rest: str, is_loose: bool, expression: DateExpression | None) -> _Separator | None:
+def _separator(rest: str, is_loose: bool, written: str, expression: DateExpression | None) -> _Separator | None:
     """How many characters after a date belong to its separator; None if the date is part of a sentence."""
     match = _AFTER.match(rest)
     if match is None:
@@ -205,11 +254,14 @@ def _separator(rest: str, is_loose: bool, expression: DateExpression | None) -> 
     is_wrapped = bool(set(close) & _WRAPPING)
     if not following.strip():
         return _Separator(len(rest), separator, is_wrapped)
-    gap = close[-1:].isspace() or following[0].isspace() or (separator == "," and is_loose)
+    if not separator and (blank := _BLANK.search(close)):  # what follows the blank may open the text
+        is_loose = is_loose or "日" in written  # "2011年1月25日" needs no other sign
+        return _Separator(blank.end(), "", is_wrapped) if is_wrapped or is_loose else None
+    gap = close[-1:].isspace() or following[0].isspace() or (separator in (",", "，", "、") and is_loose)
     taken = _Separator(match.end(), separator, is_wrapped)
-    if separator in ("", ",", "."):
+    if separator in ("", ",", "，", "、", "."):
         return taken if gap and (is_wrapped or is_loose) else None
-    if separator in ("-", "–", "—"):
+    if separator in ("-", "–", "—", "~"):
         # 2000 - 3000 people, 2011-based
         is_number = expression is not None and expression.precision == "year" and following.lstrip()[:1].isdigit()
         return None if is_number or (separator == "-" and not following[0].isspace()) else taken
@@ -218,7 +270,7 @@ def _separator(rest: str, is_loose: bool, expression: DateExpression | None) -> 
 
 # --- several entries on one line ---
 
-_BOUNDARY = re.compile(r"(?:[.!?;。！？]|[.!?][\"'”’)\]]{1,2})\s*|\s*[|→⇒•]\s*|\s[–—-]\s+")
+_BOUNDARY = re.compile(r"(?:[.!?;。！？]|[.!?][\"'”’)\]]{1,2})\s*|\s*[|→⇒•]\s*|\s[–—-]\s+|,\s+(?=[0-9])")
 _JOINING = " \t;|→⇒•,–—-"
 
 
@@ -235,7 +287,7 @@ def split_entries(lead: Lead) -> Iterator[Lead]:
         ['A, until 2011-01-28: B']
     """
     cuts = [0]
-    for boundary in _BOUNDARY.finditer(lead.text) if lead.separator in _STRONG else ():
+    for boundary in _BOUNDARY.finditer(lead.text) if lead.separator not in _WEAK else ():
         position = boundary.end()
         if position > cuts[-1] and may_hold_date(lead.text[position : position + 60]):
             following = split_lead(lead.text[position : position + _LOOK])
@@ -282,7 +334,12 @@ def continued(stripped: str) -> str:
         ('A', '', '', '')
     """
     unmarked = without_marker(stripped).lstrip("#")
-    is_label = _ASIDE_LABEL.match(unmarked) or _DATE_LABEL.fullmatch(unmarked) or _COUNT.fullmatch(unmarked)
+    is_label = (
+        _ASIDE_LABEL.match(unmarked)
+        or _DATE_LABEL.fullmatch(unmarked)
+        or _COUNT.fullmatch(unmarked)
+        or _CALL.fullmatch(unmarked)
+    )
     if is_label or not any(map(str.isalnum, unmarked[:_LOOK])):
         return ""
     label = _TEXT_LABEL.match(unmarked)
@@ -331,6 +388,7 @@ def clean(text: str) -> str:
     if "*" in text or "_" in text:
         text = _EMPHASIS.sub(r"\1\2", text)
     closing = _QUOTES.get(text[:1])
+    text = text.rstrip(",; ") if closing and text.endswith((closing + ",", closing + ";")) else text  # of data
     if closing and len(text) > 2 and text.endswith(closing) and text.count(closing) == (2 if closing == text[0] else 1):
         text = text[1:-1].strip()
     return text

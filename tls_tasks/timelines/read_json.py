@@ -207,6 +207,9 @@ def _date(value: Any, known: Known) -> DateExpression | None:
     """The date in a value: a str, or a number such as ``2011``, ``20110125``, or ``25`` in a month that is known."""
     if isinstance(value, int) and not isinstance(value, bool) and (1000 <= value <= 99991231 or known.month):
         value = str(value)
+    if isinstance(value, dict):
+        parts = [str(value[key]) for key in ("year", "month", "day") if isinstance(value.get(key), (int, str))]
+        value = ("-" if "".join(parts).isdecimal() else " ").join(parts)
     return read_date(value, known) if isinstance(value, str) else None
 
 

@@ -15,7 +15,7 @@ from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Problem
 from tls_tasks.text.dates import DateExpression, Known, dates_in
 from tls_tasks.timelines.entries import UNKNOWN, RawEntry
-from tls_tasks.timelines.leads import Lead, continued, item_of, labelled_text, split_entries, split_lead
+from tls_tasks.timelines.leads import Lead, continued, is_date_label, item_of, labelled_text, split_entries, split_lead
 from tls_tasks.timelines.markup import as_lines
 from tls_tasks.timelines.prompts import EXAMPLE
 from tls_tasks.timelines.sections import Section, is_restart, listed_lines, numbered_lines, text_comes_first
@@ -52,6 +52,9 @@ class _Day:
         expression = self.lead.expression
         is_partial = expression is not None and expression.precision != "day"
         if is_partial and self.lead.is_heading and not self.has_body and _is_within(child, expression):
+            return
+        if self.lead.is_titled and not self.has_body:
+            yield problem("dated_text", self.lead.written)
             return
         if is_partial and not self.sentences:
             yield problem("empty_entry", self.lead.written)
@@ -135,11 +138,20 @@ class _Lines:
                 texts = [*self.announced, one.text] if one.text else self.announced
                 self.announced, self.seen_date = [], True
                 self.day = _Day(one, texts)
+        elif not self.text_first and self._is_title(line, stripped, index):
+            yield from self._close()
+            self.announced += filter(None, [continued(stripped.strip("#*_ "))])
         elif self.text_first and (text := labelled_text(stripped)):
             yield from self._close()
             self.announced.append(text)
         else:
             yield from self._undated(line, stripped)
+
+    def _is_title(self, line: str, stripped: str, index: int) -> bool:
+        """Whether a line is the title of an entry whose date has a label on the line below."""
+        is_marked = item_of(line) is not None or stripped.startswith(("#", "**"))
+        following = next(filter(str.strip, self.lines[index + 1 : index + 3]), "")
+        return is_marked and is_date_label(following) and labelled_text(stripped) is None
 
     def _undated(self, line: str, stripped: str) -> Iterator[_Item]:
         """Make a line without a date a sentence of the open day, or drop it."""

@@ -18,7 +18,7 @@ from tls_tasks.timelines.sections import Section
 _LOOK = 2_000
 """Characters of an item in which a date is looked for."""
 
-_BRACKETS = re.compile(r"[(\[（]([^()\[\]（）\n]{3,60})[)\]）][\s.*_]{0,6}$")
+_BRACKETS = re.compile(r"[(\[（]([^()\[\]（）\n]{3,60})[)\]）]([\s.。*_]{0,6})$")
 _MARKS = " \t*_()[]（）.`"
 _PARTING = (" -", " –", " —", "–", "—", ":", "：", "|", "→", ",", ";")
 
@@ -42,15 +42,23 @@ def read_tails(lines: list[str], known: Known = UNKNOWN) -> list[RawEntry | Prob
     section = Section(known)
     items: list[RawEntry | Problem] = []
     n_items = n_lines = n_marked = n_ends = 0
+    below: list[str] = []  # the items below the last dated one, whose indentation follows
+    indent = -1
     for line in filter(str.strip, lines):
         stripped = line.strip()
-        is_item = item_of(line) is not None
+        item = item_of(line)
+        is_item = item is not None
         unmarked = without_marker(stripped)
         lead = split_lead(unmarked, section.known, is_listed=True)
         if lead and lead.expression and is_whole(lead):
             tail: _Tail | None = _Tail(lead.expression, lead.written, lead.text, True)
         else:
             tail = _tail(unmarked, section.known)
+        if item and 0 <= indent < item[1] and tail is None:
+            below.append(clean(unmarked))
+            continue
+        _append(items, below)
+        indent = item[1] if item and tail else -1
         n_items += is_item
         n_lines += 1
         if tail and (is_item or tail.is_end):
@@ -61,16 +69,26 @@ def read_tails(lines: list[str], known: Known = UNKNOWN) -> list[RawEntry | Prob
             items.append(problem("undated_text", stripped))
         else:
             section.heading(stripped, stripped.startswith(("#", "**", "__")))
+    _append(items, below)
     is_list = n_marked >= 2 and 4 * n_marked >= 3 * n_items
     is_column = n_ends >= 3 and 4 * n_ends >= 3 * n_lines
     return items if is_list or is_column else []
+
+
+def _append(items: list[RawEntry | Problem], texts: list[str]) -> None:
+    """Move texts to the end of the last entry."""
+    if texts and isinstance(items[-1], RawEntry):
+        items[-1] = items[-1]._replace(sentences=(*items[-1].sentences, *texts))
+    texts.clear()
 
 
 def _tail(text: str, known: Known) -> _Tail | None:
     """The date at the end of a text and the text without it, or the only date in it and the whole text."""
     text = text[:_LOOK]
     if (match := _BRACKETS.search(text[-90:])) and (expression := read_date(match[1], known)):
-        return _Tail(expression, match[1], clean(text[: len(text) - len(match[0])]), True)
+        before = clean(text[: len(text) - len(match[0])])
+        stop = match[2].strip("*_ ")[:1] if before[-1:].isalnum() else ""
+        return _Tail(expression, match[1], before + stop, True)
     found = list(dates_in(text))
     if not found:
         return None

@@ -1,4 +1,8 @@
-"""Which items of two lists belong together: the pairing with the greatest sum of weights, or items by position."""
+"""Which items of two lists belong together: the pairing with the greatest sum of weights, or items by position.
+
+There is a pairing for each aim, see :data:`~tls_tasks.trees.pairs.GUIDE`. All aims share the scores of the pairs, and
+where one pairing is the best for several of them it is theirs, so that few pairs of items are walked twice.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tls_tasks.trees.leaf_base import FloatArray
-from tls_tasks.trees.pairs import Array, Pairs, Sides, Tally
-from tls_tasks.trees.similarity import assign, sort_keys, weigh
+from tls_tasks.trees.pairs import GUIDE, HITS, Array, Pairs, Sides, Tally, aim_of
+from tls_tasks.trees.similarity import ALMOST, Pairing, assign, improved, pairings, sort_keys, weigh
 from tls_tasks.trees.types import Again, Branch, ListOf, OneOf, SchemaNode
 
 if TYPE_CHECKING:
@@ -71,7 +75,7 @@ class _Lists:
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Which items belong together.
+    """Which items belong together for any aim.
 
     Attributes:
         left: The lists of the references.
@@ -79,6 +83,7 @@ class Matches:
         owners: The pair of lists, an entry a match.
         rows: The item's place among all items of the references.
         columns: Likewise of the predictions.
+        of_aim: Aim -> whether a match is one of its own; empty: all are, whatever the aim.
         is_keyed: Whether these are values of dictionaries.
     """
 
@@ -87,7 +92,23 @@ class Matches:
     owners: Array
     rows: Array
     columns: Array
+    of_aim: Sequence[Array] = ()
     is_keyed: bool = False
+
+    def of(self, aim: int) -> Matches:
+        """The matches of one aim."""
+        if not len(self.of_aim):
+            return self
+        is_own = self.is_own(aim)
+        return Matches(self.left, self.right, self.owners[is_own], self.rows[is_own], self.columns[is_own])
+
+    def is_own(self, aim: int) -> Array:
+        """Whether each match is one of this aim."""
+        return self.of_aim[aim] if len(self.of_aim) else np.ones(len(self.owners), dtype=bool)
+
+    def counted(self, name: str, amounts: Any) -> Any:
+        """Amounts of each match, or 0 where it is none of the aim that the amount is counted for."""
+        return amounts * self.of_aim[aim_of(name)].astype(np.int64) if len(self.of_aim) else amounts
 
     def items(self) -> tuple[list[Any], list[Any]]:
         """The items of both sides, match by match."""
@@ -114,20 +135,37 @@ def align(walk: Walk, node: ListOf, sides: Sides) -> Matches:
         aligned = _by_place(left, right, sides.pairs)
     else:
         aligned = _by_weight(walk, node, left, right, sides.pairs)
+    found = list(aligned)
+    is_shared = all(len(of_aims) == 1 for of_aims in found)
+    places = [
+        _sorted([of_aims[aim if len(of_aims) > 1 else GUIDE] for of_aims in found])
+        for aim in ([GUIDE] if is_shared else walk.aims)
+    ]
+    if is_shared:
+        owners, rows, columns = places[GUIDE]
+        return Matches(left, right, owners, rows, columns, is_keyed=node.is_keyed)
+    union, which = np.unique(np.concatenate(places, axis=1), axis=1, return_inverse=True)
+    ends = np.cumsum([own.shape[1] for own in places])
+    of_aim = [np.isin(np.arange(union.shape[1]), own) for own in np.split(which.ravel(), ends[:-1])]
+    return Matches(left, right, union[0], union[1], union[2], of_aim)
+
+
+def _sorted(found: Sequence[_Aligned]) -> Array:
+    """All in one, sorted by owners: short and long lists may have come in turn."""
     owners, rows, columns = list[int](), list[int](), list[int]()
-    for own_owners, own_rows, own_columns in aligned:
+    for own_owners, own_rows, own_columns in found:
         owners += own_owners
         rows += own_rows
         columns += own_columns
-    places = [np.array(own, dtype=np.int64) for own in (owners, rows, columns)]
-    if owners != sorted(owners):  # short and long lists came in turn
-        order = np.argsort(places[0], kind="stable")
-        places = [own[order] for own in places]
-    return Matches(left, right, places[0], places[1], places[2], node.is_keyed)
+    places = np.array([owners, rows, columns], dtype=np.int64)
+    return places if owners == sorted(owners) else places[:, np.argsort(places[0], kind="stable")]
 
 
 _Aligned = tuple[Sequence[int], Sequence[int], Sequence[int]]
 """Items that belong together: the number of their pair of lists, and the places of both."""
+
+_OfAims = Sequence[_Aligned]
+"""The same for each aim, or one for all."""
 
 
 def _blocks(left: _Lists, right: _Lists, pairs: Pairs) -> Array:
@@ -146,20 +184,20 @@ def _blocks(left: _Lists, right: _Lists, pairs: Pairs) -> Array:
     return blocks
 
 
-def _by_place(left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_Aligned]:
+def _by_place(left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_OfAims]:
     for owner, start, end, other, other_end in _blocks(left, right, pairs).tolist():
         n = min(end - start, other_end - other)
-        yield [owner] * n, range(start, start + n), range(other, other + n)
+        yield [([owner] * n, range(start, start + n), range(other, other + n))]
 
 
-def _by_key(left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_Aligned]:
+def _by_key(left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_OfAims]:
     for owner, start, end, other, other_end in _blocks(left, right, pairs).tolist():
         places = {right.places[place]: place for place in range(other, other_end)}
         rows = [row for row in range(start, end) if left.places[row] in places]
-        yield [owner] * len(rows), rows, [places[left.places[row]] for row in rows]
+        yield [([owner] * len(rows), rows, [places[left.places[row]] for row in rows])]
 
 
-def _by_weight(walk: Walk, node: ListOf, left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_Aligned]:
+def _by_weight(walk: Walk, node: ListOf, left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_OfAims]:
     """The pairing of greatest weight in each pair of lists.
 
     Equal lists need no weights; short lists share one walk, a long one has its own. Lists within items that are
@@ -168,9 +206,9 @@ def _by_weight(walk: Walk, node: ListOf, left: _Lists, right: _Lists, pairs: Pai
     blocks = _blocks(left, right, pairs)
     is_canonical = not walk.plan.follows_treeval
     if pairs.is_grid:
-        weights = _grid_weights(walk, node.item, left.items, right.items) if len(blocks) else np.zeros((0, 0))
+        weights = _grid_weights(walk, node.item, left.items, right.items) if len(blocks) else []
         for owner, start, end, other, other_end in blocks.tolist():
-            own = weights[start:end, other:other_end]
+            own = [of_aim[start:end, other:other_end] for of_aim in weights]
             yield _assigned(owner, start, range(other, other_end), own, is_canonical)
         return
     are_reflexive = all(metric.is_reflexive for metric in walk.plan.metrics.values())
@@ -180,7 +218,7 @@ def _by_weight(walk: Walk, node: ListOf, left: _Lists, right: _Lists, pairs: Pai
         size = (end - start) * (other_end - other)
         is_equal = is_canonical and are_reflexive and left.keys[start:end] == right.keys[other:other_end]
         if size == 1 or is_equal:
-            yield [owner] * (end - start), range(start, end), range(other, other_end)
+            yield [([owner] * (end - start), range(start, end), range(other, other_end))]
         elif size <= most and len(blocks) > 1:
             short.append(place)
         else:
@@ -195,9 +233,13 @@ def _by_weight(walk: Walk, node: ListOf, left: _Lists, right: _Lists, pairs: Pai
             yield _together(walk, node, left, right, blocks[group == number])
 
 
-def _assigned(owner: int, start: int, columns: Sequence[int], weights: FloatArray, is_canonical: bool) -> _Aligned:
-    rows, found = assign(weights, is_canonical)
-    return [owner] * len(rows), [start + row for row in rows], [columns[column] for column in found]
+def _assigned(
+    owner: int, start: int, columns: Sequence[int], weights: Sequence[FloatArray], is_canonical: bool
+) -> _OfAims:
+    return [
+        ([owner] * len(rows), [start + row for row in rows], [columns[column] for column in found])
+        for rows, found in pairings(weights, is_canonical)
+    ]
 
 
 def _few_of_a_kind(lists: _Lists, places: range, n: int) -> Sequence[int]:
@@ -210,7 +252,7 @@ def _few_of_a_kind(lists: _Lists, places: range, n: int) -> Sequence[int]:
     return [place for i, place in enumerate(places) if i < n or lists.keys[place] != lists.keys[place - n]]
 
 
-def _together(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Array) -> _Aligned:
+def _together(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Array) -> _OfAims:
     """Align lists, of which all pairs of items are scored in one walk."""
     owners, starts, ends, others, other_ends = blocks.T
     widths = other_ends - others
@@ -219,24 +261,56 @@ def _together(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Arr
     within = np.arange(len(block)) - begins[block]
     pairs = Pairs(starts[block] + within // widths[block], others[block] + within % widths[block])
     weights = _weights(walk, node.item, left.items, right.items, pairs)
-    is_canonical = not walk.plan.follows_treeval
-    rows, columns, lengths = list[int](), list[int](), list[int]()
-    for begin, size, width in zip(begins.tolist(), sizes.tolist(), widths.tolist(), strict=True):
-        own_rows, own_columns = assign(weights[begin : begin + size].reshape(-1, width), is_canonical)
-        rows += own_rows
-        columns += own_columns
-        lengths.append(len(own_rows))
-    found = np.repeat(np.arange(len(blocks)), lengths)
-    return owners[found].tolist(), (starts[found] + rows).tolist(), (others[found] + columns).tolist()
+    heads = np.flatnonzero(within % widths[block] == 0)  # where the rows of the blocks begin
+    found = _solved(weights, begins, widths, ends - starts, heads, not walk.plan.follows_treeval)
+    aligned: list[_Aligned] = []
+    for pairings_of_aim in found:
+        block = np.repeat(np.arange(len(blocks)), [len(rows) for rows, _ in pairings_of_aim])
+        rows, columns = ([place for own in pairings_of_aim for place in own[side]] for side in (0, 1))
+        aligned.append((owners[block].tolist(), (starts[block] + rows).tolist(), (others[block] + columns).tolist()))
+    return aligned
 
 
-def _grid_weights(walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any]) -> FloatArray:
-    """The weights of all pairs of items, some rows at a time."""
+def _solved(
+    weights: Sequence[FloatArray], begins: Array, widths: Array, heights: Array, heads: Array, is_canonical: bool
+) -> list[list[Pairing]]:
+    """The pairings of blocks that stand one after the other, for each aim; one for all where the first serves all.
+
+    Args:
+        weights: Of each aim, those of all blocks.
+        begins: Where each block begins.
+        widths: How many columns each has.
+        heights: How many rows each has.
+        heads: Where each row of each block begins.
+        is_canonical: Whether the first of equally good partners may be taken.
+    """
+    shapes = [
+        (slice(begin, begin + width * height), width)
+        for begin, width, height in zip(begins.tolist(), widths.tolist(), heights.tolist(), strict=True)
+    ]
+    first = [assign(weights[GUIDE][own].reshape(-1, width), is_canonical) for own, width in shapes]
+    lengths = np.array([len(rows) for rows, _ in first])
+    block = np.repeat(np.arange(len(shapes)), lengths)
+    rows, columns = (np.array([place for own in first for place in own[side]], dtype=np.int64) for side in (0, 1))
+    matches, starts = begins[block] + rows * widths[block] + columns, np.cumsum(lengths) - lengths
+    found = [first]
+    for of_aim in weights[1:]:
+        most = np.add.reduceat(np.maximum.reduceat(of_aim, heads), np.cumsum(heights) - heights)
+        own = list(first)
+        for place in np.flatnonzero(np.add.reduceat(of_aim[matches], starts) < most * ALMOST).tolist():
+            where, width = shapes[place]
+            own[place] = improved(of_aim[where].reshape(-1, width), first[place])
+        found.append(own)
+    serves = all(one is other for own in found for one, other in zip(own, first, strict=True))
+    return found[:1] if serves else found
+
+
+def _grid_weights(walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any]) -> Sequence[FloatArray]:
+    """The weights of all pairs of items for each aim, some rows at a time."""
     step = max(1, CHUNK // max(1, _width(node, predictions)))
     parts = [references[start : start + step] for start in range(0, len(references), step)]
-    return np.concatenate(
-        [_weights(walk, node, part, predictions, Pairs.grid(len(part), len(predictions))) for part in parts]
-    )
+    found = [_weights(walk, node, part, predictions, Pairs.grid(len(part), len(predictions))) for part in parts]
+    return [np.concatenate(of_aim) for of_aim in zip(*found, strict=True)]
 
 
 def _width(node: SchemaNode, values: Sequence[Any]) -> int:
@@ -257,7 +331,10 @@ def _width(node: SchemaNode, values: Sequence[Any]) -> int:
     return max([len(values), *(_width(child, [tree[key] for tree in trees if key in tree]) for key, child in children)])
 
 
-def _weights(walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any], pairs: Pairs) -> FloatArray:
+def _weights(
+    walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any], pairs: Pairs
+) -> Sequence[FloatArray]:
     tally = Tally()
     type(walk)(walk.plan, has_details=False).items(node, Sides(references, predictions, pairs, are_items=True), tally)
-    return weigh(walk.plan, node, tally, pairs.shape)
+    own = [np.asarray(tally.get(HITS[aim], 0.0), dtype=np.float64) for aim in walk.aims if aim != GUIDE]
+    return [weigh(walk.plan, node, tally, pairs.shape), *(np.broadcast_to(hits, pairs.shape) for hits in own)]

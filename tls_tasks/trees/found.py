@@ -11,6 +11,7 @@ import numpy as np
 
 from tls_tasks.core.score import Columns
 from tls_tasks.trees.align import Matches
+from tls_tasks.trees.pairs import EXACT, GUIDE, HITS, SOFT
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Path, Position, nodes_of, path_name
 
@@ -23,6 +24,23 @@ and rightly not there."""
 
 UNSURE = "unsure"
 """What of a prediction may not comply with the schema, but for keys that it lacks."""
+
+OUTSIDE = "outside"
+"""How many values a prediction has where the schema has no leaf for them."""
+
+VALUE_COUNTS = ("value_hits", "value_hits_exact", "value_given", "value_wanted", "value_wanted_exact")
+"""Of values (leaves that are not null): their similarities, how many are exact, how many are given, how many wanted.
+
+The reference wants as many whatever the alignment, but for those where null is a valid answer, too: they are wanted if
+what they are aligned with has a value.
+"""
+
+VALUE_PARTS = ("soft|sum", "soft|right", "soft|met", "soft|spare", "wanted")
+"""What is known of the values of a leaf, with its name behind it, where items of lists are aligned by similarity.
+
+The sum of similarities, how many are right, how many pairs have two values, in how many of these null was a valid
+answer, and how many values the reference surely has. Outside of lists the first is enough, with the :data:`KINDS`.
+"""
 
 LACKING = "lacking"
 """How many keys a prediction lacks that the schema requires, of dictionaries that are there."""
@@ -59,6 +77,7 @@ class Found:
     @classmethod
     def of(cls, plan: Plan, tally: Mapping[str, Any], n: int, links: list[Links]) -> Found:
         """What was counted of ``n`` pairs of trees."""
+        tally = {**tally, **(_value_counts(plan, tally) if not plan.follows_treeval else {})}
         columns = {part: _column(tally.get(part, 0), n) for part in _parts_of_unit(plan)}
         is_clean = [not amount for amount in _column(tally.get(UNSURE, 0), n)]
         return cls(Columns(columns, n), is_clean, _column(tally.get(LACKING, 0), n), links)
@@ -66,28 +85,59 @@ class Found:
     @cached_property
     def alignments(self) -> list[Alignments]:
         """Of each pair, which items belong together."""
+        return self._aligned(GUIDE)
+
+    @cached_property
+    def similar(self) -> list[Alignments]:
+        """The same by similarity alone, as the scores of values have it."""
+        return self._aligned(SOFT)
+
+    def _aligned(self, aim: int) -> list[Alignments]:
         alignments: list[Alignments] = [{} for _ in self.is_clean]
-        _collect(self.links, [((), own) for own in alignments])
+        _collect(self.links, [((), own) for own in alignments], aim)
         return alignments
 
 
-def _collect(found: Sequence[Links], owners: Sequence[tuple[Path, Alignments]], depth: int = 0) -> None:
+def _value_counts(plan: Plan, tally: Mapping[str, Any]) -> dict[str, Any]:
+    """The sums of :data:`VALUE_COUNTS`."""
+
+    def total(parts: Sequence[str], fields: Sequence[Field]) -> Any:
+        return sum((tally.get(f"{part}|{field.name}", 0) + 0 for field in fields for part in parts), 0)
+
+    alone, listed = ([field for field in plan.fields if bool(field.depth) is is_in] for is_in in (False, True))
+    wanted = total(KINDS[:3], alone) + total(["wanted"], listed)
+    return {
+        "value_hits": tally.get(HITS[SOFT], 0.0),
+        "value_hits_exact": tally.get(HITS[EXACT], 0) + 0,
+        "value_given": total(["correct", "wrong", "invented"], plan.fields) + tally.get(OUTSIDE, 0),
+        "value_wanted": wanted + total(["soft|spare"], listed),
+        "value_wanted_exact": wanted + tally.get("exact|spare", 0),
+    }
+
+
+def _collect(found: Sequence[Links], owners: Sequence[tuple[Path, Alignments]], aim: int, depth: int = 0) -> None:
     """Note which items belong together.
 
     Args:
         found: The items.
         owners: The pairs of trees or items that own the lists: the path of each, and where to note it.
+        aim: What they are paired for.
         depth: How many keys lead to the owners.
     """
     for own in found:
         is_keyed = own.matches.is_keyed  # then the last step stands for the key
         paths = [(*path, *own.path[depth : len(own.path) - is_keyed]) for path, _ in owners]
         links = own.matches.links()
-        for owner, i, j in [] if is_keyed else links:
-            owners[owner][1].setdefault(paths[owner], []).append((i, j))
+        is_own = own.matches.is_own(aim).tolist()
+        for (owner, i, j), is_noted in zip(links, is_own, strict=True):
+            if is_noted and not is_keyed:
+                owners[owner][1].setdefault(paths[owner], []).append((i, j))
         if own.inner:
-            inner = [((*paths[owner], i if is_keyed else Position(i)), owners[owner][1]) for owner, i, _ in links]
-            _collect(own.inner, inner, len(own.path))
+            inner = [
+                ((*paths[owner], i if is_keyed else Position(i)), owners[owner][1] if is_noted else {})
+                for (owner, i, _), is_noted in zip(links, is_own, strict=True)
+            ]
+            _collect(own.inner, inner, aim, len(own.path))
 
 
 def seen_part(path: Path) -> str:
@@ -101,7 +151,10 @@ def _parts_of_unit(plan: Plan) -> list[str]:
     kinds = [f"{kind}|{field.name}" for field in plan.fields for kind in KINDS]
     sums = [field.part(what, metric) for field in plan.fields for metric in field.metrics for what in ("sum", "n")]
     containers = [path for path, node in nodes_of(plan.root).items() if not isinstance(node, Field)]
-    return [*COUNTS, *kinds, *sums, *(map(seen_part, containers) if plan.follows_treeval else ())]
+    if plan.follows_treeval:
+        return [*COUNTS, *kinds, *sums, *map(seen_part, containers)]
+    of_values = [f"{part}|{field.name}" for field in plan.fields for part in VALUE_PARTS[: None if field.depth else 1]]
+    return [*COUNTS, *VALUE_COUNTS, *kinds, *sums, *of_values]
 
 
 def _column(amount: Any, n: int) -> list[float]:

@@ -87,6 +87,30 @@ def nodes_below(node: SchemaNode, value: Any) -> int:
     return 0
 
 
+def values_outside(node: SchemaNode | None, value: Any) -> int:
+    """The values (scalars, not null) at or below a node where the schema has no leaf for them.
+
+    Args:
+        node: The node; None: all of the value is outside of the schema.
+        value: Its value. A leaf's own is never outside, whatever it is.
+
+    Example:
+        >>> node = Branch({"a": Branch({})})
+        >>> values_outside(node, {"a": "text", "b": [1, None, {"c": 2}]})
+        3
+    """
+    node = node and part_for(node, value)
+    if isinstance(node, Field) or value is None or value is MISSING:
+        return 0
+    if isinstance(value, dict):
+        known, rest = (node.children, node.rest and node.rest.item) if isinstance(node, Branch) else ({}, None)
+        return sum(values_outside(known.get(key, rest), child) for key, child in value.items())
+    if isinstance(value, list):
+        item = node.item if isinstance(node, ListOf) else None
+        return sum(values_outside(item, child) for child in value)
+    return 1
+
+
 def item_nodes(node: SchemaNode, value: Any, items: bool = True) -> int:
     """The nodes of an item of a list: what is below a dictionary or a list, 1 for all else.
 

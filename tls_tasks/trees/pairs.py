@@ -18,9 +18,31 @@ Array = NDArray[Any]
 ALIKE = "alike"
 """Pairs of items that are both null; says nothing about what is around the list."""
 
-
 SINGLE = "single"
 """Pairs of items that may be of several kinds, of which one at least is null or a scalar; likewise."""
+
+GUIDE, SOFT, EXACT = range(3)
+"""What items of lists are paired for: the profile's own score, the greatest sum of similarities, the most exact values.
+
+What is counted for the last two has a name that begins with :data:`AIMS`; all else is counted for the first.
+"""
+
+AIMS = {"soft": SOFT, "exact": EXACT}
+"""First part of a name -> what it is counted for."""
+
+
+HITS = {SOFT: "soft|hits", EXACT: "exact|hits"}
+"""Aim -> the sum of its similarities, of values that are compared: what the items of lists are paired for."""
+
+
+def aim_of(name: str) -> int:
+    """What an amount of this name is counted for.
+
+    Example:
+        >>> aim_of("exact|hits"), aim_of("node_tp")
+        (2, 0)
+    """
+    return AIMS.get(name.partition("|")[0], GUIDE)
 
 
 class Tally(dict[str, Any]):
@@ -28,7 +50,13 @@ class Tally(dict[str, Any]):
 
     def add(self, name: str, amount: Any) -> None:
         """Add to what is there."""
-        self[name] = 0 + self[name] + amount if name in self else amount  # 0 + …: for two Boolean arrays
+        known = self.get(name)
+        if known is None:
+            self[name] = amount
+            return
+        if isinstance(known, np.ndarray) and known.dtype.kind == "b":
+            known = known + 0  # two Boolean arrays have no sum
+        self[name] = known + amount
 
     def merge(self, other: Tally, live: Array | None = None, names: Iterable[str] = ()) -> None:
         """Add all of another; of these names only where ``live``."""

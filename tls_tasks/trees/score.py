@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
-from tls_tasks.core.score import Result, Score, Unit, mean, sums_of, total
-from tls_tasks.trees.found import COUNTS, KINDS, Found, seen_part
+from tls_tasks.core.score import Result, Score, Unit, mean, ratio, sums_of, total, without_nan
+from tls_tasks.trees.differences import differences
+from tls_tasks.trees.found import COUNTS, KINDS, VALUE_PARTS, Found, seen_part
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import EACH_KEY, Branch, ListOf, OneOf, Path, SchemaNode, path_name
 
@@ -28,10 +29,11 @@ Averages = dict[str, dict[str, "float | None"]]
 
 @lru_cache(maxsize=64)
 def results(plan: Plan) -> dict[str, Result]:
-    """The table of results: :data:`KEYS`, rates of reading and compliance, the number of type errors."""
-    if plan.options.aggregate == "macro":
-        return {**{key: mean(f"mean|{key}") for key in KEYS}, **rate_results()}
-    return {**_judged(plan), **rate_results()}
+    """The table of results: :func:`judged`, rates of reading and compliance, the number of type errors."""
+    own = judged(plan)
+    if plan.options.aggregate == "macro":  # over the samples that have a value
+        own = {key: ratio(f"mean|{key}", f"n|{key}", empty=result.empty) for key, result in own.items()}
+    return {**own, **rate_results()}
 
 
 def rate_results() -> dict[str, Result]:
@@ -40,18 +42,60 @@ def rate_results() -> dict[str, Result]:
     return {**rates, "type_errors": total("issue|type", better=False)}
 
 
-def node_results(empty: float = 0.0) -> dict[str, Result]:
-    """Precision, recall and F1 of nodes and leaves; ``empty``: of no documents."""
+def value_results() -> dict[str, Result]:
+    """Precision, recall and F1 of values, by similarity and by exact matches; NaN where neither side has a value."""
+    return {
+        f"{name}_value{suffix}": Result(
+            (f"value_hits{suffix}", "value_given", f"value_wanted{suffix}"), partial(_of_values, name), math.nan
+        )
+        for suffix in ("", "_exact")
+        for name in _DIVISORS
+    }
+
+
+_DIVISORS: Mapping[str, tuple[float, float]] = {"precision": (1, 0), "recall": (0, 1), "f1": (0.5, 0.5)}
+"""What the sum of similarities is divided by: how much of the values given, and of those wanted."""
+
+
+def _of_values(name: str, hits: float, given: float, wanted: float) -> float:
+    if given + wanted == 0:
+        return math.nan
+    of_given, of_wanted = _DIVISORS[name]
+    divisor = of_given * given + of_wanted * wanted
+    return hits / divisor if divisor else 0.0
+
+
+VALUE_KEYS = tuple(value_results())
+
+
+def node_results(empty: float = 0.0, *, for_silence: float | None = 0.0) -> dict[str, Result]:
+    """Precision, recall and F1 of nodes and leaves.
+
+    Args:
+        empty: Of no documents.
+        for_silence: Of leaves where no answer has a value though a reference has one; None: what the counts give.
+    """
+    leaf_parts = (*COUNTS[3:], *(() if for_silence is None else ("value_given", "value_wanted")))
     return {
         f"{name}_{part}": Result(
-            tuple(f"{part}_{kind}" for kind in ("tp", "fp", "fn")),
-            function,
+            parts,
+            partial(_unless_silent, function, for_silence) if part == "leaf" else function,
             empty,
             best_of_nothing=part == "leaf" or name == "precision",  # leaves count in both trees only
         )
-        for part in ("node", "leaf")
+        for part, parts in (("node", COUNTS[:3]), ("leaf", leaf_parts))
         for name, function in (("precision", _precision), ("recall", _recall), ("f1", _f1))
     }
+
+
+def _unless_silent(function: Callable[[float, float, float], float], for_silence: float | None, *sums: float) -> float:
+    """What a function makes of three counts; the number ``for_silence`` where of values given and wanted none is given.
+
+    A leaf counts where both trees have it, so that by its counts alone an answer without values would be perfect.
+    """
+    if for_silence is not None and sums[3] == 0 < sums[4]:
+        return for_silence
+    return function(*sums[:3])
 
 
 def _precision(hits: float, extra: float, missed: float) -> float:
@@ -68,13 +112,19 @@ def _f1(hits: float, extra: float, missed: float) -> float:
 
 
 KEYS = (*node_results(), "treeval_score")
-"""The result keys by which a prediction is judged, each in [0, 1]."""
+"""The result keys of treeval, each in [0, 1]."""
 
 
 def with_means(plan: Plan, units: Sequence[Unit]) -> list[dict[str, float]]:
-    """Units with their own results as parts, of which ``aggregate="macro"`` takes the mean."""
-    judged = _judged(plan)
-    return [{**unit, **{f"mean|{key}": result.value([unit]) for key, result in judged.items()}} for unit in units]
+    """Units with their own results as parts, of which ``aggregate="macro"`` takes the mean; NaN has no vote."""
+    table, found = judged(plan), list[dict[str, float]]()
+    for unit in units:
+        own = {key: result.value([unit]) for key, result in table.items()}
+        votes = {f"n|{key}": float(not math.isnan(value)) for key, value in own.items()}
+        found.append(
+            {**unit, **votes, **{f"mean|{key}": value if value == value else 0.0 for key, value in own.items()}}
+        )
+    return found
 
 
 # --- leaves ---
@@ -84,20 +134,28 @@ def _score_parts(plan: Plan, what: str) -> list[str]:
     return [field.part(what, metric) for field in plan.fields for metric in field.metrics]
 
 
-def _judged(plan: Plan) -> dict[str, Result]:
-    """:data:`KEYS`."""
-    parts = (*COUNTS, *_score_parts(plan, "sum"), *_score_parts(plan, "n"))
-    return {**node_results(), "treeval_score": Result(parts, partial(_treeval_score, plan))}
+@lru_cache(maxsize=64)
+def judged(plan: Plan) -> dict[str, Result]:
+    """The results by which a prediction is judged: those of values, but for treeval's profile, and :data:`KEYS`."""
+    if plan.follows_treeval:
+        of_values, of_nodes = {}, node_results(for_silence=None)
+    else:
+        of_values, of_nodes = value_results(), node_results()
+    parts = (*of_nodes["f1_node"].parts, *of_nodes["f1_leaf"].parts)
+    parts += (*_score_parts(plan, "sum"), *_score_parts(plan, "n"))
+    return {**of_values, **of_nodes, "treeval_score": Result(parts, partial(_treeval_score, plan, of_nodes))}
 
 
-def _treeval_score(plan: Plan, *sums: float) -> float:
+def _treeval_score(plan: Plan, of_nodes: Mapping[str, Result], *sums: float) -> float:
     """The mean of the normalised averages per metric, times node F1, times leaf F1; 1 for the mean of none."""
-    counts, scores = sums[: len(COUNTS)], sums[len(COUNTS) :]
+    node, leaf = of_nodes["f1_node"], of_nodes["f1_leaf"]
+    n_counts = len(node.parts) + len(leaf.parts)
+    counts, scores = sums[:n_counts], sums[n_counts:]
     means = _means(scores[: len(scores) // 2], scores[len(scores) // 2 :])
     averages = _average_leaves(plan, means)[""]
     clip = not plan.follows_treeval
     known = [float(plan.metrics[name].normalize(mean, clip)) for name, mean in averages.items() if mean is not None]
-    return (sum(known) / len(known) if known else 1.0) * _f1(*counts[:3]) * _f1(*counts[3:])
+    return (sum(known) / len(known) if known else 1.0) * node.of(*counts[:3]) * leaf.of(*counts[3:])
 
 
 def _means(sums: Sequence[float], numbers: Sequence[float]) -> tuple[float | None, ...]:
@@ -157,7 +215,27 @@ def details_of(plan: Plan, score: Score) -> dict[str, Any]:
             votes = [unit[total_part] / unit[n_part] for unit in score.units if unit[n_part]]
             sums = {**sums, total_part: math.fsum(votes), n_part: len(votes)}
     fields = {field.name: {kind: int(sums.get(f"{kind}|{field.name}", 0)) for kind in KINDS} for field in plan.fields}
-    return {**_leaves_and_averages(plan, sums), "fields": fields}
+    values = {} if plan.follows_treeval else {"values": {field.name: _of_field(field, sums) for field in plan.fields}}
+    return {**values, **_leaves_and_averages(plan, sums), "fields": fields}
+
+
+def _of_field(field: Field, sums: Unit) -> dict[str, float | int | None]:
+    """Precision, recall and F1 of a leaf's values, None where there are none, and how many are what.
+
+    In a list they are those of the items that are aligned by similarity.
+    """
+    counts = {kind: int(sums.get(f"{kind}|{field.name}", 0)) for kind in KINDS[:4]}
+    if field.depth:
+        given = counts["correct"] + counts["wrong"] + counts["invented"]
+        right, met, spare, wanted = (int(sums.get(f"{part}|{field.name}", 0)) for part in VALUE_PARTS[1:])
+        missed = wanted + spare - met
+        counts = {"correct": right, "wrong": met - right, "missed": missed, "invented": given - met}
+    met = counts["correct"] + counts["wrong"]
+    hits = sums.get(f"soft|sum|{field.name}", 0.0)
+    own = {
+        f"{name}_value": _of_values(name, hits, met + counts["invented"], met + counts["missed"]) for name in _DIVISORS
+    }
+    return {**without_nan(own), **counts}
 
 
 def _leaves_and_averages(plan: Plan, sums: Unit) -> dict[str, Any]:
@@ -204,11 +282,13 @@ class Sample(NamedTuple):
         plan: The schema with its settings.
         row: Which row it is.
         found: What was found in all of them.
+        trees: The reference and the prediction.
     """
 
     plan: Plan
     row: int
     found: Found
+    trees: tuple[Any, Any]
 
     @property
     def alignments(self) -> Mapping[Path, Sequence[tuple[int, int]]]:
@@ -218,12 +298,17 @@ class Sample(NamedTuple):
         """
         return self.found.alignments[self.row]
 
+    def differences(self) -> list[dict[str, Any]]:
+        """What of its values is wrong, missed or invented, see :func:`~tls_tasks.trees.differences.differences`."""
+        alignments = self.found.similar if not self.plan.follows_treeval else self.found.alignments
+        return [{"row": self.row, **own} for own in differences(*self.trees, self.plan, alignments[self.row])]
+
     def as_dict(self) -> dict[str, Any]:
         """Its own numbers, leaves, averages and alignments."""
         unit = self.found.units[self.row]
         return {
             "sample": self.row,
-            **{key: result.value([unit]) for key, result in _judged(self.plan).items()},
+            **{key: result.value([unit]) for key, result in judged(self.plan).items()},
             **_leaves_and_averages(self.plan, unit),
             "alignments": {path_name(path): [list(pair) for pair in found] for path, found in self.alignments.items()},
         }

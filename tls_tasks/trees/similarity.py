@@ -8,6 +8,7 @@ treeval it is a factor.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,14 @@ _TIE_BREAK = 1e-9
 """What nodes and leaves in common weigh beside the scores of metrics, where those decide."""
 
 
-def assign(weights: FloatArray, canonical: bool = False) -> tuple[list[int], list[int]]:
+ALMOST = 1 - 1e-12
+"""Sums of the same numbers in another order may differ by less."""
+
+Pairing = tuple[list[int], list[int]]
+"""Rows, and the column of each."""
+
+
+def assign(weights: FloatArray, canonical: bool = False) -> Pairing:
     """The pairing of rows and columns with the greatest sum (scipy's ``linear_sum_assignment``).
 
     Args:
@@ -44,6 +52,29 @@ def assign(weights: FloatArray, canonical: bool = False) -> tuple[list[int], lis
         return [int(weights.argmax())], [0]
     rows, columns = linear_sum_assignment(weights, maximize=True)
     return rows.tolist(), columns.tolist()
+
+
+def pairings(weights: Sequence[FloatArray], canonical: bool = False) -> Sequence[Pairing]:
+    """The pairing of each aim, by its weights, or one for all where the first is the best for each.
+
+    Example:
+        >>> pairings([np.eye(2), np.eye(2) / 2])
+        [([0, 1], [0, 1])]
+        >>> pairings([np.eye(2), 1 - np.eye(2)])
+        [([0, 1], [0, 1]), ([0, 1], [1, 0])]
+    """
+    first = assign(weights[0], canonical)
+    found = [first, *(first if np.array_equal(own, weights[0]) else improved(own, first) for own in weights[1:])]
+    return found[:1] if all(own is first for own in found) else found
+
+
+def improved(weights: FloatArray, known: Pairing) -> Pairing:
+    """A pairing of a greater sum of weights than the known one; the known one itself where there is none."""
+    total = weights[known].sum()
+    if total >= ALMOST * min(weights.max(axis=1).sum(), weights.max(axis=0).sum()):  # no sum is greater
+        return known
+    solved = assign(weights, canonical=True)
+    return known if total >= ALMOST * weights[solved].sum() else solved
 
 
 def sort_keys(node: SchemaNode, values: list[Any]) -> list[str]:

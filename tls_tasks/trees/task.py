@@ -15,7 +15,7 @@ from tls_tasks.core.task import Task, shorter_text
 from tls_tasks.trees.data import ALL_SETS, examples, load_documents, prompt
 from tls_tasks.trees.found import KINDS
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
-from tls_tasks.trees.score import node_results, rate_results
+from tls_tasks.trees.score import node_results, rate_results, value_results
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import ANY_OF
 from tls_tasks.trees.view import picture
@@ -24,6 +24,7 @@ METRICS = tuple(sorted({name for names in DEFAULT_METRICS.values() for name in n
 """The leaf metrics that any leaf may have by default."""
 
 _RESULTS = {
+    **value_results(),
     "treeval_score": mean("treeval_score"),
     **node_results(empty=1.0),
     **{name: ratio(f"score|{name}", f"scored|{name}") for name in METRICS},  # over documents with such a leaf

@@ -1,7 +1,8 @@
 """tree_eval: structured answers (JSON trees) scored leaf by leaf, and node by node, against reference trees.
 
 Original: treeval (git a56937f) and its conceptual guide. The defaults follow the guide; ``compat="treeval"`` gives the
-program's numbers wherever it has any. What differs is in ``docs/tree_eval_options.md``.
+program's numbers wherever it has any. What differs is in ``docs/tree_eval_options.md``. ``compat="extractbench"`` gives
+another metric's numbers, see :mod:`tls_tasks.trees.extractbench`.
 """
 
 from __future__ import annotations
@@ -22,19 +23,22 @@ from tls_tasks.core.options import (
     signature,
     signed_by,
 )
+from tls_tasks.core.rows import shorten
 from tls_tasks.core.score import Columns, Score
 from tls_tasks.core.terminal import shown
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
 from tls_tasks.trees.found import Found
+from tls_tasks.trees.leaves import BadReferenceError
 from tls_tasks.trees.nodes import MISSING
 from tls_tasks.trees.plan import Plan, TreeOptions, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
-from tls_tasks.trees.score import KEYS, Sample, details_of, results, with_means
+from tls_tasks.trees.schema import read_schema
+from tls_tasks.trees.score import Sample, details_of, judged, rate_results, results, with_means
 from tls_tasks.trees.types import SchemaNode
-from tls_tasks.trees.walk import BadReferenceError, Walk
+from tls_tasks.trees.walk import Walk
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,19 @@ class _TreeEvalConfig:
     averaging: str = field(default="flat", metadata={"sign": "avg", "of": ("hierarchical_averaging",)})
     parse_mode: str = field(default="lenient", metadata={"sign": "parse"})
     interval: str = field(default="", metadata={"sign": "ci", "quiet": "", "of": INTERVAL})
+
+
+@dataclass(frozen=True, slots=True)
+class _ExtractBenchConfig:
+    """The settings of :func:`tree_eval` with ``compat="extractbench"``, as they stand in its signature."""
+
+    compat: str
+    schema: str
+    parse_mode: str = field(metadata={"sign": "parse"})
+    interval: str = field(metadata={"sign": "ci", "quiet": ""})
+
+
+_COMPATS = (None, "treeval", "extractbench")
 
 
 @signed_by(_TreeEvalConfig, data=("predictions", "references"))
@@ -76,7 +93,8 @@ def tree_eval(
         leaf_metrics: Type or path -> a metric or a list of them, or a tree in the shape of the schema. Metrics are
             names, ``{"metric": name, option: value}``, functions, or modules of evaluate, see
             :func:`~tls_tasks.trees.leaf_metrics.resolve_metric`. None: the defaults of the types.
-        compat: ``treeval``: its program's numbers; None: its guide's.
+        compat: ``treeval``: its program's numbers; None: its guide's. ``extractbench``: the unified value F1 of that
+            benchmark, which has no other options than those of reading and intervals.
         list_order: ``unordered``, ``ordered``, or path -> one of these.
         hierarchical_averaging: Whether a dictionary's mean counts as one value in that of the dictionary around it.
         parse_mode: How model text is read: ``lenient``, or ``strict``: JSON and nothing else.
@@ -87,13 +105,21 @@ def tree_eval(
             :class:`~tls_tasks.trees.plan.TreeOptions`.
 
     Returns:
+        ``precision_value``, ``recall_value``, ``f1_value`` of values (leaves that are not null): similarities of those
+        that belong together, by the number of values of the prediction and of the reference; ``precision_value_exact``
+        … count those that are right. NaN where neither side has a value; left out with ``compat="treeval"``.
         ``precision_node``, ``recall_node``, ``f1_node`` of the structure, and the same with ``_leaf`` of values that
         are there where they should be; ``treeval_score``, the mean of the metrics times both F1; all in [0, 1].
         ``leaves``: a tree in the shape of the schema, lists left out; each leaf has the means of its metrics, or None
-        where nothing was scored. ``averages``: ``per_metric`` and ``per_leaf_type``. ``fields``: path -> how many
-        values are correct, wrong, missed, invented and rightly absent. ``json_valid``, ``parsed``, ``repaired``,
-        ``duplicate_keys``, ``non_finite``, ``schema_compliance``: rates of predictions. ``type_errors``: how many
+        where nothing was scored. ``values``: path -> the three of its values, and how many are correct, wrong, missed
+        and invented where lists are aligned by similarity. ``averages``: ``per_metric`` and ``per_leaf_type``.
+        ``fields``: path -> how many leaves are correct, wrong, missed, invented and rightly absent. ``json_valid``,
+        ``parsed``, ``repaired``, ``duplicate_keys``, ``non_finite``, ``schema_compliance``: rates of predictions.
+        ``type_errors``: how many
         values have another type than the schema says. ``<key>_ci`` ([low, high]) where asked for.
+
+        With ``compat="extractbench"``: ``extract_unified_value_precision``, ``_recall`` and ``_f1``, means over
+        documents, the counts of cells and records, and the same rates.
 
     Raises:
         InputError: Rows that can't be scored: columns of unequal length, a reference that doesn't follow the schema.
@@ -111,26 +137,69 @@ def tree_eval(
         >>> round(score["recall_node"], 2), score["fields"]["tags"]["missed"]
         (0.8, 1)
     """
+    check_choice("compat", compat, _COMPATS)
     check_choice("parse_mode", parse_mode, MODES)
     check_switches(hierarchical_averaging=hierarchical_averaging)
-    plan = _plan(schema, compat, options, leaf_metrics, list_order, hierarchical_averaging)
     interval = interval_options(confidence_interval, n_resamples, seed)
+    if compat == "extractbench":
+        _refuse(leaf_metrics=leaf_metrics, options=options, hierarchical_averaging=hierarchical_averaging or None)
+        _refuse(list_order=None if isinstance(list_order, str) and list_order == "unordered" else list_order)
+        return _as_extractbench(predictions, references, schema, parse_mode, interval)
+    plan = _plan(schema, compat, options, leaf_metrics, list_order, hierarchical_averaging)
     rows = read_rows(predictions, references, plan.root, parse_mode)
     parses = [parsed for parsed, _ in rows]
     warn_of_unread([row for row, parsed in enumerate(parses) if parsed.failed], len(parses), "trees")
     found = _walk(plan, rows)
-    units = Columns({**found.units.columns, **_columns_of_text(parses, found, plan.root)}, len(rows))
+    of_text = _columns_of_text(parses, found.is_clean, found.lacking, plan.root)
+    units = Columns({**found.units.columns, **of_text}, len(rows))
     return Score(
         metric="tree_eval",
         signature=_signature(plan, parse_mode, interval_sign(interval)),
         units=with_means(plan, units) if plan.options.aggregate == "macro" else units,
         definitions=results(plan),
-        items=[Sample(plan, row, found) for row in range(len(rows))],
+        items=[
+            Sample(plan, row, found, (tree, {} if parsed.failed else parsed.value))
+            for row, (parsed, tree) in enumerate(rows)
+        ],
         problems={row: dict(parsed.counts()) for row, parsed in enumerate(parses) if parsed.problems},
         parse_failures=sum(parsed.failed for parsed in parses),
         more=partial(details_of, plan),
-        interval=None if interval is None else {**interval, "keys": KEYS},
+        interval=None if interval is None else {**interval, "keys": list(judged(plan))},
         explanation=partial(_explanation, rows),
+    )
+
+
+def _refuse(**options: Any) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise InputError(name, None, shorten(value), "nothing: compat='extractbench' has no such option")
+
+
+def _as_extractbench(
+    predictions: Any, references: Any, schema: Any, parse_mode: str, interval: dict[str, Any] | None
+) -> Score:
+    from tls_tasks.trees import extractbench  # scipy and dateutil take a while
+
+    root = read_schema(schema)
+    shape = extractbench.Shape.of(schema, root)
+    rows = read_rows(predictions, references, root, parse_mode)
+    parses = [parsed for parsed, _ in rows]
+    warn_of_unread([row for row, parsed in enumerate(parses) if parsed.failed], len(parses), "trees")
+    cells = [
+        extractbench.unit_of(expected, None if parsed.failed else parsed.value, shape, row)
+        for row, (parsed, expected) in enumerate(rows)
+    ]
+    columns = _columns_of_text(parses, [False] * len(rows), [0] * len(rows), root)
+    config = _ExtractBenchConfig("extractbench", shape.digest(), parse_mode, interval_sign(interval))
+    return Score(
+        metric="tree_eval",
+        signature=signature("tree_eval", config, VERSION),
+        units=[{**unit, **{part: column[row] for part, column in columns.items()}} for row, unit in enumerate(cells)],
+        definitions={**extractbench.RESULTS, **rate_results()},
+        items=[extractbench.Document(row, unit) for row, unit in enumerate(cells)],
+        problems={row: dict(parsed.counts()) for row, parsed in enumerate(parses) if parsed.problems},
+        parse_failures=sum(parsed.failed for parsed in parses),
+        interval=None if interval is None else {**interval, "keys": extractbench.KEYS},
     )
 
 
@@ -193,10 +262,12 @@ def _walk(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> Found:
         raise
 
 
-def _columns_of_text(parses: Sequence[ParsedTree], found: Found, root: SchemaNode) -> dict[str, list[float]]:
+def _columns_of_text(
+    parses: Sequence[ParsedTree], clean: Sequence[bool], lacking: Sequence[float], root: SchemaNode
+) -> dict[str, list[float]]:
     """What is known of each prediction as text, and of its compliance with the schema: part -> an amount a row."""
     columns: dict[str, list[float]] = {part: [amount] * len(parses) for part, amount in _FLAWLESS.items()}
-    for row, (parsed, is_clean, n_lacking) in enumerate(zip(parses, found.is_clean, found.lacking, strict=True)):
+    for row, (parsed, is_clean, n_lacking) in enumerate(zip(parses, clean, lacking, strict=True)):
         if is_clean and not n_lacking and parsed.valid and not parsed.problems:
             continue
         issues = ["missing"] * int(n_lacking) if is_clean else []

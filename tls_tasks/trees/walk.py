@@ -9,16 +9,17 @@ many below it is counted where it stands.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import compress, repeat
-from operator import is_, itemgetter
+from itertools import repeat
+from operator import is_
 from typing import Any
 
 import numpy as np
 
 from tls_tasks.trees.align import Matches, align
-from tls_tasks.trees.compliance import complies, slips
-from tls_tasks.trees.found import COUNTS, LACKING, UNSURE, Found, Links, seen_part
-from tls_tasks.trees.leaf_base import LeafMetric
+from tls_tasks.trees.columns import are_single, columns, count_lists, with_empty
+from tls_tasks.trees.compliance import slips
+from tls_tasks.trees.found import COUNTS, LACKING, OUTSIDE, UNSURE, Found, Links, seen_part
+from tls_tasks.trees.leaves import BadReferenceError, Leaves
 from tls_tasks.trees.nodes import (
     ABSENT,
     MAYBE,
@@ -32,18 +33,14 @@ from tls_tasks.trees.nodes import (
     nodes_below,
     schema_nodes,
     split,
-    state_of,
+    values_outside,
 )
-from tls_tasks.trees.pairs import ALIKE, SINGLE, Array, Pairs, Sides, States, Tally
+from tls_tasks.trees.pairs import ALIKE, GUIDE, SINGLE, Array, Pairs, Sides, States, Tally
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import EACH_KEY, Again, Branch, ListOf, OneOf, Path, SchemaNode, all_nodes
+from tls_tasks.trees.types import EACH_KEY, Again, Branch, ListOf, OneOf, Path, SchemaNode
 
 
-class BadReferenceError(Exception):
-    """A reference that doesn't comply with the schema. Never leaves the package: who catches it finds the row."""
-
-
-class Walk:
+class Walk(Leaves):
     """Walks along a plan.
 
     Args:
@@ -52,10 +49,8 @@ class Walk:
     """
 
     def __init__(self, plan: Plan, has_details: bool = True) -> None:
-        self.plan, self.has_details = plan, has_details
-        self.is_loose = plan.options.types == "loose"
+        super().__init__(plan, has_details)
         self.has_item_nodes = plan.options.list_items == "nodes"
-        self.requires_keys = any(isinstance(own, Branch) and own.required for _, own in all_nodes(plan.root))
         self._links: list[Links] = []
 
     def trees(self, expected: list[Any], given: list[Any]) -> Found:
@@ -71,6 +66,9 @@ class Walk:
         elif all(isinstance(tree, dict) for tree in expected):
             trees = [tree if isinstance(tree, dict) else {} for tree in given]
             tally.add(UNSURE, np.array([not isinstance(tree, dict) for tree in given], dtype=np.int64))
+            tally.add(
+                OUTSIDE, np.array([0 if isinstance(tree, dict) else values_outside(root, tree) for tree in given])
+            )
             self._branch(root, Sides(expected, trees, Pairs.aligned(n)), tally, ())
         else:
             raise BadReferenceError
@@ -80,8 +78,8 @@ class Walk:
 
     def _branch(self, node: Branch, sides: Sides, tally: Tally, path: Path) -> None:
         """Walk dictionaries."""
-        left, n_left = _columns(node, sides.references)
-        right, n_right = _columns(node, sides.predictions)
+        left, n_left = columns(node, sides.references)
+        right, n_right = columns(node, sides.predictions)
         if n_left < sum(map(len, sides.references)) and not self.is_loose and node.rest is None:
             raise BadReferenceError
         if self.has_details and node.required and n_right < len(right) * len(sides.predictions):
@@ -92,6 +90,12 @@ class Walk:
             unknown = np.array([self._unknown_nodes(node, tree) for tree in sides.predictions])[sides.pairs.columns]
             tally.add("node_fp", unknown)
             tally.add(UNSURE, unknown)
+            if self.has_details:
+                lost = [
+                    sum(values_outside(None, value) for key, value in tree.items() if key not in node.children)
+                    for tree in sides.predictions
+                ]
+                tally.add(OUTSIDE, np.array(lost)[sides.pairs.columns])
         for (key, child), expected, given in zip(node.children.items(), left, right, strict=True):
             self._value(child, sides.of(expected, given), tally, (*path, key))
         if node.rest is not None:
@@ -118,16 +122,16 @@ class Walk:
                 below = Tally()
                 self._value(part, own, below, path)
                 if isinstance(part, Field):  # what is of another kind is not absent
-                    are_scalars = _are_single(sides)
+                    are_scalars = are_single(sides)
                     tally.merge(below, are_scalars[0] & are_scalars[1], [f"absent|{part.name}"])
                 else:
                     tally.merge(below)
             return
-        left, right = self._both_states(node, sides, tally)
+        left, right = self.both_states(node, sides, tally)
         states = None if left is None and right is None else States(left, right, sides)
         self._presence(node, states, tally)
         if isinstance(node, Field):
-            self._leaf(node, sides, states, tally)
+            self.leaf(node, sides, states, tally)
             return
         if self.plan.follows_treeval:
             is_seen = 1 if states is None else (states.left == VALUE) & states.has_right
@@ -135,13 +139,14 @@ class Walk:
         if states is None:
             self._below(node, sides, tally, path)
             return
+        self._outside(node, sides, right, tally)
         if self.plan.follows_treeval:
             self._as_treeval(node, sides, states, tally)
         below = Tally()
-        self._below(node, _with_empty(node, sides, left, right), below, path)
+        self._below(node, with_empty(node, sides, left, right), below, path)
         tally.merge(below, self._counts_below(node, states), COUNTS)
         if isinstance(node, ListOf) and isinstance(node.item, Field):
-            self._add_worst(node.item, (states.left == VALUE) & (states.right == WRONG), tally)
+            self.add_worst(node.item, (states.left == VALUE) & (states.right == WRONG), tally)
 
     def _presence(self, node: SchemaNode, states: States | None, tally: Tally) -> None:
         """Whether the node itself is in both trees, and whether its values are."""
@@ -158,6 +163,15 @@ class Walk:
             tally.add("leaf_tp", both & states.has_left & states.has_right)
             tally.add("leaf_fn", both & states.has_left & ~states.has_right)
             tally.add("leaf_fp", both & ~states.has_left & states.has_right)
+
+    def _outside(self, node: SchemaNode, sides: Sides, right: Array | None, tally: Tally) -> None:
+        """Count the values of predictions that have something else than the dictionary or list that should be there."""
+        if self.has_details and right is not None and (right == WRONG).any():
+            lost = [
+                values_outside(node, value) if state == WRONG else 0
+                for value, state in zip(sides.predictions, right.tolist(), strict=True)
+            ]
+            tally.add(OUTSIDE, np.array(lost)[sides.pairs.columns])
 
     def _counts_below(self, node: SchemaNode, states: States) -> Array | None:
         """In which pairs nodes below this one count, and not only what each leaf is; None: in all."""
@@ -201,13 +215,14 @@ class Walk:
             walk(node.item, Sides(*matches.items(), pairs, are_items=True), matched, path)
             matched.pop(ALIKE, None)
             matched.pop(SINGLE, None)
-            within.update({name: sides.pairs.sums(amount, matches.owners) for name, amount in matched.items()})
+            for name, amount in matched.items():
+                within[name] = sides.pairs.sums(matches.counted(name, amount), matches.owners)
         if self.plan.follows_treeval and sides.are_items:
-            _count_lists(within)
+            count_lists(within)
         if self.has_details:
             outer.append(Links(path, matches, self._links))
         self._links = outer
-        self._unmatched(node, matches, sides, within)
+        self._unmatched(node, matches.of(GUIDE), sides, within)
         tally.merge(within)
 
     def _unmatched(self, node: ListOf, matches: Matches, sides: Sides, within: Tally) -> None:
@@ -244,6 +259,8 @@ class Walk:
         if kind == "invented":
             is_plain = isinstance(node, Field) and not node.is_checked
             within.add(UNSURE, pairs.sums(1, owners[~are_known] if is_plain else owners))
+            if not isinstance(node, Field):
+                within.add(OUTSIDE, pairs.sums(np.array([values_outside(node, item) for item in items]), owners))
         by_field: dict[int, list[int]] = {}
         if isinstance(node, Field) and not unknown:
             by_field[node.index] = [place for place, item in enumerate(items) if item is not None]
@@ -254,15 +271,10 @@ class Walk:
         for index, places in by_field.items():
             amounts = pairs.sums(1, owners[places])
             within.add(f"{kind}|{self.plan.fields[index].name}", amounts)
+            if kind == "missed":
+                within.add(f"wanted|{self.plan.fields[index].name}", amounts)
             if self.plan.options.unmatched_items == "worst":
-                self._add_worst(self.plan.fields[index], amounts, within)
-
-    def _add_worst(self, field: Field, times: Array, tally: Tally) -> None:
-        """Count each metric's worst score so many times."""
-        if times.any():
-            for metric in field.metrics:
-                tally.add(field.part("sum", metric), times * metric.worst)
-                tally.add(field.part("n", metric), times)
+                self.add_worst(self.plan.fields[index], amounts, within)
 
     def items(self, node: SchemaNode, sides: Sides, tally: Tally, path: Path = ()) -> None:
         """Walk items of lists; lists add nothing to the path."""
@@ -271,7 +283,7 @@ class Walk:
         if isinstance(node, OneOf):
             self._kinds_of_items(node, sides, tally, path)
             return
-        left, right = self._both_states(node, sides, tally)
+        left, right = self.both_states(node, sides, tally)
         if isinstance(node, Field):
             tally.add("node_tp", int(self.has_item_nodes))
             if self.plan.follows_treeval:  # null is a value like any other
@@ -280,17 +292,18 @@ class Walk:
         if states is not None:
             tally[ALIKE] = ((states.left == NULL) | (states.left == MAYBE)) & (states.right == NULL)
         if isinstance(node, Field):
-            self._leaf(node, sides, states, tally)
+            self.leaf(node, sides, states, tally)
             return
         if states is not None:  # an item that isn't a dictionary (a list) is one node
             tally.add("node_tp", tally[ALIKE])
             tally.add("node_fn", (states.left != VALUE) & ~tally[ALIKE])
             tally.add("node_fp", (states.right != VALUE) & ~tally[ALIKE])
-        self._below(node, _with_empty(node, sides, left, right), tally, path)
+            self._outside(node, sides, right, tally)
+        self._below(node, with_empty(node, sides, left, right), tally, path)
 
     def _kinds_of_items(self, node: OneOf, sides: Sides, tally: Tally, path: Path) -> None:
         """Walk items that may be of several kinds; null or a scalar is one node."""
-        left, right = _are_single(sides)
+        left, right = are_single(sides)
         nulls = [np.array([value is None for value in own]) for own in (sides.references, sides.predictions)]
         tally[ALIKE] = nulls[0][sides.pairs.rows] & nulls[1][sides.pairs.columns]
         tally[SINGLE] = left | right
@@ -298,13 +311,14 @@ class Walk:
         tally.add("node_fn", (left & ~right) * int(self.has_item_nodes))
         tally.add("node_fp", (~left & right) * int(self.has_item_nodes))
         for part, own in self._parts(node, sides):
-            states = self._both_states(part, own, tally)
+            states = self.both_states(part, own, tally)
             if isinstance(part, Field):
                 below = Tally()
-                self._leaf(part, own, States(*states, own), below)
+                self.leaf(part, own, States(*states, own), below)
                 tally.merge(below, left & right, [f"absent|{part.name}"])
             else:
-                self._below(part, _with_empty(part, own, *states), tally, path)
+                self._outside(part, own, states[1], tally)
+                self._below(part, with_empty(part, own, *states), tally, path)
 
     def _parts(self, node: OneOf, sides: Sides) -> Iterator[tuple[SchemaNode, Sides]]:
         """Each part of a node with its own values; but for leaves only those that have any."""
@@ -312,122 +326,3 @@ class Walk:
         for part, expected, given in zip(node.parts, left, right, strict=True):
             if isinstance(part, Field) or any(value is not MISSING for value in [*expected, *given]):
                 yield part, sides.of(expected, given)
-
-    # --- leaves ---
-
-    def _leaf(self, field: Field, sides: Sides, states: States | None, tally: Tally) -> None:
-        """Score the pairs that have two values; a prediction of another type gets each metric's worst score."""
-        scored = None if states is None else states.has_left & states.has_right
-        good = None if states is None or scored is None else scored & (states.right != WRONG)
-        similarity: Any = 0.0
-        for metric in field.metrics:
-            predictions = self._batch(sides.predictions, good, field, metric)
-            scores = sides.pairs.scores(metric, sides.references, predictions, good)
-            if scored is not None and good is not None:
-                scores = np.where(scored & ~good, metric.worst, scores)
-            tally.add(field.part("sum", metric), scores)
-            tally.add(field.part("n", metric), 1 if scored is None else scored)
-            if self.has_details:
-                similarity = similarity + metric.normalize(scores)
-        if self.has_details:
-            is_right = similarity >= (1 - 1e-12) * len(field.metrics)
-            self._kinds(field, is_right if good is None else is_right & good, states, tally)
-
-    def _kinds(self, field: Field, is_right: Array, states: States | None, tally: Tally) -> None:
-        """Count what the leaf is."""
-        tally.add(f"correct|{field.name}", is_right)
-        if states is None:
-            tally.add(f"wrong|{field.name}", ~is_right)
-            return
-        tally.add(f"wrong|{field.name}", states.has_left & states.has_right & ~is_right)
-        tally.add(f"missed|{field.name}", states.has_left & ~states.has_right)
-        tally.add(f"invented|{field.name}", ~states.has_left & states.has_right)
-        tally.add(f"absent|{field.name}", ~states.has_left & ~states.has_right)
-
-    def _batch(self, predictions: list[Any], good: Array | None, field: Field, metric: LeafMetric) -> list[Any]:
-        """The predictions as treeval compares them: a batch is one array, where one float makes floats of all."""
-        if self.is_loose and not field.depth and metric.name == "exact_match":
-            kinds = set(map(type, predictions if good is None else compress(predictions, good.tolist())))
-            if float in kinds and kinds & {int, bool}:
-                return [
-                    float(value) if isinstance(value, int) and abs(value) < 2**1000 else value for value in predictions
-                ]
-        return predictions
-
-    # --- what values are ---
-
-    def _both_states(self, node: SchemaNode, sides: Sides, tally: Tally) -> tuple[Array | None, Array | None]:
-        """What the values of both sides are to their node; None: all of a side are values of its type.
-
-        Raises:
-            BadReferenceError: A value of a reference has another type.
-        """
-        left, right = self._states(node, sides.references), self._states(node, sides.predictions)
-        if left is not None and not self.is_loose and (left == WRONG).any():
-            raise BadReferenceError
-        if self.has_details:
-            if right is not None:  # null complies everywhere, but is walked as a dictionary that lacks its keys
-                is_unsure = right != VALUE if self.requires_keys and isinstance(node, Branch) else right > VALUE
-                tally.add(UNSURE, is_unsure[sides.pairs.columns])
-            if isinstance(node, Field) and (right is not None or node.is_checked):
-                self._check(node, sides.predictions, tally)
-        return left, right
-
-    def _states(self, node: SchemaNode, values: list[Any]) -> Array | None:
-        kinds = set(map(type, values))
-        types = node.types if isinstance(node, Field) else {dict if isinstance(node, Branch) else list}
-        if kinds <= types:
-            return None
-        plain = {**dict.fromkeys(types, VALUE), type(None): NULL, type(MISSING): ABSENT}
-        if kinds <= plain.keys():
-            return np.fromiter(map(plain.__getitem__, map(type, values)), dtype=np.int8, count=len(values))
-        return np.array([state_of(node, value, self.is_loose) for value in values], dtype=np.int8)
-
-    def _check(self, field: Field, values: list[Any], tally: Tally) -> None:
-        """Note values that may not comply, though they may be of the right type."""
-        wrong = set()
-        if field.is_checked:
-            wrong = {
-                value for value in {value for value in values if type(value) in field.types} if complies(value, field)
-            }
-        known = {*field.types, type(None), type(MISSING)}  # of these two the states tell enough
-        is_unsure = [type(value) not in known or value in wrong for value in values]
-        tally.add(UNSURE, np.array(is_unsure, dtype=np.int64))
-
-
-def _are_single(sides: Sides) -> tuple[Array, Array]:
-    """In which pairs the value of each side is neither a dictionary nor a list."""
-    left, right = (
-        np.array([not isinstance(value, dict | list) for value in own]) for own in (sides.references, sides.predictions)
-    )
-    return left[sides.pairs.rows], right[sides.pairs.columns]
-
-
-def _columns(node: Branch, trees: list[Any]) -> tuple[list[list[Any]], int]:
-    """The values of each key, and how many keys of the schema there are in all trees together."""
-    n_keys = len(trees) * len(node.children)
-    try:
-        return [list(map(itemgetter(key), trees)) for key in node.children], n_keys
-    except KeyError:
-        columns = [[tree.get(key, MISSING) for tree in trees] for key in node.children]
-        return columns, n_keys - sum(sum(map(is_, column, repeat(MISSING))) for column in columns)
-
-
-def _with_empty(node: SchemaNode, sides: Sides, left: Array | None, right: Array | None) -> Sides:
-    """The same, with an empty dictionary (list) for anything that isn't one."""
-    empty: Any = {} if isinstance(node, Branch) else []
-    values = [
-        own
-        if states is None
-        else [value if state == VALUE else empty for value, state in zip(own, states.tolist(), strict=True)]
-        for own, states in ((sides.references, left), (sides.predictions, right))
-    ]
-    return sides.of(*values)
-
-
-def _count_lists(tally: Tally) -> None:
-    """In treeval a list in a list has one vote: its mean."""
-    for part in [part for part in tally if part.startswith("sum|")]:
-        n = f"n|{part.removeprefix('sum|')}"
-        tally[part] = np.divide(tally[part], tally[n], out=np.zeros(tally[n].shape), where=tally[n] > 0)
-        tally[n] = (tally[n] > 0).astype(np.int64)

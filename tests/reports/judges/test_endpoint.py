@@ -7,6 +7,7 @@ it waits for answers as long as it takes.
 import asyncio
 import gzip
 import itertools
+import json
 import logging
 import threading
 import time
@@ -371,3 +372,35 @@ def test_parameters_are_sent_named_and_part_of_what_is_the_same_question(serve, 
 def test_no_bar_where_there_is_no_terminal(serve, capfd):
     judge(serve()).ask(queries(3))
     assert capfd.readouterr().err == ""
+
+
+def test_a_server_that_echoes_gives_no_verdict(serve):
+    server = serve(lambda sentence, n, messages: "\n".join(message["content"] for message in messages))
+    assert words(judge(server).ask(queries(3))) == ["unreadable"] * 3 and len(server.requests) == 6
+    server = serve(lambda sentence, n, messages: messages[-1]["content"])
+    assert words(judge(server).ask(queries(3))) == ["unreadable"] * 3
+
+
+def test_a_verdict_in_json_is_asked_for_and_named(serve):
+    def answer(sentence, n, messages):
+        return json.dumps({"verdict": truth(sentence)})
+
+    server = serve(answer)
+    one = judge(server, json_verdicts=True)
+    assert words(one.ask(queries(4))) == right(4) and ",verdict:json," in one.name
+    schema = server.requests[0]["response_format"]["json_schema"]["schema"]
+    assert schema["properties"] == {"verdict": {"type": "string", "enum": ["YES", "NO"]}}
+    assert words(judge(server).ask(queries(4))) == right(4) and "response_format" not in server.requests[-1]
+
+
+def test_a_server_that_refuses_json_is_asked_without(serve, caplog):
+    def answer(sentence, n, messages):
+        refuses = "response_format" in server.requests[-1]
+        return (400, {"error": {"message": "unknown parameter"}}, {}) if refuses else truth(sentence)
+
+    server = serve(answer)
+    assert words(judge(server, json_verdicts=True, max_in_flight=1).ask(queries(4))) == right(4)
+    assert len(server.requests) == 5 and "takes no response_format" in caplog.text
+    server.answer = lambda *_: (400, {"error": {"message": "no such model"}}, {})
+    with pytest.raises(JudgeError, match="no such model"):
+        judge(server, json_verdicts=True).ask(queries(1))

@@ -10,6 +10,7 @@ from typing import Any
 from tls_tasks.core.custom import custom_sign
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.rows import describe
+from tls_tasks.reports.judges.price import Call, PaidJudge
 from tls_tasks.reports.judges.questions import distinct, from_probability, shorten, verdict_in
 from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 
@@ -82,6 +83,16 @@ class ByKind:
                 raise OptionError.unknown("judges", kind, QUERY_KINDS)
         self._judges, self._other = dict(judges), other
         self.name = ",".join([other.name, *(f"{kind}={judge.name}" for kind, judge in judges.items())])
+
+    def calls(self, queries: Sequence[Query]) -> list[Call]:
+        """The requests that the judges would send."""
+        asked = [(self._judges.get(query.kind, self._other), query) for query in queries]
+        judges = {id(judge): judge for judge, _ in asked if isinstance(judge, PaidJudge)}
+        return [
+            call
+            for judge in judges.values()
+            for call in judge.calls([query for other, query in asked if other is judge])
+        ]
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """One verdict per query, in order."""

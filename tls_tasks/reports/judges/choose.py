@@ -63,8 +63,10 @@ def check_judge(spec: Any) -> str:
         return "none"
     kind, value, options, support = _parse(spec)
     if kind == "harness":
-        how = ["loglikelihood", *(["chat"] if options.get("chat") else []), *window_name(options.get("window"))]
-        name = ",".join([_harness_label(value, **options), *how, f"prompts:{prompts_hash()}"])
+        flags = [flag for flag in ("chat", "examples") if options.get(flag)]
+        how = ["loglikelihood", *flags, *window_name(options.get("window"))]
+        hashed = prompts_hash(examples=bool(options.get("examples")))
+        name = ",".join([_harness_label(value, **options), *how, f"prompts:{hashed}"])
     elif kind == "nli":
         name = nli_name(value, **options)
     else:
@@ -145,14 +147,14 @@ def _harness_label(model: str, model_args: Any = None, **_: Any) -> str:
 
 
 _CHAT_OPTIONS = tuple(
-    "model api_key_env base_url cache give_up_after headers max_in_flight max_tries name parameters timeout "
-    "window".split()
+    "model api_key_env base_url cache examples give_up_after headers json_verdicts max_in_flight max_tries name "
+    "nuggets_per_call parameters prompts timeout window".split()
 )
 _KINDS: Mapping[str, tuple[Callable[..., Judge], tuple[str, ...]]] = {
     "recorded": (_recorded, ("name", "defaults")),
     "provider": (partial(_chat, from_provider), _CHAT_OPTIONS),  # before base_url, which is an option of it
     "base_url": (partial(_chat, from_endpoint), _CHAT_OPTIONS),
-    "harness": (_harness, ("model_args", "chat", "window", "batch_size", "device")),
+    "harness": (_harness, ("model_args", "chat", "examples", "window", "batch_size", "device")),
     "nli": (NliJudge, ("batch_size", "device", "max_length")),
 }
 """The key that says which kind of judge is specified -> what makes one, and the other keys that it takes."""

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from tls_tasks.reports.judges.endpoint import Endpoint, JudgeStats
     from tls_tasks.reports.judges.prompts import Message
 
+_log = logging.getLogger(__name__)
+
 LIMIT = 16_000_000
 """The most bytes an answer may have. A verdict takes a few hundred."""
 
@@ -33,6 +36,9 @@ _OUT_OF_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 
 _KEPT_HEADERS = ("retry-after", "retry-after-ms", "location")
 _LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
+_NOT_THIS_WAY = frozenset({400, 415, 422, 501})
+"""With one of these a server may refuse a parameter that it doesn't know."""
+
 _OF_ONE_QUESTION = frozenset({"content_filter", "context_length_exceeded", "string_above_max_length"})
 
 
@@ -49,6 +55,7 @@ class ChatClient:
 
     def __init__(self, endpoint: Endpoint, stats: JudgeStats) -> None:
         self._endpoint, self._stats = endpoint, stats
+        self._takes_format = True
         http_client: Any = _LimitedClient(endpoint, stats)  # openai 3 prefers httpx2, but takes this too
         self.openai = AsyncOpenAI(
             base_url=endpoint.url,
@@ -59,17 +66,18 @@ class ChatClient:
             http_client=http_client,
         )
 
-    async def ask(self, messages: list[Message]) -> str:
-        """The model's reply to messages.
+    async def ask(self, messages: list[Message], *, is_plain: bool = False) -> str:
+        """The model's reply to messages, in plain text even where verdicts are to be JSON.
 
         Raises:
             Unanswered: All tries failed, or the server refuses this question.
             JudgeError: The server would refuse any other question as well.
         """
         body = {"model": self._endpoint.model, "messages": messages, **self._endpoint.sent}
+        if self._endpoint.json_verdicts and (is_plain or not self._takes_format):
+            body.pop("response_format", None)
         try:
-            # Not chat.completions.create: its checks of messages and answers cost more than everything else.
-            completion: Any = await self.openai.post("/chat/completions", cast_to=object, body=body)
+            completion = await self._post(body)
         except APIError as error:
             raise self._sorted(error) from None
         content, usage = completion["choices"][0]["message"].get("content"), completion.get("usage")
@@ -81,6 +89,22 @@ class ChatClient:
             parts = [part.get("text") for part in content if isinstance(part, dict)]
             content = "".join(text for text in parts if isinstance(text, str))
         return content if isinstance(content, str) else ""
+
+    async def _post(self, body: dict[str, Any]) -> Any:
+        try:
+            # Not chat.completions.create: its checks of messages and answers cost more than everything else.
+            return await self.openai.post("/chat/completions", cast_to=object, body=body)
+        except APIStatusError as error:
+            if not (self._endpoint.json_verdicts and "response_format" in body and error.status_code in _NOT_THIS_WAY):
+                raise
+        del body["response_format"]
+        completion: Any = await self.openai.post("/chat/completions", cast_to=object, body=body)
+        if self._takes_format:
+            self._takes_format = False
+            _log.warning(
+                "%s at %s takes no response_format; it is asked without", self._endpoint.model, self._endpoint.url
+            )
+        return completion
 
     def _sorted(self, error: APIError) -> Unanswered | JudgeError:
         if not isinstance(error, APIStatusError):

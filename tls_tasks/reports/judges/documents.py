@@ -11,15 +11,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tls_tasks.core.errors import DataError
+from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.rows import describe
 from tls_tasks.data.files import file_rows
-from tls_tasks.reports.documents import look_up
+from tls_tasks.reports.documents import canonical_collection, look_up
 from tls_tasks.reports.files import read_objects, write_rows
 from tls_tasks.reports.types import Report
 
 ID_NAMES = ("id", "doc_id", "docid", "docno", "_id")
 """Where the tracks' collections keep the id of a document; the first one present counts."""
+
+_LOOKUP_FOLDER = "neuclir-docs-lookup"
+_DOCUMENTS = "the cited documents: a bundle (.jsonl), a store (.sqlite) or the look-up files of report_gen_eval"
 
 TEXT_NAMES = ("text", "contents", "body")
 """Where they keep its text."""
@@ -71,6 +74,36 @@ def read_bundle(path: str | Path) -> dict[str, Any]:
     if len(by_collection) > 1:
         raise DataError(f"{path}: some lines name a collection and some don't")
     return dict(by_collection[""])
+
+
+def find_lookup(reports: Iterable[Report]) -> dict[str, dict[str, Any]]:
+    """The cited documents from the look-up files of report_gen_eval, which lie in the working directory.
+
+    Args:
+        reports: Reports that name their collections.
+
+    Returns:
+        Collection -> id -> document. The files are as large as memory, so that only what is cited is kept of them.
+
+    Raises:
+        InputError: There are none; says where was looked.
+        DataError: A file that can't be read.
+    """
+    cited: dict[str, set[str]] = {}
+    for report in reports:
+        for name in map(canonical_collection, report.collection_ids):
+            cited.setdefault(name, set()).update(doc_id for own in report.sentences for doc_id in own.citations)
+    files = {name: Path(_LOOKUP_FOLDER, f"doc_mapping_{name.replace('/', '_')}.pkl") for name in cited}
+    missing = [file for file in files.values() if not file.is_file()]
+    if missing or not files:
+        looked = " and ".join(map(str, missing)) if missing else f"{_LOOKUP_FOLDER}, but no report has collection_ids"
+        raise InputError("--documents", None, "nothing", f"{_DOCUMENTS}; looked in {Path.cwd()} for {looked}")
+    found = ((name, doc_id, own) for name, file in files.items() for doc_id, own in read_documents(file))
+    documents: dict[str, dict[str, Any]] = {name: {} for name in files}
+    for name, doc_id, document in found:
+        if doc_id in cited[name]:
+            documents[name][doc_id] = document
+    return documents
 
 
 def read_documents(source: str | Path) -> Iterator[tuple[str, dict[str, str]]]:

@@ -10,8 +10,11 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.data.files import text_lines
+from tls_tasks.reports.judges.documents import find_lookup
 from tls_tasks.reports.judges.endpoint import ChatJudge, from_endpoint
 from tls_tasks.reports.nuggets import read_requests
+from tls_tasks.reports.read import parse_report_row
+from tls_tasks.reports.types import Report
 
 _ASSIGNMENT = re.compile(r"""\s*(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^#\n]*))""")
 
@@ -103,7 +106,8 @@ def evaluate_report(
         nuggets_file: JSON Lines of requests with nuggets; the first line with the report's ``request_id`` counts.
         provider: Whose model judges: ``together``, ``openai`` or ``anthropic``.
         model_name: The model, as the provider calls it.
-        documents: Where the cited documents are, as in ``report_eval``.
+        documents: Where the cited documents are, as in ``report_eval``; by default, for a model, in the look-up files
+            of report_gen_eval, ``./neuclir-docs-lookup/doc_mapping_COLLECTION.pkl``.
         judge: Another judge instead of provider and model.
         **options: Those of ``report_eval``, such as ``compat="report_gen_eval"``.
 
@@ -135,6 +139,9 @@ def evaluate_report(
 
     asked = from_provider(provider, model_name or "") if judge is None else judge
     requests, _ = read_requests(text_lines(Path(nuggets_file)), str(nuggets_file))
+    found = report if isinstance(report, Report) else parse_report_row(report).value
+    if documents is None and judge is None and found and any(own.citations for own in found.sentences):
+        documents = find_lookup([found])
     score = report_eval([report], [list(requests)], documents, asked, **options)
     item = score.as_dict(detailed=True)["items"][0]
     metrics = {key: value for key, value in score.as_dict().items() if key not in ("signature", "counts")}

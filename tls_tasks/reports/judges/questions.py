@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from itertools import chain
 
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.reports.types import Query, Verdict
@@ -13,6 +14,7 @@ WINDOW = 24_000
 """Default size of a window, in characters: about 6,000 tokens of English."""
 
 _BLANK = re.compile(r"\s")
+_RUN = re.compile(r"\w+")
 
 RAW_LENGTH = 200
 """How many characters of a judge's words are kept with a verdict: the last ones, where the verdict stands."""
@@ -22,14 +24,32 @@ _BEFORE = r"(?<![^\W_])(?<![^\W_]['’-])"
 _AFTER = r"(?![^\W_]|['’-][^\W_])"
 _WORD = rf"{_BEFORE}(yes|no){_AFTER}"
 _MARK = r"[\s\"'’*`_]{0,5}"
-_BOTH = re.compile(rf"{_WORD}{_MARK}(?:/|\||\bor\b|\band\b){_MARK}{_WORD}", re.IGNORECASE)
-_PLACES = (
-    re.compile(rf"{_BEFORE}(YES|NO){_AFTER}"),
-    re.compile(rf"{_WORD}[\W_]{{0,20}}\Z", re.IGNORECASE),
-    re.compile(rf"(?:answer|verdict)[\W_]{{0,10}}(?:is[\W_]{{0,10}})?{_WORD}", re.IGNORECASE),
-    re.compile(rf"\A[\W_]{{0,20}}{_WORD}", re.IGNORECASE),
+_MARKS = r"(?:[^\w?¿]|_){0,20}"  # a question mark makes a verdict a question
+_LABEL = (
+    r"(?:(?:so|thus|hence|therefore)[\s,]+)?(?:(?:the|my)\s+)?(?:(?:final|correct)\s+)?"
+    r"(?:answer|verdict|judge?ment|decision|conclusion)"
 )
-"""Where a verdict may stand, in the order in which they are tried."""
+_IS = r"\s+is(?:\s+(?:therefore|thus|clearly))?"
+_BOTH = re.compile(rf"{_WORD}{_MARK}(?:/|\||\bor\b|\band\b){_MARK}{_WORD}", re.IGNORECASE)
+_CAPITALS = re.compile(rf"{_BEFORE}(YES|NO){_AFTER}")
+_BARE = re.compile(rf"{_MARKS}(?:{_LABEL}(?:{_IS})?{_MARKS})?{_WORD}{_MARKS}", re.IGNORECASE)
+# "No" with a word right behind it is an article: "No document says so."
+_END = r"(?![\W_]{0,20}\?)(?:(?<=s)|(?<=S)|(?=\s{0,9}(?:[^\w\s]|_|\Z)))"
+_OPENING = re.compile(rf"{_MARKS}(?:{_LABEL}(?:{_IS})?{_MARKS})?{_WORD}{_END}", re.IGNORECASE)
+_LABELLED = re.compile(rf"{_MARKS}{_LABEL}(?:{_IS})?{_MARKS}{_WORD}{_END}", re.IGNORECASE)
+_CLOSING = re.compile(
+    rf"(?:[.,:;!…–—-][\s\"'’*`_(]{{0,9}}|{_BEFORE}(?:{_LABEL}{_IS}|I\s+(?:think|say)){_MARKS}){_WORD}{_MARKS}\Z",
+    re.IGNORECASE,
+)
+_NUMBERED = re.compile(rf"{_MARKS}(\d{{1,4}}){_MARKS}{_WORD}{_END}", re.IGNORECASE | re.ASCII)
+_NEAR = 200
+"""How far from the beginning or the end of a line its verdict may stand, in characters."""
+
+_ANSWER_TAGS = re.compile(r"</?answer>", re.IGNORECASE)
+_OBJECT = re.compile(r"(?:```(?:json)?\s)?\s*(\{.*\})\s*(?:```)?", re.IGNORECASE | re.DOTALL)
+_FIELD = re.compile(r'"(?:verdict|answer)"\s{0,9}:\s{0,9}"?(yes|no|true|false)\b', re.IGNORECASE)
+_ECHO = 200
+"""So many characters of a prompt's beginning or end, words and blanks, make an answer an echo."""
 
 
 def window_name(window: int | None) -> list[str]:
@@ -140,40 +160,106 @@ def _back_to_blank(text: str, position: int, reach: int) -> int:
     return position
 
 
-def read_verdict(text: str) -> bool | None:
-    """The verdict in a judge's answer.
+def read_verdict(text: str, prompts: Sequence[str] = ()) -> bool | None:
+    r"""The verdict in a judge's answer.
 
-    Reasoning is dropped, and so is an echo of the choice ("YES or NO", "yes/no"). Then the last whole word
-    YES or NO in capitals counts. Where there is none, small letters count in three places only, since "no" is an
-    everyday word: at the end of the answer, after "answer" or "verdict", at the beginning; in this order.
+    Reasoning is dropped, and so is an echo of the choice ("YES or NO", "yes/no"). Then the verdict is
+
+    1. the field ``verdict`` or ``answer`` of an answer in JSON;
+    2. the last line that is nothing but a verdict, with markup, a full stop or a label ("**Answer:** yes.");
+    3. the word that opens or closes the answer, or stands after a label at the beginning of a line, where all of them
+       are the same and no line says the opposite, by its first word or in capitals.
+
+    There is none in an answer that contains its prompt or gives both.
 
     Args:
         text: What the judge wrote; of any length.
+        prompts: What the judge was sent.
 
     Returns:
         True for yes, False for no, None where neither can be read.
 
     Example:
-        >>> [read_verdict(text) for text in ("YES.", "NO, but then: YES", "Yes, there is no doubt", "the answer is no")]
-        [True, True, True, False]
-        >>> [read_verdict(text) for text in ("NOT SURE", "YES or NO?", "", "<think>YES", "there is no evidence for it")]
-        [None, None, None, None, None]
+        >>> [read_verdict(text) for text in ("YES.", "Yes, there is no doubt", "NO\nNote: it says YES", "It isn't: no")]
+        [True, True, False, False]
+        >>> [read_verdict(text) for text in ("NOT SURE", "YES or NO?", "NO, but then: YES", "No document says so.")]
+        [None, None, None, None]
         >>> read_verdict("<think>It says YES.</think> **No**")
         False
     """
-    answer = _BOTH.sub(" ", strip_thinking(text).text).strip()
-    found = next(filter(None, (place.findall(answer) for place in _PLACES)), [])
-    return found[-1].upper() == "YES" if found else None
+    answer = strip_thinking(_ANSWER_TAGS.sub("\n", text)).text.strip()
+    if _is_echo(answer, prompts):
+        return None
+    if (found := _OBJECT.fullmatch(answer)) and (words := _FIELD.findall(found[1])):
+        return _only({word.lower() in ("yes", "true") for word in words})
+    lines = [line.strip() for line in _BOTH.sub(" ", answer).splitlines() if line.strip()]
+    bare = [(number, match) for number, line in enumerate(lines) if (match := _BARE.fullmatch(line))]
+    if bare:
+        last = bare[-1][0]
+        return _only({_is_yes(match) for number, match in bare if number >= last - 1})
+    return _stated(lines)
 
 
-def verdict_in(text: str) -> Verdict:
+def read_numbered(text: str, n: int, prompts: Sequence[str] = ()) -> list[bool | None]:
+    r"""The verdicts on ``n`` questions that were asked together, one a line after its number; None where it is unclear.
+
+    Example:
+        >>> read_numbered("1: YES\n2. **no**\n3: maybe\n4: YES or NO\n5: YES\n5: NO", 6)
+        [True, False, None, None, None, None]
+    """
+    answer = strip_thinking(_ANSWER_TAGS.sub("\n", text)).text.strip()
+    found: dict[int, set[bool]] = {}
+    if not _is_echo(answer, prompts):
+        for line in _BOTH.sub(" ", answer).splitlines():
+            if match := _NUMBERED.match(line[:_NEAR]):
+                said = {word.upper() == "YES" for word in (match[2], *_CAPITALS.findall(line))}
+                found.setdefault(int(match[1]), set()).update(said)
+    return [_only(found.get(number, set())) for number in range(1, n + 1)]
+
+
+def _stated(lines: Sequence[str]) -> bool | None:
+    """The verdict that an answer opens or closes with, if nothing else in it says the opposite."""
+    if not lines:
+        return None
+    heads, closing = [line[:_NEAR] for line in lines], _CLOSING.search(lines[-1][-_NEAR:])
+    stated = [_OPENING.match(heads[0]), *map(_LABELLED.match, heads[1:]), closing]
+    value = _only({_is_yes(match) for match in stated if match})
+    # Capitals before a word that closes their line may be quoted: "It says YES, but that is no evidence: NO".
+    capitals = [_CAPITALS.finditer(line) for line in (lines[:-1] if closing else lines)]
+    said = [*filter(None, map(_OPENING.match, heads)), *chain.from_iterable(capitals)]
+    return value if all(_is_yes(match) is value for match in said) else None
+
+
+def _is_yes(match: re.Match[str]) -> bool:
+    return match[1].upper() == "YES"
+
+
+def _only(values: set[bool]) -> bool | None:
+    """The only value there is."""
+    return values.pop() if len(values) == 1 else None
+
+
+def _is_echo(answer: str, prompts: Sequence[str]) -> bool:
+    """Whether an answer has the beginning or the end of a prompt in it, whatever stands between the words."""
+    said = _words(answer)
+    if len(said) < _ECHO:
+        return False
+    sent = [words for prompt in prompts if len(words := _words(_ANSWER_TAGS.sub("\n", prompt))) >= _ECHO]
+    return any(words[:_ECHO] in said or words[-_ECHO:] in said for words in sent)
+
+
+def _words(text: str) -> str:
+    return " ".join(_RUN.findall(text.casefold()))
+
+
+def verdict_in(text: str, prompts: Sequence[str] = ()) -> Verdict:
     """The verdict in a judge's answer, with the end of the answer; ``unreadable`` where there is none.
 
     Example:
         >>> verdict_in("NOT SURE")
         Verdict(value=None, reason='unreadable', raw='NOT SURE', probability=None, cached=False)
     """
-    value = read_verdict(text)
+    value = read_verdict(text, prompts)
     return Verdict(value, "unreadable" if value is None else "", shorten(text))
 
 

@@ -8,14 +8,17 @@ A line of a recording::
 
 ``key`` is a hash of kind and fields, so that the line needs no document. Lines written by hand are shorter: ``kind``,
 ``sentence``, what else identifies the question (``doc_id``, or ``question`` and ``answer``), and ``verdict``;
-``request_id``, ``run_id`` and ``scope`` restrict a verdict to where they match.
+``request_id``, ``run_id``, ``scope`` and ``place`` (the sentence's index) restrict a verdict to where they match. In
+place of ``doc_id``, or of ``question`` and ``answer``, ``*`` stands for all that have no line of their own.
+
+The results that report_gen_eval writes are read as a recording too (:mod:`~tls_tasks.reports.judges.results`).
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import count, product
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,6 +27,7 @@ from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.files import read_objects, write_rows
 from tls_tasks.reports.judges.questions import read_verdict, shorten
+from tls_tasks.reports.judges.results import ANY, PROGRAM, recorded_rows
 from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 
 _KIND_NAMES: Mapping[str, str] = {
@@ -40,7 +44,7 @@ _IDENTIFYING: Mapping[str, tuple[str, ...]] = {
     "citation_support": ("doc_id", "sentence"),
     "nugget_agreement": ("sentence", "question", "answer"),
 }
-_RESTRICTIONS = ("request_id", "run_id", "scope")
+_RESTRICTIONS = ("request_id", "run_id", "scope", "place")
 PARTS = ("sentence", "doc_id", "question", "answer", *_RESTRICTIONS)
 """What tells two questions of a kind apart."""
 
@@ -135,10 +139,12 @@ class Recorded:
         if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
             raise InputError("judge", None, describe(rows), "a list of lines of a recording")
         self._judgments: dict[_Key, Judgment] = {}
+        self._restricted_by: set[str] = set()
         judges: dict[str, None] = {}
         for place, row in zip(places or (f"judge[{number}]" for number in count()), rows, strict=False):
             judgment = read_judgment(row, place)
             keep(self._judgments, _key(judgment), judgment)
+            self._restricted_by |= judgment.parts.keys() & _RESTRICTIONS
             if isinstance(row.get("judge"), str):
                 judges[row["judge"]] = None
         self._defaults = {
@@ -147,6 +153,7 @@ class Recorded:
             for known in [_kind(kind, "defaults")]
         }
         assumed = [f"default:{kind}={_WORDS[said.verdict.value]}" for kind, said in sorted(self._defaults.items())]
+        self.is_of_program = any(judgment.parts.get("scope") == PROGRAM for judgment in self._judgments.values())
         self.name = ",".join([name or "+".join(judges) or f"recorded#{_hash(self._judgments)}", *assumed])
 
     @classmethod
@@ -157,7 +164,7 @@ class Recorded:
             DataError: A file that can't be read.
             InputError: As for rows; names file and line.
         """
-        lines = list(read_objects(Path(path)))
+        lines = [(place, own) for place, row in read_objects(Path(path)) for own in recorded_rows(row)]
         return cls([row for _, row in lines], defaults=defaults, name=name, places=[place for place, _ in lines])
 
     def __len__(self) -> int:
@@ -181,12 +188,15 @@ class Recorded:
         return () if found is None else found.attempts
 
     def _find(self, query: Query) -> Judgment | None:
-        known = (self._judgments[key] for key in _keys(query) if key in self._judgments)
+        keys = _keys(query, self._restricted_by)
+        known = (self._judgments[key] for key in keys if key in self._judgments)
         return next(known, self._defaults.get(query.kind))
 
 
 class Recorder:
     """Passes questions on to a judge and keeps what it says: every judged run is a recording.
+
+    A question that it has a verdict on is not passed on again, though another context may stand before its sentence.
 
     Args:
         judge: The judge to ask.
@@ -201,6 +211,7 @@ class Recorder:
     def __init__(self, judge: Judge) -> None:
         self.judge = judge
         self._asked: list[tuple[Query, Verdict]] = []
+        self._known: dict[object, Verdict] = {}
 
     @property
     def name(self) -> str:
@@ -209,7 +220,10 @@ class Recorder:
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """What the judge says."""
-        verdicts = list(self.judge.ask(queries))
+        new = [query for query in queries if query.identity not in self._known]
+        told = dict(zip((query.identity for query in new), self.judge.ask(new), strict=True)) if new else {}
+        verdicts = [self._known.get(query.identity) or told[query.identity] for query in queries]
+        self._known |= {identity: verdict for identity, verdict in told.items() if verdict.value is not None}
         self._asked += zip(queries, verdicts, strict=True)
         return verdicts
 
@@ -234,7 +248,7 @@ def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
         "kind": query.kind,
         "key": _question_key(query.kind, query.fields),
         "fields": {name: text for name, text in query.fields.items() if name != "document"},  # the key stands for it
-        "about": dict(query.about),
+        "about": {name: value for name, value in query.about.items() if name != "context"},
         "verdict": _WORDS[verdict.value],
         "reason": verdict.reason,
         "raw": verdict.raw,
@@ -259,15 +273,19 @@ def _question_key(kind: str, fields: Mapping[str, str]) -> str:
     return hashlib.sha256(json.dumps([kind, sorted(fields.items())]).encode()).hexdigest()
 
 
-def _keys(query: Query) -> list[_Key]:
+def _keys(query: Query, restricted_by: Container[str]) -> Iterator[_Key]:
     """Where a query's verdict may be recorded, the most specific first."""
+    yield query.kind, _question_key(query.kind, query.fields)
+    about = {**query.about, "place": query.about.get("sentence")}
     parts = {**query.about, **query.fields}
-    identity = query.kind, *(parts.get(name) for name in _IDENTIFYING.get(query.kind, ()))
-    restrictions = (
-        dict.fromkeys((None if name not in query.about else str(query.about[name]), None)) for name in _RESTRICTIONS
-    )
-    key = query.kind, _question_key(query.kind, query.fields)
-    return [key, *((*identity, *fit) for fit in product(*restrictions))]
+    names = _IDENTIFYING.get(query.kind, ())
+    fits = [
+        dict.fromkeys((None if name not in restricted_by or about.get(name) is None else str(about[name]), None))
+        for name in _RESTRICTIONS
+    ]
+    for known in (parts, dict.fromkeys(names, ANY) | {"sentence": parts.get("sentence")}):
+        for fit in product(*fits):
+            yield query.kind, *(known.get(name) for name in names), *fit
 
 
 def _key(judgment: Judgment) -> _Key:

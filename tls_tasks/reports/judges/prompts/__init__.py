@@ -9,12 +9,14 @@ documents that try.
 from __future__ import annotations
 
 import hashlib
+import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.types import QUERY_KINDS, Query
 
@@ -30,8 +32,11 @@ LAST_LINE = "Answer with one word, YES or NO."
 SECOND_TRY = "That could not be read. Answer with one word, YES or NO, and nothing else."
 """What is sent after an answer in which no verdict could be found."""
 
+_TOGETHER = "nuggets_at_once"
 _FOLDER = Path(__file__).parent
-_BETWEEN = "\n=====\n"
+_ANSWER_LENGTH = 2000  # characters of an unreadable answer that its author is shown again
+BETWEEN = "\n=====\n"
+_CONTEXT = re.compile(r"<context>\n\{context\}\n</context>\n.*\n\n")  # and the line that explains it
 _PLACE = re.compile(r"\{(\w+)\}")
 _REPLACED = {**dict.fromkeys("<＜﹤", "‹"), **dict.fromkeys(">＞﹥", "›"), "[": "［"}
 _UNSENDABLE = "\ufffd"
@@ -54,14 +59,15 @@ def neutral(text: str) -> str:
     return _UNSAFE.sub(lambda found: _REPLACED.get(found[0], _UNSENDABLE), text)
 
 
-def render(query: Query) -> list[Message]:
+def render(query: Query, *, examples: bool = False) -> list[Message]:
     """The messages that put a question to a judge.
 
     Args:
         query: One of the known kinds, with every field that its prompt shows.
+        examples: Whether two such questions with their answers, a YES and a NO, stand before it.
 
     Returns:
-        One message.
+        One message, or those of the examples and one.
 
     Raises:
         OptionError: A kind that doesn't exist.
@@ -82,31 +88,96 @@ def render(query: Query) -> list[Message]:
         Answer with one word, YES or NO.
     """
     task, question = _prompt(query.kind)
-    shown = _PLACE.sub(lambda place: _field(query, place[1]), question)
-    return [{"role": "user", "content": f"{task}\n{RULES}\n\n{shown}\n\n{LAST_LINE}"}]
+    shown = _shown(question, query)
+    turns = [] if not examples else [turn for example in _examples(query.kind) for turn in example]
+    return [*turns, {"role": "user", "content": f"{task}\n{RULES}\n\n{shown}\n\n{LAST_LINE}"}]
 
 
-def prompts_hash() -> str:
-    """Eight digits that change with every change of a prompt; part of each judge's name.
+def render_together(queries: Sequence[Query]) -> list[Message]:
+    """The message that asks whether a sentence gives several answers, by number from 1.
+
+    Args:
+        queries: Questions of the kind ``nugget_agreement`` about one sentence.
+
+    Example:
+        >>> pairs = [("When?", "1967"), ("Where?", "Lund")]
+        >>> queries = [Query("nugget_agreement", {"sentence": "s", "question": q, "answer": a}) for q, a in pairs]
+        >>> print(render_together(queries)[0]["content"].partition("<nuggets>")[2].partition("</nuggets>")[0].strip())
+        1. Question: When? Answer: 1967
+        2. Question: Where? Answer: Lund
+    """
+    first = queries[0]
+    lines = [
+        " ".join(f"{number}. Question: {query.fields['question']} Answer: {query.fields['answer']}".split())
+        for number, query in enumerate(queries, start=1)
+    ]
+    task, question = _prompt(_TOGETHER)
+    shown = _shown(question, Query(first.kind, {**first.fields, "nuggets": "\n".join(lines)}, first.about))
+    return [{"role": "user", "content": f"{task}\n{RULES}\n\n{shown}"}]
+
+
+def second_try(messages: Sequence[Message], text: str) -> list[Message]:
+    """The messages, the answer that could not be read, and a request for one that can be.
+
+    Roles alternate and no message is empty, since some servers insist on it.
+    """
+    answer = neutral(strip_thinking(text).text.strip()[-_ANSWER_LENGTH:])
+    if answer:
+        return [*messages, {"role": "assistant", "content": answer}, {"role": "user", "content": SECOND_TRY}]
+    last = messages[-1]
+    return [*messages[:-1], {**last, "content": f"{last['content']}\n\n{SECOND_TRY}"}]
+
+
+def together_hash() -> str:
+    """Eight digits that change with the prompt of :func:`render_together`.
+
+    Example:
+        >>> len(together_hash())
+        8
+    """
+    return hashlib.sha256("\0".join([RULES, *_prompt(_TOGETHER)]).encode()).hexdigest()[:8]
+
+
+def prompts_hash(*, examples: bool = False) -> str:
+    """Eight digits that change with every change of a prompt, or of an example; part of each judge's name.
 
     Example:
         >>> len(prompts_hash())
         8
     """
     parts = [RULES, LAST_LINE, SECOND_TRY, *(text for kind in QUERY_KINDS for text in (kind, *_prompt(kind)))]
+    if examples:
+        parts.append(json.dumps([_examples(kind) for kind in QUERY_KINDS]))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8]
+
+
+def _shown(question: str, query: Query) -> str:
+    if not query.about.get("context"):
+        question = _CONTEXT.sub("", question)
+    return _PLACE.sub(lambda place: _field(query, place[1]), question)
 
 
 @cache
 def _prompt(kind: str) -> tuple[str, str]:
-    if kind not in QUERY_KINDS:
+    if kind not in (*QUERY_KINDS, _TOGETHER):
         raise OptionError.unknown("kind", kind, QUERY_KINDS)
-    task, _, question = (_FOLDER / f"{kind}.txt").read_text(encoding="utf-8").partition(_BETWEEN)
+    task, _, question = (_FOLDER / f"{kind}.txt").read_text(encoding="utf-8").partition(BETWEEN)
     return task.strip(), question.strip()
 
 
+@cache
+def _examples(kind: str) -> list[list[Message]]:
+    """Question and answer of each example of a kind."""
+    rows = map(json.loads, (_FOLDER / "examples.jsonl").read_text(encoding="utf-8").splitlines())
+    return [
+        [*render(Query(kind, row["fields"])), {"role": "assistant", "content": row["verdict"]}]
+        for row in rows
+        if row["kind"] == kind
+    ]
+
+
 def _field(query: Query, name: str) -> str:
-    value = query.fields.get(name)
+    value = query.about.get(name) if name == "context" else query.fields.get(name)
     if not isinstance(value, str):
         fields: Mapping[str, object] = dict(query.fields)
         raise InputError(f"fields of {query.kind}", None, f"{name}: {describe(fields.get(name))}", "a str")

@@ -1,0 +1,246 @@
+"""Files as the tracks and their tools write them today: the same nuggets and the same reports in every form.
+
+The samples are ours. Those of NuggetBank v3 and v4 and of the reports were validated by the pydantic models of
+auto-judge-base, those of nuggetizer were written by its own output functions.
+"""
+
+import json
+
+import pytest
+
+from tests.conftest import ROOT
+from tls_tasks.cli import main
+from tls_tasks.reports.nuggets import NUGGET_FORMS, parse_request, read_requests
+from tls_tasks.reports.read import ROW_FORMS, read_reports
+from tls_tasks.reports.report_eval import report_eval
+from tls_tasks.reports.types import NuggetAnswer, ReportSentence
+
+ROSE, CLOSED = "Rivers rose by two metres.", "The bridge was closed."
+RAINED = {"question": "When did it rain?", "answers": ["on Monday", "at night"]}
+
+V3 = {
+    "query_id": "7",
+    "title_query": "The flood",
+    "format_version": "v3",
+    "nugget_bank": {
+        "When did it rain?": {
+            "question": "When did it rain?", "question_id": "2fda2f38", "query_id": "7",
+            "answers": {"on Monday": {"answer": "on Monday"}, "at night": {"answer": "at night"}},
+            "aggregator_type": "AND", "importance": "vital",
+        },
+        "What happened to the bridge?": {
+            "question": "What happened to the bridge?", "question_id": "21b2df80", "query_id": "7",
+            "sub_nuggets": [
+                {"question": "Who closed it?", "answers": {"the police": {"answer": "the police"}}, "query_id": "7"},
+                {"claim": CLOSED, "references": [{"doc_id": "d2"}], "claim_id": "5601ac1a", "query_id": "7"},
+            ],
+        },
+    },
+    "claim_bank": {ROSE: {"claim": ROSE, "references": [{"doc_id": "d1"}], "claim_id": "69d38bf3", "query_id": "7"}},
+}  # fmt: skip
+RAGTIME_26 = {
+    "metadata": {"team_id": "t", "topic_id": "7", "run_id": "a", "run_desc": "ours"},
+    "nugget_bank": [
+        {"question": "When did it rain?", "aggregator_type": "AND",
+         "answers": [{"answer": "on Monday", "references": ["d1"]}, {"answer": "at night", "references": []}]},
+        {"question": "Who closed it?", "aggregator_type": "OR", "answers": [{"answer": "the police"}]},
+    ],
+}  # fmt: skip
+NUGGETIZER = {
+    "query": "The flood",
+    "qid": "7",
+    "nuggets": [{"text": ROSE, "importance": "vital"}, {"text": CLOSED, "importance": "okay"}],
+}
+LABELLED = [
+    {**own, "assignment": label}
+    for own, label in zip(NUGGETIZER["nuggets"], ("support", "partial_support"), strict=True)
+]
+ASSIGNED = {**NUGGETIZER, "answer_text": f"{ROSE} {CLOSED}", "response_length": 9, "run_id": "a", "nuggets": LABELLED}
+RETRIEVED = {"text": "The flood", "qid": "7", "candidate_text": ROSE, "docid": "d1", "nuggets": LABELLED}
+ENVELOPE = {
+    "schema_version": "castorini.cli.v1", "repo": "nuggetizer", "status": "success",
+    "artifacts": [{"name": "create-result", "kind": "data", "data": [NUGGETIZER]}],
+}  # fmt: skip
+
+STATEMENTS = [
+    (f"True or false? {ROSE}", ["true"], "OR", "vital"),
+    (f"True or false? {CLOSED}", ["true"], "OR", "okay"),
+]
+QUESTIONS = [
+    ("When did it rain?", ["on Monday", "at night"], "AND", ""),
+    ("Who closed it?", ["the police"], "OR", ""),
+]
+BANK = [
+    (*QUESTIONS[0][:3], "vital"),
+    QUESTIONS[1],
+    (f"True or false? {CLOSED}", ["true"], "OR", ""),
+    (f"True or false? {ROSE}", ["true"], "OR", ""),
+]
+
+
+def lines(*rows):
+    return [json.dumps(row) for row in rows]
+
+
+def shape(request):
+    return [
+        (one.question, [answer.text for answer in one.answers], one.aggregator, one.importance)
+        for one in request.nuggets
+    ]
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        (V3, BANK),
+        ({"format_version": "v3", "banks": {"7": V3}}, BANK),
+        (RAGTIME_26, QUESTIONS),
+        (NUGGETIZER, STATEMENTS),
+        (ASSIGNED, STATEMENTS),
+        (RETRIEVED, STATEMENTS),
+        (ENVELOPE, STATEMENTS),
+        ({"format_version": "v4", "banks": {"7": {**NUGGETIZER, "nuggets": LABELLED}}}, STATEMENTS),
+    ],
+    ids=["v3", "v3 banks", "RAGTIME 2026", "nuggetizer", "assigned", "retrieved", "envelope", "v4 banks"],
+)
+@pytest.mark.parametrize("indent", [None, 2])
+def test_nuggets(row, expected, indent):
+    (request,), bad = read_requests(json.dumps(row, indent=indent).splitlines(), "n.jsonl")
+    assert not bad
+    assert request.request_id == "7" and shape(request) == expected
+    assert request.text in ("The flood", "")
+
+
+def test_documents_and_ids_of_nuggets_are_kept():
+    nuggets = parse_request(V3).value.nuggets
+    assert [one.question_id for one in nuggets] == ["2fda2f38", "Who closed it?", "5601ac1a", "69d38bf3"]
+    assert nuggets[3].answers == (NuggetAnswer("true", ("d1",)),)
+    assert parse_request(RAGTIME_26).value.nuggets[0].answers[0] == NuggetAnswer("on Monday", ("d1",))
+
+
+def test_nuggets_that_many_answers_were_labelled_with_are_read_once():
+    requests, bad = read_requests(lines(ASSIGNED, {**ASSIGNED, "run_id": "b"}), "n.jsonl")
+    assert len(requests) == 1 and not bad
+    _, bad = read_requests(lines(NUGGETIZER, {**NUGGETIZER, "nuggets": []}), "n.jsonl")
+    assert str(bad[0]) == "n.jsonl, line 2: a second row for '7'; the one of line 1 counts"
+
+
+SENTENCES = (ReportSentence("Heavy rain fell on Monday.", ("d1",)), ReportSentence(CLOSED, ("d2", "d1")))
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"metadata": {"team_id": "t", "run_id": "a", "topic_id": "7", "task": "english", "collection_ids": ["c"]},
+         "responses": [{"text": SENTENCES[0].text, "citations": {"d1": 0.9}},
+                       {"text": CLOSED, "citations": {"d2": 0.8, "d1": 0.5}}], "references": ["d1", "d2"]},
+        {"run_id": "a", "topic_id": "7", "topic": "The flood", "references": ["d1", "d2"], "response_length": 9,
+         "answer": [{"text": SENTENCES[0].text, "citations": [0]}, {"text": CLOSED, "citations": [1, 0]}]},
+        {"metadata": {"team_id": "t", "run_id": "a", "narrative_id": 7, "narrative": "The flood", "type": "automatic"},
+         "references": ["d1", "d2"],
+         "answer": [{"text": SENTENCES[0].text, "citations": [0]}, {"text": CLOSED, "citations": [1, 0]}]},
+        {"schema_version": "castorini.cli.v1", "artifacts": [{"name": "generation-results", "value": [
+            {"topic_id": "7", "run_id": "a", "references": ["d1", "d2"],
+             "answer": [{"text": SENTENCES[0].text, "citations": [0]}, {"text": CLOSED, "citations": [1, 0]}]}]}]},
+    ],
+    ids=["RAGTIME", "RAG 2024", "RAG 2025", "envelope"],
+)  # fmt: skip
+def test_reports(row):
+    (report,), bad = read_reports(lines(row), "r.jsonl")
+    assert not bad
+    assert (report.request_id, report.run_id, report.sentences) == ("7", "a", SENTENCES)
+
+
+def test_statements_are_asked_and_counted_one_by_one():
+    report = {
+        "request_id": "7",
+        "sentences": [{"text": ROSE, "citations": ["d1"]}, {"text": "So.", "citations": ["d1"]}],
+    }
+    asked = []
+
+    def judge(query):
+        asked.append(query)
+        return query.kind != "nugget_agreement" or query.fields["sentence"] in query.fields["question"]
+
+    score = report_eval([report], [NUGGETIZER], {"d1": "Text."}, judge)
+    assert {query.fields["answer"] for query in asked if query.kind == "nugget_agreement"} == {"true"}
+    found = score.as_dict()
+    assert (found["nugget_coverage"], found["recall"], found["nugget_coverage_weighted"]) == (0.5, 0.5, 2 / 3)
+
+
+# --- what is not understood ---
+
+
+@pytest.mark.parametrize(
+    ("item", "said"),
+    [
+        ({"fact": "It rained.", "weight": 1}, "items[0] with the keys fact, weight: bad_item"),
+        ({"question": "Why?"}, "items[0] with the keys question: no_answers"),
+        ({"text": "Why did it rain?"}, "items[0] with the keys text: no_answers"),
+        ("It rained.", "items[0]: str 'It rained.': bad_item"),
+        ({"question": "Why?", "answers": ["so"], "aggregator_type": "SUM"}, "items[0]: bad_aggregator"),
+        ({"question": "Why?", "answers": ["so"], "sub_nuggets": 3}, "items[0].sub_nuggets: bad_item"),
+    ],
+)
+def test_a_nugget_that_is_not_understood(item, said):
+    _, bad = read_requests(lines({"query_id": "7", "items": [item]}), "n.jsonl")
+    assert [str(row) for row in bad] == [f"n.jsonl, line 1: {said}"]
+
+
+def test_a_bank_without_an_end():
+    bottomless = {"question": "Why?", "answers": ["so"]}
+    bottomless["sub_nuggets"] = [bottomless]
+    parsed = parse_request({"query_id": "7", "items": [bottomless]})
+    assert len(parsed.value.nuggets) == 21 and parsed.counts() == {"bad_item": 1}
+
+
+@pytest.mark.parametrize(
+    ("read", "forms", "missing"),
+    [
+        (read_requests, NUGGET_FORMS, "no items, nugget_bank, nuggets or claim_bank"),
+        (read_reports, ROW_FORMS, "no sentences"),
+    ],
+)
+def test_a_file_in_no_known_form_says_what_is_there_and_what_is_known(read, forms, missing):
+    values, bad = read(lines(*[{"qid": "7", "facts": []}] * 2), "f.jsonl")
+    first, second = map(str, bad)
+    assert values == () and [row.lost for row in bad] == [True, True]
+    assert first.startswith(f"f.jsonl, line 1: {missing}, in an object with the keys qid, facts; known forms: ")
+    assert all(who in first and fields in first for who, fields in forms.items())
+    assert second == f"f.jsonl, line 2: {missing}, in an object with the keys qid, facts"
+
+
+REPORT = {"request_id": "7", "run_id": "a", "sentences": [{"text": "It rained.", "citations": ["d1"]}]}
+JUDGED = [{"kind": kind, "sentence": "It rained.", "doc_id": "d1", "question": "q", "answer": "a", "verdict": "YES"}
+          for kind in ("citation_support", "nugget_agreement")]  # fmt: skip
+NUGGETS = {"query_id": "7", "items": [{"question": "q", "answers": ["a"]}]}
+
+
+@pytest.mark.parametrize(
+    ("reports", "nuggets", "code", "said"),
+    [
+        ([REPORT], [NUGGETS], 0, ""),
+        ([REPORT], [{**NUGGETS, "items": [*NUGGETS["items"], {"fact": "f"}]}], 1, "items[1] with the keys fact"),
+        ([REPORT], [{"query_id": "7", "facts": []}], 2, "no request in it; "),
+        ([REPORT], [{**NUGGETS, "query_id": "8"}], 2, "nuggets of '8', but "),
+        ([{**REPORT, "sentences": [*REPORT["sentences"], {"claim": "c"}]}], [NUGGETS], 1,
+         "sentences[1] with the keys claim: no_text"),
+        ([{"request_id": "7", "story": "It rained."}], [NUGGETS], 2, "with the keys request_id, story; known forms: "),
+    ],
+)  # fmt: skip
+def test_what_is_not_understood_is_never_a_silent_zero(tmp_path, capsys, reports, nuggets, code, said):
+    files = {"reports": reports, "nuggets": nuggets, "verdicts": JUDGED, "documents": [{"id": "d1", "text": "Rain."}]}
+    for name, rows in files.items():
+        (tmp_path / name).with_suffix(".jsonl").write_text("\n".join(lines(*rows)))
+    reports, nuggets, verdicts, documents = (str(tmp_path / f"{name}.jsonl") for name in files)
+    assert main(["reports", reports, nuggets, "--documents", documents, "--recorded", verdicts]) == code
+    err = capsys.readouterr().err
+    assert said in err and bool(err) == bool(code)
+
+
+@pytest.mark.parametrize("page", ["docs/reports.md", "task_configs/reports/README.md"])
+def test_the_forms_are_in_the_docs(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    for forms in (NUGGET_FORMS, ROW_FORMS):
+        for who, fields in forms.items():
+            assert any(line.startswith(f"| {who} |") and f"`{fields}`" in line for line in text.splitlines()), who

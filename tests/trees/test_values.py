@@ -1,0 +1,308 @@
+"""Precision, recall and F1 of values: the slow, obvious version, and what must hold of any trees."""
+
+import copy
+import math
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+
+from tests.trees.slow_values import SlowValues
+from tests.trees.test_tree_eval import CASES, alone, make_tree, metrics_of, near, scored, shuffled
+from tls_tasks.trees.found import KINDS
+from tls_tasks.trees.schema import read_schema
+from tls_tasks.trees.score import VALUE_KEYS
+from tls_tasks.trees.tree_eval import tree_eval
+from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf
+
+ORDERS = st.sampled_from(["unordered", "unordered", "ordered"])
+SCHEMA = {"description": "string", "price": "number", "lines": [{"item": "string", "n": "integer"}], "tags": ["string"]}
+REFERENCE = {
+    "description": "blue chair", "price": 12.5, "lines": [{"item": "leg", "n": 4}, {"item": "seat", "n": 1}],
+    "tags": ["wood", "oak"],
+}  # fmt: skip
+
+
+def of_values(prediction, reference, schema=SCHEMA, **options):
+    result = scored(prediction, reference, schema, **options)
+    return [round(result[key], 4) for key in VALUE_KEYS]
+
+
+def same(left, right):
+    return near(left, right) or (math.isnan(left) and math.isnan(right))
+
+
+def slow_of(score, schema, order="unordered"):
+    plan = score.items[0].plan
+    metrics = {field.path: field.metrics for field in plan.fields}
+
+    def similarity(path, expected, given):
+        found = [metric.normalize(alone(metric)(expected, given)) for metric in metrics[path]]
+        return sum(found) / len(found)
+
+    return SlowValues(read_schema(schema), similarity, order)
+
+
+@given(CASES, ORDERS)
+def test_every_number_is_that_of_the_slow_version(case, order):
+    score = tree_eval(case.predictions, case.references, case.schema, metrics_of(case.schema), list_order=order)
+    slow = slow_of(score, case.schema, order).evaluate(case.predictions, case.references)
+    for key in VALUE_KEYS:
+        assert same(slow[key], score.results[key]), key
+
+
+@given(CASES, ORDERS)
+def test_the_fields_add_up_to_the_whole(case, order):
+    """But for values that the schema has no leaf for, which only the whole has."""
+    score = tree_eval(case.predictions, case.references, case.schema, metrics_of(case.schema), list_order=order)
+    fields = score.as_dict()["values"].values()
+    sums = {part: sum(unit[part] for unit in score.units) for part in ("value_given", "value_wanted", "value_hits")}
+    met, missed = (sum(own[kind] for own in fields for kind in kinds) for kinds in (("correct", "wrong"), ("missed",)))
+    assert met + missed == sums["value_wanted"]
+    assert met + sum(own["invented"] for own in fields) <= sums["value_given"]
+    assert all(own[kind] >= 0 for own in fields for kind in KINDS[:4])
+    hits = sum((own["recall_value"] or 0.0) * (own["correct"] + own["wrong"] + own["missed"]) for own in fields)
+    assert near(hits, sums["value_hits"])
+
+
+@given(CASES)
+def test_perfect_is_1_and_silence_0(case):
+    slow = slow_of(tree_eval(case.references, case.references, case.schema), case.schema)
+    n_values = sum(slow.count(slow.schema, tree) for tree in case.references)
+    for answers, expected in ((case.references, 1.0), ([{}] * len(case.references), 0.0)):
+        score = tree_eval(answers, case.references, case.schema)
+        for key in VALUE_KEYS:
+            assert score.results[key] == expected if n_values else math.isnan(score.results[key])
+    if n_values:
+        results = score.results  # of silence
+        assert not any(results[f"{name}_leaf"] for name in ("precision", "recall", "f1"))
+        assert all(leaf is None for leaf in flat(score.as_dict()["leaves"]))
+
+
+def flat(leaves):
+    if not isinstance(leaves, dict):
+        return [leaves]
+    return [leaf for inner in leaves.values() for leaf in flat(inner)]
+
+
+@given(CASES, st.randoms(use_true_random=False))
+def test_the_order_of_lists_never_matters(case, generator):
+    results = [
+        tree_eval(predictions, references, case.schema, metrics_of(case.schema)).results
+        for predictions, references in (
+            (case.predictions, case.references),
+            ([shuffled(generator, tree) for tree in case.predictions], case.references),
+        )
+    ]
+    assert all(same(results[0][key], results[1][key]) for key in VALUE_KEYS)
+
+
+# --- making one value right, or wrong ---
+
+
+def edits(slow, node, one, other, is_exact, path=(), at=()):
+    """Places of values that may be made right under a best alignment, and what belongs there (None: nothing)."""
+    if isinstance(node, Leaf):
+        return [(at, one)]
+    if isinstance(node, Branch):
+        one, found = one if isinstance(one, dict) else {}, []
+        if not isinstance(other, dict):
+            return []
+        for key, child in node.children.items():
+            mine, yours = one.get(key), other.get(key)
+            if isinstance(child, Leaf) or yours is not None:
+                found += edits(slow, child, mine, yours, is_exact, (*path, key), (*at, key))
+        return found + [((*at, key), None) for key in other if key not in node.children]
+    if not isinstance(one, list) or not isinstance(other, list):
+        return []
+    pairs, alone_there = aligned(slow, node, one, other, is_exact, path)
+    found = [
+        edit for i, j in pairs for edit in edits(slow, node.item, one[i], other[j], is_exact, path, (*at, j))
+    ]  # fmt: skip
+    return found + [((*at, j), None) for j in alone_there if isinstance(node, ListOf) and isinstance(node.item, Leaf)]
+
+
+def aligned(slow, node, one, other, is_exact, path):
+    if slow.order == "ordered" or not one or not other:
+        pairs = list(zip(range(len(one)), range(len(other)), strict=False))
+    else:
+        hits = [[slow.hits(node.item, mine, yours, is_exact, path) for yours in other] for mine in one]
+        pairs = list(
+            zip(*(side.tolist() for side in linear_sum_assignment(np.array(hits), maximize=True)), strict=True)
+        )
+    return pairs, [j for j in range(len(other)) if j not in {j for _, j in pairs}]
+
+
+def with_value(tree, place, value):
+    tree = copy.deepcopy(tree)
+    inner = tree
+    for step in place[:-1]:
+        inner = inner[step]
+    inner[place[-1]] = copy.deepcopy(value)
+    return tree
+
+
+@given(CASES, ORDERS, st.booleans(), st.randoms(use_true_random=False))
+def test_making_one_value_right_never_lowers_the_f1_that_aligned_the_lists(case, order, is_exact, generator):
+    def results(prediction):
+        return tree_eval(
+            [prediction], [reference], case.schema, metrics_of(case.schema), list_order=order
+        )  # fmt: skip
+
+    reference, prediction = case.references[0], case.predictions[0]
+    score, key = results(prediction), "f1_value_exact" if is_exact else "f1_value"
+    slow = slow_of(score, case.schema, order)
+    places = edits(slow, slow.schema, reference, prediction, is_exact)
+    for place, value in generator.sample(places, min(3, len(places))):
+        before, after = score.results[key], results(with_value(prediction, place, value)).results[key]
+        assert after >= before - 1e-12 or math.isnan(before) or math.isnan(after), (place, value, before, after)
+
+
+@given(st.integers(0, 10**6), ORDERS)
+def test_a_value_of_similarity_0_never_scores_above_a_missing_one(seed, order):
+    """One value after the other is replaced by one that is like nothing in the reference, or left out."""
+    generator = random.Random(seed)
+    schema = {"a": "string", "l": ["string"], "d": [{"x": "string", "y": ["integer"]}], "b": {"c": "integer"}}
+    reference, prediction = make_tree(generator, schema, 1) or {}, make_tree(generator, schema, 1) or {}
+    unlike = {str: "§§§", int: 99}
+    places = list(values_in(prediction))
+    for place, value in generator.sample(places, min(3, len(places))):
+        bad, without = (with_value(prediction, place, new) for new in (unlike[type(value)], None))
+        scores = [tree_eval([tree], [reference], schema, list_order=order).results for tree in (bad, without)]
+        for key in VALUE_KEYS:
+            assert not scores[0][key] > scores[1][key] + 1e-12, (key, place)
+
+
+def values_in(tree, at=()):
+    if isinstance(tree, dict | list):
+        for key, inner in tree.items() if isinstance(tree, dict) else enumerate(tree):
+            yield from values_in(inner, (*at, key))
+    elif tree is not None:
+        yield at, tree
+
+
+# --- by hand ---
+
+
+@pytest.mark.parametrize(
+    ("prediction", "precision", "recall", "f1"),
+    [
+        (REFERENCE, 1, 1, 1),
+        ({}, 0, 0, 0),
+        (dict.fromkeys(REFERENCE), 0, 0, 0),
+        ({"description": None, "price": None, "lines": [], "tags": []}, 0, 0, 0),
+        ({**REFERENCE, "price": 99.0}, 7 / 8, 7 / 8, 7 / 8),
+        ({**REFERENCE, "price": None}, 1, 7 / 8, 14 / 15),
+        ({**REFERENCE, "tags": []}, 1, 6 / 8, 12 / 14),
+        ({**REFERENCE, "tags": ["zz", "qq"]}, 6 / 8, 6 / 8, 6 / 8),
+        ({**REFERENCE, "lines": REFERENCE["lines"][::-1], "tags": ["oak", "wood"]}, 1, 1, 1),
+        ({**REFERENCE, "colour": "blue", "sizes": {"a": 1, "b": [2, None]}}, 8 / 11, 1, 16 / 19),
+        ({**REFERENCE, "lines": "leg"}, 4 / 5, 4 / 8, 8 / 13),
+        ({"price": 12.5, "lines": [{"item": "seat", "n": 1}]}, 1, 3 / 8, 6 / 11),
+    ],
+)
+def test_values_are_counted(prediction, precision, recall, f1):
+    assert of_values(prediction, REFERENCE) == [round(one, 4) for one in (precision, recall, f1)] * 2
+
+
+def test_an_answer_that_is_no_tree_has_what_values_there_are_in_it():
+    assert of_values(["x", "y"], {"a": "x"}, {"a": "string"})[:3] == [0, 0, 0]
+    assert tree_eval(['["x", "y"]'], [{"a": "x"}], {"a": "string"}).units[0]["value_given"] == 2
+
+
+def test_lists_are_aligned_once_by_similarity_and_once_by_exact_values():
+    """The one reference item is more like the first item as a whole, and equals the second in one value."""
+    schema = {"l": [{"a": "string", "b": "string"}]}
+    reference = {"l": [{"a": "abcdefgh", "b": "abcdefgh"}]}
+    prediction = {"l": [{"a": "abcdefg", "b": "abcdefg"}, {"a": "abcdefgh", "b": "zzz"}]}
+    soft = 14 / 15  # InDel similarity of 8 and 7 letters
+    assert of_values(prediction, reference, schema) == [
+        round(one, 4) for one in (2 * soft / 4, 2 * soft / 2, 4 * soft / 6, 1 / 4, 1 / 2, 2 / 6)
+    ]
+    fields = scored(prediction, reference, schema)["values"]
+    assert {kind: fields["l.a"][kind] for kind in KINDS[:4]} == {"correct": 0, "wrong": 1, "missed": 0, "invented": 1}
+
+
+def test_nothing_on_either_side_is_nan():
+    result = tree_eval([{}, {"a": None}], [{"a": None}, {}], {"a": "string"}).as_dict()
+    assert all(math.isnan(result[key]) for key in VALUE_KEYS)
+    assert result["values"]["a"] == {
+        "precision_value": None, "recall_value": None, "f1_value": None,
+        "correct": 0, "wrong": 0, "missed": 0, "invented": 0,
+    }  # fmt: skip
+    assert result["f1_leaf"] == 1.0
+    assert all(
+        math.isnan(value) for key, value in tree_eval([], [], {"a": "string"}).results.items() if "_value" in key
+    )
+
+
+def test_a_reference_without_values_and_an_answer_with_some_is_0():
+    assert of_values({"a": "x"}, {"a": None}, {"a": "string"}) == [0] * 6
+
+
+@pytest.mark.parametrize(("answer", "expected"), [("USA", [1] * 6), (None, [math.nan] * 6), ("Peru", [0] * 6)])
+def test_where_null_is_a_valid_answer_the_reference_has_a_value_if_the_prediction_has(answer, expected):
+    found = of_values({"a": answer}, {"a": AnyOf(["USA", None])}, {"a": "choice"})
+    assert all(map(same, found, expected))
+
+
+def test_where_null_is_a_valid_answer_of_an_item_recall_stays_below_1():
+    schema, reference = {"l": ["string"]}, {"l": [AnyOf(["abc", None]), "xyz"]}
+    assert of_values({"l": ["xyz"]}, reference, schema) == [1] * 6
+    assert of_values({"l": ["abc"]}, reference, schema) == [1, 0.5, 0.6667] * 2
+    assert of_values({"l": ["abc", "xyz"]}, reference, schema) == [1] * 6
+
+
+def test_the_mean_over_samples_leaves_out_those_without_values():
+    result = tree_eval(
+        [{"a": "x"}, {}, {}], [{"a": "x"}, {"a": "x"}, {}], {"a": "string"}, options={"aggregate": "macro"}
+    ).as_dict()
+    assert result["f1_value"] == 0.5 and result["f1_node"] == pytest.approx(2 / 3)
+
+
+def test_treevals_profile_has_no_values():
+    result = tree_eval([{}], [{"a": "x"}], {"a": "string"}, compat="treeval").as_dict()
+    assert not {*VALUE_KEYS, "values"} & result.keys() and next(iter(result)) == "precision_node"
+
+
+def test_the_scores_of_values_come_first():
+    result = tree_eval([{}], [{"a": "x"}], {"a": "string"}).as_dict()
+    assert tuple(result)[: len(VALUE_KEYS)] == VALUE_KEYS
+
+
+# --- what differs, as data ---
+
+
+@given(CASES, ORDERS)
+def test_differences_are_what_is_counted(case, order):
+    score = tree_eval(case.predictions, case.references, case.schema, metrics_of(case.schema), list_order=order)
+    found, fields = score.differences(), score.as_dict()["values"].values()
+    for kind in ("wrong", "missed"):
+        assert [one["kind"] for one in found].count(kind) == sum(own[kind] for own in fields)
+    given = sum(unit["value_given"] for unit in score.units)
+    invented = given - sum(own["correct"] + own["wrong"] for own in fields)
+    assert [one["kind"] for one in found].count("invented") == invented
+    right = sum(own["correct"] for own in fields)
+    assert near(right + sum(one["score"] for one in found), sum(unit["value_hits"] for unit in score.units))
+
+
+def test_differences_name_place_kind_and_both_values():
+    prediction = {
+        "description": "blue chairs",
+        "lines": [{"item": "seat", "n": 2}, {"item": "arm", "n": 7}, {"item": "leg", "n": 4}],
+        "tags": ["oak"], "odd key": [True, None],
+    }  # fmt: skip
+    found = tree_eval([REFERENCE, prediction], [REFERENCE, REFERENCE], SCHEMA).differences()
+    assert [tuple(one.values())[:5] for one in found] == [
+        (1, "$.description", "blue chair", "blue chairs", "wrong"),
+        (1, "$.price", 12.5, None, "missed"),
+        (1, "$.lines[1].n", 1, 2, "wrong"),
+        (1, "$.lines[1].item", None, "arm", "invented"),
+        (1, "$.lines[1].n", None, 7, "invented"),
+        (1, "$.tags[0]", "wood", None, "missed"),
+        (1, "$['odd key'][0]", None, True, "invented"),
+    ]
+    assert [round(one["score"], 4) for one in found] == [0.9524, 0, 0, 0, 0, 0, 0]

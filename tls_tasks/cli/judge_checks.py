@@ -1,0 +1,125 @@
+"""``tls-tasks judge --self-test``: whether a judge works; ``--dry-run``: what judging would take."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tls_tasks.cli.base import number, say, write_json
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.terminal import visible
+from tls_tasks.core.text_table import text_table
+
+if TYPE_CHECKING:
+    from tls_tasks.reports.judges.known_answers import Case
+    from tls_tasks.reports.types import Judge
+
+_WORDS = {True: "YES", False: "NO", None: "nothing"}
+_PRICE_NOTE = """\
+A range is the least and the most: which questions are asked depends on earlier verdicts. What the cache answers
+is in no call. Tokens are estimated, a prompt's at four bytes each; a model that thinks before it answers writes more
+(up to {} a call by default). Answers that can't be read are asked for once more, which is not counted."""
+_NOTE = "95 % intervals are Wilson's. A question without a verdict counts as wrong."
+
+
+def run_self_test(judge: Judge, least: float, *, as_json: bool) -> int:
+    """Ask, print accuracy and failures, and say by the exit code whether the judge is good enough."""
+    from tls_tasks.reports.judges.known_answers import self_test, shares
+
+    cases = self_test(judge)
+    found = shares(cases)
+    failed = [_failure(case) for case in cases if not case.is_right]
+    everything = found["all"]["all"]
+    if as_json:
+        tables = {
+            name: {value: {**share._asdict(), "accuracy": share.accuracy} for value, share in group.items()}
+            for name, group in found.items()
+        }
+        write_json(Path("-"), {"judge": judge.name, **tables, "failed": failed})
+    else:
+        head = ("questions", "right", "of", "unread", "accuracy", "from", "to")
+        rows = [
+            (value, str(share.right), str(share.n), str(share.unread), *map(number, (share.accuracy, *share[3:])))
+            for group in (
+                found["all"],
+                found["kind"],
+                {f"trap: {trap}": share for trap, share in found["trap"].items()},
+            )
+            for value, share in group.items()
+        ]
+        say("\n".join([text_table([head, *rows]), "", _NOTE, visible(judge.name), *_failures(failed)]))
+    return int(everything.accuracy < least or everything.unread == everything.n)
+
+
+def unpaid(spec: dict[str, Any] | str) -> dict[str, Any] | str:
+    """The specification of a judge without its server, key, and cache where there is none yet: nothing is asked."""
+    if isinstance(spec, str) or not {"provider", "base_url"} & spec.keys():
+        return spec
+    kept = {name: value for name, value in spec.items() if name not in ("provider", "api_key_env")}
+    cache = spec.get("cache")
+    return {**kept, "base_url": "http://127.0.0.1", "cache": cache if cache and Path(cache).is_file() else False}
+
+
+def say_price(score: Callable[[Judge], Any], judge: Judge | None, args: argparse.Namespace) -> int:
+    """Print what judging would take, by kind of question."""
+    from tls_tasks.reports.judges.endpoint import DEFAULTS
+    from tls_tasks.reports.judges.price import price, total
+
+    assert judge is not None  # the command line never says none
+    prices = _prices(args.price)
+    found = price(score, judge)
+    rows = {**found, "all": total(found)}
+    money = {kind: each.money(*prices) for kind, each in rows.items()} if prices else {}
+    if args.json:
+        paid = {kind: {"money": pair} for kind, pair in money.items()}
+        write_json(Path("-"), {kind: {**each._asdict(), **paid.get(kind, {})} for kind, each in rows.items()})
+        return 0
+    head = ["question", "questions", "calls", "prompt tokens", "completion tokens", *(["money"] if prices else [])]
+    cells = [
+        [kind, *(_range(pair, ",") for pair in each), *([_range(money[kind], ",.2f")] if prices else [])]
+        for kind, each in rows.items()
+    ]
+    say("\n".join([text_table([head, *cells]), "", _PRICE_NOTE.format(DEFAULTS["max_tokens"])]))
+    return 0
+
+
+def _range(pair: tuple[float, float], form: str) -> str:
+    low, high = (format(end, form) for end in pair)
+    return low if low == high else f"{low} to {high}"
+
+
+def _prices(text: str | None) -> tuple[float, float] | None:
+    if text is None:
+        return None
+    try:
+        sent, received = map(float, text.split(","))
+    except ValueError:
+        sent = received = math.nan
+    if not (0 <= sent < math.inf and 0 <= received < math.inf):
+        raise InputError("--price", None, repr(text), "two prices of a million tokens, sent and received: 2.5,10")
+    return sent, received
+
+
+def _failure(case: Case) -> dict[str, Any]:
+    context = case.query.about.get("context")
+    return {
+        "kind": case.query.kind,
+        "trap": case.trap,
+        **({"context": context} if context else {}),
+        "fields": dict(case.query.fields),
+        "expected": _WORDS[case.expected],
+        "got": _WORDS[case.verdict.value],
+        "raw": case.verdict.raw or case.verdict.reason,
+    }
+
+
+def _failures(failed: Sequence[dict[str, Any]]) -> list[str]:
+    lines = []
+    for row in failed:
+        lines += ["", f"{row['kind']} ({row['trap']}): {row['expected']} expected, got {row['got']}: {row['raw']}"]
+        shown = {"context": row["context"], **row["fields"]} if "context" in row else row["fields"]
+        lines += [f"  {name}: {' / '.join(text.splitlines())}" for name, text in shown.items()]
+    return [visible(line) for line in lines]

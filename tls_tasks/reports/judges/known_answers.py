@@ -1,0 +1,123 @@
+"""Whether a judge works: sixty questions with known answers, twelve of each kind.
+
+Half of them are YES. Most have a trap: a near miss (another number, another year, part of a claim), a negation, a
+pronoun whose meaning stands before the sentence, or an instruction to the judge in a document or a sentence.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+from tls_tasks.reports.types import Judge, Query, Verdict
+
+_FILE = Path(__file__).parent / "known_answers.jsonl"
+
+
+class Case(NamedTuple):
+    """A question with a known answer.
+
+    Attributes:
+        query: The question.
+        trap: ``near miss``, ``negation``, ``pronoun``, ``injection`` or ``none``.
+        expected: The right answer.
+        verdict: What the judge said.
+    """
+
+    query: Query
+    trap: str
+    expected: bool
+    verdict: Verdict
+
+    @property
+    def is_right(self) -> bool:
+        """Whether the judge gave the right answer; no verdict is none."""
+        return self.verdict.value is self.expected
+
+
+class Share(NamedTuple):
+    """How many of some questions got the right answer.
+
+    Attributes:
+        right: Right answers.
+        n: Questions.
+        unread: Questions without a verdict.
+        low: The lower end of the interval of the accuracy.
+        high: Its upper end.
+    """
+
+    right: int
+    n: int
+    unread: int
+    low: float
+    high: float
+
+    @property
+    def accuracy(self) -> float:
+        """Right answers among the questions."""
+        return self.right / self.n
+
+
+def self_test(judge: Judge) -> list[Case]:
+    """Put the questions to a judge.
+
+    Raises:
+        JudgeError: A judge that can't be used.
+
+    Example:
+        >>> from tls_tasks.reports.judges import from_callable
+        >>> cases = self_test(from_callable(lambda query: True, name="always yes"))
+        >>> len(cases), sum(case.is_right for case in cases)
+        (60, 30)
+    """
+    rows = [json.loads(line) for line in _FILE.read_text(encoding="utf-8").splitlines()]
+    queries = [_query(row, number) for number, row in enumerate(rows)]
+    verdicts = judge.ask(queries)
+    return [
+        Case(query, row["trap"], row["verdict"] == "YES", verdict)
+        for query, row, verdict in zip(queries, rows, verdicts, strict=True)
+    ]
+
+
+def shares(cases: Sequence[Case]) -> dict[str, dict[str, Share]]:
+    """The accuracy over all, by kind of question, and by trap.
+
+    Example:
+        >>> from tls_tasks.reports.judges import from_callable
+        >>> found = shares(self_test(from_callable(lambda query: True, name="always yes")))
+        >>> found["all"]["all"].accuracy, found["kind"]["negative"][:3]
+        (0.5, (6, 12, 0))
+    """
+    groups: dict[str, dict[str, list[Case]]] = {"all": {}, "kind": {}, "trap": {}}
+    for case in cases:
+        for name, value in (("all", "all"), ("kind", case.query.kind), ("trap", case.trap)):
+            groups[name].setdefault(value, []).append(case)
+    return {name: {value: _share(members) for value, members in group.items()} for name, group in groups.items()}
+
+
+def wilson(right: int, n: int, confidence: float = 0.95) -> tuple[float, float]:
+    """Wilson's interval (1927) of a share: unlike a jackknife's it has a width where all answers are right.
+
+    Example:
+        >>> [round(end, 3) for end in wilson(12, 12)], [round(end, 3) for end in wilson(6, 12)]
+        ([0.758, 1.0], [0.254, 0.746])
+    """
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    share, weight = right / n, z * z / n
+    middle = (share + weight / 2) / (1 + weight)
+    reach = z * math.sqrt(share * (1 - share) / n + weight / (4 * n)) / (1 + weight)
+    return max(0.0, middle - reach), min(1.0, middle + reach)
+
+
+def _share(cases: Sequence[Case]) -> Share:
+    right, unread = sum(case.is_right for case in cases), sum(case.verdict.value is None for case in cases)
+    return Share(right, len(cases), unread, *wilson(right, len(cases)))
+
+
+def _query(row: dict[str, Any], number: int) -> Query:
+    about: dict[str, str | int] = {"request_id": "self-test", "sentence": number}
+    return Query(row["kind"], row["fields"], about | ({"context": row["context"]} if "context" in row else {}))

@@ -35,7 +35,7 @@ from tls_tasks.trees.nodes import (
     split,
     values_outside,
 )
-from tls_tasks.trees.pairs import ALIKE, GUIDE, SINGLE, Array, Pairs, Sides, States, Tally
+from tls_tasks.trees.pairs import ALIKE, GUIDE, SINGLE, Array, Pairs, Sides, States, Tally, at
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import EACH_KEY, Again, Branch, ListOf, OneOf, Path, SchemaNode
 
@@ -209,10 +209,7 @@ class Walk(Leaves):
         matches, within = align(self, node, sides), Tally()
         outer, self._links = self._links, []
         if len(matches.owners):
-            matched = Tally()
-            pairs = Pairs.aligned(len(matches.owners))
-            walk = self._value if node.is_keyed else self.items
-            walk(node.item, Sides(*matches.items(), pairs, are_items=True), matched, path)
+            matched = self._matched(node, matches, path)
             matched.pop(ALIKE, None)
             matched.pop(SINGLE, None)
             for name, amount in matched.items():
@@ -224,6 +221,26 @@ class Walk(Leaves):
         self._links = outer
         self._unmatched(node, matches.of(GUIDE), sides, within)
         tally.merge(within)
+
+    def _matched(self, node: ListOf, matches: Matches, path: Path) -> Tally:
+        """What is counted of items that belong together; only those are walked that were not when they were weighed."""
+        n, (known, amounts), matched = len(matches.owners), matches.known(), Tally()
+        if len(known) == n:
+            return amounts
+        is_left = np.ones(n, dtype=bool)
+        is_left[known] = False
+        left = np.flatnonzero(is_left)
+        references, predictions = (at(own, left) for own in matches.items())
+        walk = self._value if node.is_keyed else self.items
+        walk(node.item, Sides(references, predictions, Pairs.aligned(len(left)), are_items=True), matched, path)
+        if not len(known):
+            return matched
+        both = Tally()
+        for name in {**amounts, **matched}:
+            one, other = amounts.get(name, 0), np.asarray(matched.get(name, 0))
+            both[name] = np.zeros(n, dtype=np.result_type(one, other))
+            both[name][known], both[name][left] = one, other
+        return both
 
     def _unmatched(self, node: ListOf, matches: Matches, sides: Sides, within: Tally) -> None:
         """Count the nodes and the leaves of items without counterpart; leaves of nothing at all are rightly absent."""

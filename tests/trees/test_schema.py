@@ -6,7 +6,7 @@ import datetime
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tls_tasks.core.errors import InputError, OptionError
@@ -555,3 +555,87 @@ def test_nodes_of_keyed_open_and_recursive_schemas(schema, reference, prediction
     assert score["precision_node"] == pytest.approx(found / (found + extra) if found else 0)
     assert score["recall_node"] == pytest.approx(found / (found + missed) if found else 0)
     assert tree_eval([reference], [reference], schema).as_dict()["treeval_score"] == 1
+
+
+# --- values, wherever the schema has them ---
+
+_KEYED = {"type": "object", "additionalProperties": {"type": "string"}}
+_NODE = {"$ref": "#/$defs/node"}
+_PARTS = {"name": {"type": "string"}, "next": _NODE, "kids": {"type": "array", "items": _NODE}}
+_ITSELF = {"$defs": {"node": {"type": "object", "properties": _PARTS}}, **_NODE}
+_LISTS = {"$defs": {"list": {"type": "array", "items": {"anyOf": [{"type": "string"}, {"$ref": "#/$defs/list"}]}}}}
+
+_letters = st.sampled_from("abc")
+_anything = st.recursive(_letters, lambda own: st.lists(own, max_size=3) | st.dictionaries(_letters, own, max_size=3))
+_nested = st.recursive(st.lists(_letters, max_size=3), lambda own: st.lists(_letters | own, max_size=3), max_leaves=6)
+_nodes = st.recursive(
+    st.fixed_dictionaries({}, optional={"name": _letters}),
+    lambda own: st.fixed_dictionaries({}, optional={"name": _letters, "next": own, "kids": st.lists(own, max_size=3)}),
+    max_leaves=6,
+)
+
+
+def n_values(tree):
+    if isinstance(tree, dict | list):
+        return sum(map(n_values, tree.values() if isinstance(tree, dict) else tree))
+    return int(tree is not None)
+
+
+@pytest.mark.parametrize(
+    ("schema", "trees"),
+    [
+        ({}, _anything),
+        (_KEYED, st.dictionaries(_letters, _letters)),
+        (_ITSELF, _nodes),
+        ({**_LISTS, "$ref": "#/$defs/list"}, _nested),
+        ({"anyOf": [_KEYED, {"type": "array", "items": _KEYED}, {"type": "string"}]}, _letters | st.lists(
+            st.dictionaries(_letters, _letters), max_size=3) | st.dictionaries(_letters, _letters)),
+    ],
+)  # fmt: skip
+@given(data=st.data())
+@settings(max_examples=40, deadline=None)
+def test_values_are_counted_wherever_they_are(schema, trees, data):
+    """Each value of both sides once, whatever the schema has it in; the differences tell the same story."""
+    reference, prediction = data.draw(trees), data.draw(trees)
+    node = read_schema({"type": "object", "properties": {"x": schema}, "$defs": schema.get("$defs", {})}, "json_schema")
+    score = tree_eval([{"x": prediction}], [{"x": reference}], node)
+    unit, kinds = score.units[0], [own["kind"] for own in score.differences()]
+    assert unit["value_given"] == n_values(prediction)
+    assert unit["value_wanted"] == unit["value_wanted_exact"] == n_values(reference)
+    assert (
+        unit["value_hits_exact"] <= unit["value_hits"] + 1e-9 <= min(n_values(prediction), n_values(reference)) + 2e-9
+    )
+    n_met = unit["value_wanted"] - kinds.count("missed")
+    assert n_met == unit["value_given"] - kinds.count("invented")
+    assert unit["value_hits"] == pytest.approx(
+        n_met - sum(1 - own["score"] for own in score.differences() if own["kind"] == "wrong")
+    )
+    perfect = tree_eval([{"x": reference}], [{"x": reference}], node).as_dict()
+    assert n_values(reference) == 0 or perfect["f1_value"] == perfect["f1_value_exact"] == 1
+    assert perfect["treeval_score"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("depth", [1, 5, 30])
+def test_a_schema_within_itself_ends_with_the_tree(depth):
+    tree = {"name": "a"}
+    for _ in range(depth):
+        tree = {"name": "a", "next": tree, "kids": [{"name": "b"}, tree, {"name": "c"}][: 3 if depth < 9 else 0]}
+    found = tree_eval([{"name": "a"}, tree], [tree, tree], read_schema(_ITSELF)).as_dict()
+    assert found["recall_value"] == pytest.approx((1 + n_values(tree)) / (2 * n_values(tree)))
+
+
+def test_lists_in_lists_are_walked_once_a_level():
+    """Pairs that were counted when they were weighed are not walked again, so that depth costs no more than size."""
+    calls = []
+
+    def counted(predictions, references):
+        calls.append(len(predictions))
+        return [float(one == other) for one, other in zip(predictions, references, strict=True)]
+
+    tree = other = ["z"]
+    for letter in "abcdefghijkl":
+        tree, other = [letter, tree, letter * 2], [letter * 2, other, letter * 3]
+    schema = {"type": "object", "properties": {"x": {**_LISTS, "$ref": "#/$defs/list"}}, **_LISTS}
+    found = tree_eval([{"x": other}], [{"x": tree}], schema, {"x": counted}).as_dict()
+    assert found["f1_value_exact"] == pytest.approx(13 / 25)
+    assert sum(calls) < 2_000

@@ -115,6 +115,7 @@ class Walk(Leaves):
 
     def _value(self, node: SchemaNode, sides: Sides, tally: Tally, path: Path) -> None:
         """Walk the values of a key."""
+        is_again = isinstance(node, Again)
         while isinstance(node, Again):
             node = node.node
         if isinstance(node, OneOf):
@@ -140,6 +141,8 @@ class Walk(Leaves):
             self._below(node, sides, tally, path)
             return
         self._outside(node, sides, right, tally)
+        if is_again and not any(own is None or (own == VALUE).any() for own in (left, right)):
+            return  # a schema within itself goes on for as long as there is something in it
         if self.plan.follows_treeval:
             self._as_treeval(node, sides, states, tally)
         below = Tally()

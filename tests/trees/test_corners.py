@@ -166,7 +166,7 @@ def of_property(schema, **definitions):
 @pytest.mark.parametrize(
     ("schema", "message"),
     [
-        (of_property({"type": "string"}, required=True), "required True at \\$, expected a list of keys"),
+        (of_property({"type": "string"}, required="a"), "required 'a' at \\$, expected a list of keys"),
         (of_property({"type": "string"}, required=[["a"]]), "required"),
         (of_property({"$ref": "#foo"}), "a path into the same document"),
         (of_property({"$ref": "#/$defs/B"}), "one that leads to a definition"),

@@ -95,7 +95,7 @@ def test_json_schema_and_several_answers_are_kept_as_they_are():
         ([{**ROW, "schema": "text"}], "line 1: schema must be an object or a list, got 'string'"),
         ([{**ROW, "schema": 3}], "line 1: schema must be an object or a list, got 3"),
         ([{**ROW, "schema": "{"}], "line 1: schema: got text that is no JSON"),
-        ([{**ROW, "schema": {"a": None}}], "line 1: schema: got None at a"),
+        ([{**ROW, "schema": {"a": None}}], "line 1: schema \\(read as treeval's form\\): got None at a"),
         ([{**ROW, "reference": "no tree"}], "line 1: references: got text that is no JSON"),
         ([{**ROW, "reference": '{"n": 1, "n": 2}'}], "line 1: references: got a tree with a key twice"),
         ([{**ROW, "reference": {**TREE, "n": "3"}}], "line 1: reference: got n: type: wanted integer, got str"),

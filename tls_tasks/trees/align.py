@@ -6,8 +6,9 @@ where one pairing is the best for several of them it is theirs, so that few pair
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +16,16 @@ import numpy as np
 from tls_tasks.trees.leaf_base import FloatArray
 from tls_tasks.trees.pairs import GUIDE, HITS, Array, Pairs, Sides, Tally, aim_of
 from tls_tasks.trees.similarity import ALMOST, Pairing, assign, improved, pairings, sort_keys, weigh
-from tls_tasks.trees.types import Branch, ListOf, SchemaNode
+from tls_tasks.trees.types import Again, Branch, ListOf, OneOf, SchemaNode
 
 if TYPE_CHECKING:
     from tls_tasks.trees.walk import Walk
 
 SHORT = 64
 """Lists with at most this many pairs of items are scored together with others, longer ones each on its own."""
+
+_MOST_KEPT = 20_000_000
+"""How many numbers are kept of pairs that were counted, so that they need not be walked again."""
 
 CHUNK = 500_000
 """How many pairs of items are looked at at once: bounds the memory."""
@@ -41,13 +45,15 @@ class _Lists:
         places: Where each item stands in its own list as given.
         lengths: Of each list.
         starts: Where each list begins.
+
+    Of dictionaries these are the values, and the places are their keys.
     """
 
-    def __init__(self, lists: Sequence[list[Any]], node: ListOf, is_sorted: bool) -> None:
+    def __init__(self, lists: Sequence[Any], node: ListOf, is_sorted: bool) -> None:
         self.lengths = np.array(list(map(len, lists)), dtype=np.int64)
         self.starts = np.cumsum(self.lengths) - self.lengths
-        self.items = [item for own in lists for item in own]
-        self.places = [place for own in lists for place in range(len(own))]
+        self.items: list[Any] = [item for own in lists for item in (own.values() if node.is_keyed else own)]
+        self.places: list[Any] = [place for own in lists for place in (own if node.is_keyed else range(len(own)))]
         self.keys: list[str] = []
         if is_sorted:
             keys, order = sort_keys(node.item, self.items), list[int]()
@@ -82,6 +88,8 @@ class Matches:
         rows: The item's place among all items of the references.
         columns: Likewise of the predictions.
         of_aim: Aim -> whether a match is one of its own; empty: all are, whatever the aim.
+        is_keyed: Whether these are values of dictionaries.
+        scored: What was counted of pairs of items when they were weighed, if nothing else is asked for.
     """
 
     left: _Lists
@@ -90,6 +98,26 @@ class Matches:
     rows: Array
     columns: Array
     of_aim: Sequence[Array] = ()
+    is_keyed: bool = False
+    scored: Sequence[_Scored] = ()
+
+    def known(self) -> tuple[Array, Tally]:
+        """Which matches were counted before, as places among all, and what was counted of these.
+
+        So that a list in a list in a list … is walked once a level, and not twice for each level above it.
+        """
+        if not self.scored:
+            return np.zeros(0, dtype=np.int64), Tally()
+        keys = np.concatenate([own for own, _ in self.scored])
+        order = np.argsort(keys, kind="stable")
+        wanted = self.rows * len(self.right.items) + self.columns
+        found = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
+        places = np.flatnonzero(keys[found] == wanted)
+        amounts = Tally()
+        for name in dict.fromkeys(name for _, tally in self.scored for name in tally):
+            own = [np.broadcast_to(tally.get(name, 0), keys.shape) for keys, tally in self.scored]
+            amounts[name] = np.concatenate(own)[found[places]]
+        return places, amounts
 
     def of(self, aim: int) -> Matches:
         """The matches of one aim."""
@@ -111,8 +139,8 @@ class Matches:
         left, right = self.left.items, self.right.items
         return [left[i] for i in self.rows.tolist()], [right[j] for j in self.columns.tolist()]
 
-    def links(self) -> list[tuple[int, int, int]]:
-        """The pair of lists of each match, and where the items stand in their own lists as given."""
+    def links(self) -> list[tuple[int, Any, Any]]:
+        """The pair of lists of each match, and where the items stand in their own lists as given, or their keys."""
         left, right = self.left.places, self.right.places
         matches = zip(self.owners.tolist(), self.rows.tolist(), self.columns.tolist(), strict=True)
         return [(owner, left[i], right[j]) for owner, i, j in matches]
@@ -122,11 +150,16 @@ def align(walk: Walk, node: ListOf, sides: Sides) -> Matches:
     """Align the items of each pair of lists; the walk scores pairs of items."""
     is_canonical = not walk.plan.follows_treeval
     left, right = (
-        _Lists(lists, node, is_canonical and not node.is_ordered) for lists in (sides.references, sides.predictions)
+        _Lists(lists, node, is_canonical and not node.is_ordered and not node.is_keyed)
+        for lists in (sides.references, sides.predictions)
     )
-    aligned = (
-        _by_place(left, right, sides.pairs) if node.is_ordered else _by_weight(walk, node, left, right, sides.pairs)
-    )
+    scored: list[_Scored] = []
+    if node.is_keyed:
+        aligned = _by_key(left, right, sides.pairs)
+    elif node.is_ordered:
+        aligned = _by_place(left, right, sides.pairs)
+    else:
+        aligned = _by_weight(walk, node, left, right, sides.pairs, scored)
     found = list(aligned)
     is_shared = all(len(of_aims) == 1 for of_aims in found)
     places = [
@@ -134,11 +167,12 @@ def align(walk: Walk, node: ListOf, sides: Sides) -> Matches:
         for aim in ([GUIDE] if is_shared else walk.aims)
     ]
     if is_shared:
-        return Matches(left, right, *places[GUIDE])
+        owners, rows, columns = places[GUIDE]
+        return Matches(left, right, owners, rows, columns, is_keyed=node.is_keyed, scored=scored)
     union, which = np.unique(np.concatenate(places, axis=1), axis=1, return_inverse=True)
     ends = np.cumsum([own.shape[1] for own in places])
     of_aim = [np.isin(np.arange(union.shape[1]), own) for own in np.split(which.ravel(), ends[:-1])]
-    return Matches(left, right, union[0], union[1], union[2], of_aim)
+    return Matches(left, right, union[0], union[1], union[2], of_aim, scored=scored)
 
 
 def _sorted(found: Sequence[_Aligned]) -> Array:
@@ -154,6 +188,9 @@ def _sorted(found: Sequence[_Aligned]) -> Array:
 
 _Aligned = tuple[Sequence[int], Sequence[int], Sequence[int]]
 """Items that belong together: the number of their pair of lists, and the places of both."""
+
+_Scored = tuple[Array, Tally]
+"""What was counted of pairs of items; a pair is row times number of all items of predictions, plus column."""
 
 _OfAims = Sequence[_Aligned]
 """The same for each aim, or one for all."""
@@ -181,7 +218,16 @@ def _by_place(left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_OfAims]:
         yield [([owner] * n, range(start, start + n), range(other, other + n))]
 
 
-def _by_weight(walk: Walk, node: ListOf, left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_OfAims]:
+def _by_key(left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_OfAims]:
+    for owner, start, end, other, other_end in _blocks(left, right, pairs).tolist():
+        places = {right.places[place]: place for place in range(other, other_end)}
+        rows = [row for row in range(start, end) if left.places[row] in places]
+        yield [([owner] * len(rows), rows, [places[left.places[row]] for row in rows])]
+
+
+def _by_weight(
+    walk: Walk, node: ListOf, left: _Lists, right: _Lists, pairs: Pairs, scored: list[_Scored]
+) -> Iterator[_OfAims]:
     """The pairing of greatest weight in each pair of lists.
 
     Equal lists need no weights; short lists share one walk, a long one has its own. Lists within items that are
@@ -190,7 +236,7 @@ def _by_weight(walk: Walk, node: ListOf, left: _Lists, right: _Lists, pairs: Pai
     blocks = _blocks(left, right, pairs)
     is_canonical = not walk.plan.follows_treeval
     if pairs.is_grid:
-        weights = _grid_weights(walk, node.item, left.items, right.items) if len(blocks) else []
+        weights = _grid_weights(walk, node.item, left, right, scored) if len(blocks) else []
         for owner, start, end, other, other_end in blocks.tolist():
             own = [of_aim[start:end, other:other_end] for of_aim in weights]
             yield _assigned(owner, start, range(other, other_end), own, is_canonical)
@@ -207,14 +253,13 @@ def _by_weight(walk: Walk, node: ListOf, left: _Lists, right: _Lists, pairs: Pai
             short.append(place)
         else:
             columns = _few_of_a_kind(right, range(other, other_end), end - start)
-            items = [right.items[j] for j in columns]
-            weights = _grid_weights(walk, node.item, left.items[start:end], items)
+            weights = _grid_weights(walk, node.item, left, right, scored, range(start, end), columns)
             yield _assigned(owner, start, columns, weights, is_canonical)
     if short:
         blocks = blocks[short]
         group = np.cumsum((blocks[:, 2] - blocks[:, 1]) * (blocks[:, 4] - blocks[:, 3])) // CHUNK
         for number in sorted(set(group.tolist())):
-            yield _together(walk, node, left, right, blocks[group == number])
+            yield _together(walk, node, left, right, blocks[group == number], scored)
 
 
 def _assigned(
@@ -236,7 +281,7 @@ def _few_of_a_kind(lists: _Lists, places: range, n: int) -> Sequence[int]:
     return [place for i, place in enumerate(places) if i < n or lists.keys[place] != lists.keys[place - n]]
 
 
-def _together(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Array) -> _OfAims:
+def _together(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Array, scored: list[_Scored]) -> _OfAims:
     """Align lists, of which all pairs of items are scored in one walk."""
     owners, starts, ends, others, other_ends = blocks.T
     widths = other_ends - others
@@ -244,7 +289,8 @@ def _together(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Arr
     begins, block = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(blocks)), sizes)
     within = np.arange(len(block)) - begins[block]
     pairs = Pairs(starts[block] + within // widths[block], others[block] + within % widths[block])
-    weights = _weights(walk, node.item, left.items, right.items, pairs)
+    weights, tally = _weights(walk, node.item, left.items, right.items, pairs)
+    _keep(walk, scored, pairs, pairs, tally, len(right.items))
     heads = np.flatnonzero(within % widths[block] == 0)  # where the rows of the blocks begin
     found = _solved(weights, begins, widths, ends - starts, heads, not walk.plan.follows_treeval)
     aligned: list[_Aligned] = []
@@ -289,27 +335,63 @@ def _solved(
     return found[:1] if serves else found
 
 
-def _grid_weights(walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any]) -> Sequence[FloatArray]:
-    """The weights of all pairs of items for each aim, some rows at a time."""
+def _grid_weights(
+    walk: Walk,
+    node: SchemaNode,
+    left: _Lists,
+    right: _Lists,
+    scored: list[_Scored],
+    rows: range | None = None,
+    columns: Sequence[int] | None = None,
+) -> Sequence[FloatArray]:
+    """The weights of all pairs of items for each aim, some rows at a time; ``rows`` and ``columns``: of these only."""
+    rows = range(len(left.items)) if rows is None else rows
+    columns = range(len(right.items)) if columns is None else columns
+    predictions = [right.items[j] for j in columns]
     step = max(1, CHUNK // max(1, _width(node, predictions)))
-    parts = [references[start : start + step] for start in range(0, len(references), step)]
-    found = [_weights(walk, node, part, predictions, Pairs.grid(len(part), len(predictions))) for part in parts]
+    found: list[Sequence[FloatArray]] = []
+    for start in range(0, len(rows), step):
+        own = rows[start : start + step]
+        pairs = Pairs.grid(len(own), len(predictions))
+        weights, tally = _weights(walk, node, [left.items[i] for i in own], predictions, pairs)
+        _keep(walk, scored, Pairs(np.array(own)[:, None], np.array(columns)[None, :]), pairs, tally, len(right.items))
+        found.append(weights)
     return [np.concatenate(of_aim) for of_aim in zip(*found, strict=True)]
+
+
+def _keep(walk: Walk, scored: list[_Scored], places: Pairs, pairs: Pairs, tally: Tally, n: int) -> None:
+    """Keep what was counted of pairs, if the walk asks for nothing else and it isn't too much."""
+    n_kept = sum(len(keys) for keys, _ in scored)
+    if walk.has_details or (n_kept + math.prod(pairs.shape)) * len(tally) > _MOST_KEPT:
+        return
+    keys = np.broadcast_to(places.rows * n + places.columns, pairs.shape).ravel()
+    own = {name: np.broadcast_to(np.asarray(amount), pairs.shape).ravel() for name, amount in tally.items()}
+    scored.append((keys, Tally(own)))
 
 
 def _width(node: SchemaNode, values: Sequence[Any]) -> int:
     """How many items there are, or items of lists within them, if these are more."""
+    if not values:
+        return 0
+    if isinstance(node, Again):
+        return _width(node.node, values)
+    if isinstance(node, OneOf):
+        return max(_width(part, values) for part in node.parts)
     if isinstance(node, ListOf):
         return max(len(values), _width(node.item, [item for own in values if type(own) is list for item in own]))
     trees = [value for value in values if type(value) is dict]
+    if isinstance(node, Branch) and node.rest is not None:
+        others = [own for tree in trees for key, own in tree.items() if key not in node.children]
+        return max(_width(replace(node, rest=None), values), _width(node.rest.item, others))
     children = node.children.items() if isinstance(node, Branch) else ()
-    return max([len(values), *(_width(child, [tree.get(key) for tree in trees]) for key, child in children)])
+    return max([len(values), *(_width(child, [tree[key] for tree in trees if key in tree]) for key, child in children)])
 
 
 def _weights(
     walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any], pairs: Pairs
-) -> Sequence[FloatArray]:
+) -> tuple[Sequence[FloatArray], Tally]:
     tally = Tally()
     type(walk)(walk.plan, has_details=False).items(node, Sides(references, predictions, pairs, are_items=True), tally)
     own = [np.asarray(tally.get(HITS[aim], 0.0), dtype=np.float64) for aim in walk.aims if aim != GUIDE]
-    return [weigh(walk.plan, node, tally, pairs.shape), *(np.broadcast_to(hits, pairs.shape) for hits in own)]
+    weights = [weigh(walk.plan, node, tally, pairs.shape), *(np.broadcast_to(hits, pairs.shape) for hits in own)]
+    return weights, tally

@@ -15,7 +15,7 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.prompts import read_prompt
 from tls_tasks.text.dates import read_date
 from tls_tasks.trees.schema import read_schema
-from tls_tasks.trees.types import Branch, Leaf, ListOf, SchemaNode
+from tls_tasks.trees.types import Branch, Leaf, ListOf, OneOf, SchemaNode
 
 _REACH = 80  # characters between the words of a key and its value: about a line
 
@@ -76,6 +76,8 @@ def _fill(node: SchemaNode, text: str, key: Hashable = "") -> Any:
         return {str(name): _fill(child, text, name) for name, child in node.children.items()}
     if isinstance(node, ListOf):
         return _parts(text, key) if node.item == Leaf("string") else []
+    if not isinstance(node, Leaf):
+        return _fill(node.parts[-1], text, key) if isinstance(node, OneOf) else None
     places = _mentions(text, key)
     if node.choices:
         return _choice(node, text)

@@ -10,13 +10,20 @@ import numpy as np
 
 from tls_tasks.trees.nodes import MISSING, VALUE
 from tls_tasks.trees.pairs import Array, Sides, Tally
-from tls_tasks.trees.types import Branch, SchemaNode, item_of
+from tls_tasks.trees.types import Branch, SchemaNode, all_nodes
 
 
 def requires_keys(node: SchemaNode) -> bool:
     """Whether a dictionary of the schema has keys that must be there."""
-    inner = item_of(node)
-    return isinstance(inner, Branch) and (bool(inner.required) or any(map(requires_keys, inner.children.values())))
+    return any(isinstance(own, Branch) and own.required for _, own in all_nodes(node))
+
+
+def are_single(sides: Sides) -> tuple[Array, Array]:
+    """In which pairs the value of each side is neither a dictionary nor a list."""
+    left, right = (
+        np.array([not isinstance(value, dict | list) for value in own]) for own in (sides.references, sides.predictions)
+    )
+    return left[sides.pairs.rows], right[sides.pairs.columns]
 
 
 def columns(node: Branch, trees: list[Any]) -> tuple[list[list[Any]], int]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, Path, SchemaNode, path_name
+from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, part_for, path_name
 
 ISSUE_KINDS = (
     "missing",  # a required key is absent
@@ -147,6 +147,7 @@ def complies(tree: Any, node: SchemaNode) -> list[_Issue]:
 def _check(value: Any, node: SchemaNode, path: Path, issues: list[_Issue]) -> None:
     if value is None:
         return
+    node = part_for(node, value)
     if isinstance(node, Leaf):
         if not fits(value, node):
             issues.append(_wrong_type(path, node, value))
@@ -164,6 +165,10 @@ def _check(value: Any, node: SchemaNode, path: Path, issues: list[_Issue]) -> No
             elif key in node.required:
                 issues.append(_Issue((*path, key), "missing", "required by the schema"))
         unknown = [key for key in value if key not in node.children]
+        if node.rest is not None:
+            for key in unknown:
+                _check(value[key], node.rest.item, (*path, key), issues)
+            return
         issues += [_Issue((*path, key), "unknown", "not in the schema") for key in unknown]
     else:
         issues.append(_wrong_type(path, node, value))
@@ -175,9 +180,11 @@ def slips(tree: Any, node: SchemaNode) -> list[_Issue]:
 
 
 def _wanted(node: SchemaNode) -> str:
-    if isinstance(node, Branch):
-        return "a dictionary"
-    return "a list" if isinstance(node, ListOf) else str(node.type)
+    if isinstance(node, OneOf):
+        return " or ".join(map(_wanted, node.parts))
+    if isinstance(node, Leaf):
+        return str(node.type)
+    return "a list" if isinstance(node, ListOf) else "a dictionary"
 
 
 def _wrong_type(path: Path, node: SchemaNode, value: Any) -> _Issue:

@@ -22,7 +22,7 @@ from tls_tasks.data.files import file_rows, split_files
 from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
 from tls_tasks.trees.data_rows import TreeDocument, read_row, read_rows
 from tls_tasks.trees.schema import is_json_schema, read_schema
-from tls_tasks.trees.types import Branch, Leaf, ListOf, SchemaNode
+from tls_tasks.trees.types import Again, Branch, Leaf, ListOf, OneOf, SchemaNode, part_for
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of a document in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
@@ -149,7 +149,8 @@ def prompt(doc: Mapping[str, Any]) -> str:
     schema = _prompt_schema(doc["schema"])
     dates = "- Write dates as YYYY-MM-DD.\n" if '"format": "date"' in schema else ""
     node = read_schema(doc["schema"])
-    root, form = _FORMS[Branch if isinstance(node, Branch) else ListOf if isinstance(node, ListOf) else Leaf]
+    kind = part_for(node, {})
+    root, form = _FORMS[Branch if isinstance(kind, Branch) else ListOf if isinstance(kind, ListOf) else Leaf]
     return (
         f"<document>\n{doc['text']}\n</document>\n\nJSON Schema:\n{schema}\n\n"
         "Extract from the document above what this schema describes:\n"
@@ -196,12 +197,17 @@ def _as_json_schema(node: SchemaNode, *, nullable: bool = False) -> dict[str, An
         >>> _as_json_schema(read_schema(["4/4", "2/2"]), nullable=True)
         {'enum': ['4/4', '2/2', None]}
     """
+    if isinstance(node, OneOf):
+        return {"anyOf": [_as_json_schema(part, nullable=nullable) for part in node.parts]}
+    if isinstance(node, Again):
+        return {}
     if isinstance(node, Branch):
+        rest = False if node.rest is None else _as_json_schema(node.rest.item, nullable=nullable)
         return {
             "type": "object",
             "properties": {str(key): _as_json_schema(child, nullable=nullable) for key, child in node.children.items()},
             "required": [str(key) for key in node.children if key in node.required],
-            "additionalProperties": False,
+            "additionalProperties": rest,
         }
     if isinstance(node, ListOf):
         return {"type": "array", "items": _as_json_schema(node.item, nullable=nullable)}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks.trees.nodes import MAYBE, NULL, VALUE, WRONG, state_of
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, SchemaNode
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for
 
 _Alignments = Mapping[Path, Sequence[tuple[int, int]]]
 
@@ -51,12 +51,15 @@ class _Differences:
 
     def node(self, node: SchemaNode | None, one: Any, other: Any, path: Path, there: Path) -> Iterator[_Found]:
         """Of a node; ``path`` has the positions of the reference, ``there`` those of the prediction."""
-        if isinstance(node, Field):
+        one_part, node = node and part_for(node, one), node and part_for(node, other)
+        if one_part is not node:  # values of two kinds; null is no value of any
+            yield from _alone(one_part, one, path, "missed")
+            yield from _alone(node, other, there, "invented")
+        elif isinstance(node, Field):
             yield from self._leaf(node, one, other, path, there)
-            return
-        if isinstance(node, Branch) and isinstance(one, dict) and isinstance(other, dict):
-            for key in [*node.children, *(key for key in other if key not in node.children)]:
-                inner = node.children.get(key)
+        elif isinstance(node, Branch) and isinstance(one, dict) and isinstance(other, dict):
+            for key in dict.fromkeys([*node.children, *(one if node.rest else ()), *other]):
+                inner = _inner(node, key)
                 yield from self.node(inner, one.get(key), other.get(key), (*path, key), (*there, key))
         elif isinstance(node, ListOf) and isinstance(one, list) and isinstance(other, list):
             pairs = dict(self.alignments.get(path, ()))
@@ -91,16 +94,22 @@ class _Differences:
                 yield path, one, other, "wrong", similarity
 
 
+def _inner(node: Branch, key: Hashable) -> SchemaNode | None:
+    """What the schema has at a key of a dictionary; None: nothing."""
+    return node.children.get(key, node.rest and node.rest.item)
+
+
 def _alone(node: SchemaNode | None, value: Any, path: Path, kind: str) -> Iterator[_Found]:
     """The values of one side alone."""
     if value is None or (isinstance(value, AnyOf) and value.may_be_null):
         return
+    node = node and part_for(node, value)
     if not isinstance(node, Field) and isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else ((Position(i), item) for i, item in enumerate(value))
         for key, child in items:
             inner = node.item if isinstance(node, ListOf) and isinstance(value, list) else None
             if isinstance(node, Branch) and isinstance(value, dict):
-                inner = node.children.get(key)
+                inner = _inner(node, key)
             yield from _alone(inner, child, (*path, key), kind)
         return
     yield (path, value, None, kind, 0.0) if kind == "missed" else (path, None, value, kind, 0.0)

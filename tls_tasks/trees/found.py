@@ -125,15 +125,16 @@ def _collect(found: Sequence[Links], owners: Sequence[tuple[Path, Alignments]], 
         depth: How many keys lead to the owners.
     """
     for own in found:
-        paths = [(*path, *own.path[depth:]) for path, _ in owners]
+        is_keyed = own.matches.is_keyed  # then the last step stands for the key
+        paths = [(*path, *own.path[depth : len(own.path) - is_keyed]) for path, _ in owners]
         links = own.matches.links()
         is_own = own.matches.is_own(aim).tolist()
         for (owner, i, j), is_noted in zip(links, is_own, strict=True):
-            if is_noted:
+            if is_noted and not is_keyed:
                 owners[owner][1].setdefault(paths[owner], []).append((i, j))
         if own.inner:
             inner = [
-                ((*paths[owner], Position(i)), owners[owner][1] if is_noted else {})
+                ((*paths[owner], i if is_keyed else Position(i)), owners[owner][1] if is_noted else {})
                 for (owner, i, _), is_noted in zip(links, is_own, strict=True)
             ]
             _collect(own.inner, inner, aim, len(own.path))

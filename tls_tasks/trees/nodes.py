@@ -6,7 +6,7 @@ from typing import Any
 
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.plan import Field
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, OneOf, SchemaNode, part_for
 
 MISSING = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 """Stands for the value of a key that isn't there."""
@@ -39,6 +39,16 @@ def state_of(node: SchemaNode, value: Any, is_loose: bool) -> int:
     return ABSENT if value is MISSING else VALUE if kind is (dict if isinstance(node, Branch) else list) else WRONG
 
 
+def split(node: OneOf, values: list[Any]) -> list[list[Any]]:
+    """The values of each part of a node, in the others' place :data:`MISSING`."""
+    found: list[list[Any]] = [[MISSING] * len(values) for _ in node.parts]
+    places = {id(part): place for place, part in enumerate(node.parts)}
+    for place, value in enumerate(values):
+        if value is not MISSING:
+            found[places[id(part_for(node, value))]][place] = value
+    return found
+
+
 def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) -> int:
     """The nodes below a value, whatever the schema: the keys of dictionaries at any depth.
 
@@ -62,9 +72,15 @@ def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) ->
 
 def nodes_below(node: SchemaNode, value: Any) -> int:
     """The nodes below a node of the schema with this value, and items of lists; a leaf has none, whatever its value."""
+    node = part_for(node, value)
     if isinstance(node, Branch) and isinstance(value, dict):
         known = [nodes_below(child, value[key]) for key, child in node.children.items() if key in value]
-        unknown = [count_nodes(child, items=True) for key, child in value.items() if key not in node.children]
+        others = [child for key, child in value.items() if key not in node.children]
+        unknown = (
+            [count_nodes(child, items=True) for child in others]
+            if node.rest is None
+            else [nodes_below(node.rest.item, child) for child in others]
+        )
         return len(value) + sum(known) + sum(unknown)
     if isinstance(node, ListOf) and isinstance(value, list):
         return sum(item_nodes(node.item, item) for item in value)
@@ -83,11 +99,12 @@ def values_outside(node: SchemaNode | None, value: Any) -> int:
         >>> values_outside(node, {"a": "text", "b": [1, None, {"c": 2}]})
         3
     """
+    node = node and part_for(node, value)
     if isinstance(node, Field) or value is None or value is MISSING:
         return 0
     if isinstance(value, dict):
-        known = node.children if isinstance(node, Branch) else {}
-        return sum(values_outside(known.get(key), child) for key, child in value.items())
+        known, rest = (node.children, node.rest and node.rest.item) if isinstance(node, Branch) else ({}, None)
+        return sum(values_outside(known.get(key, rest), child) for key, child in value.items())
     if isinstance(value, list):
         item = node.item if isinstance(node, ListOf) else None
         return sum(values_outside(item, child) for child in value)
@@ -102,6 +119,7 @@ def item_nodes(node: SchemaNode, value: Any, items: bool = True) -> int:
         value: The item.
         items: Whether items of lists count within it; if not, it is as treeval counts.
     """
+    node = part_for(node, value)
     if isinstance(node, Branch) and isinstance(value, dict):
         return nodes_below(node, value) if items else count_nodes(value)
     return nodes_below(node, value) if isinstance(node, ListOf) and isinstance(value, list) else 1
@@ -117,11 +135,14 @@ def schema_nodes(node: SchemaNode, *, only_leaves: bool = False) -> int:
 
 def fields_with_value(node: SchemaNode, value: Any, is_loose: bool) -> list[Field]:
     """The leaves that have a value at or below a node, each as often as it has one."""
+    node = part_for(node, value)
     if isinstance(node, Field):
         return [node] if state_of(node, value, is_loose) in (VALUE, WRONG) else []
     children: list[tuple[SchemaNode, Any]] = []
     if isinstance(node, Branch) and isinstance(value, dict):
         children = [(child, value[key]) for key, child in node.children.items() if key in value]
+        if node.rest is not None:
+            children += [(node.rest.item, child) for key, child in value.items() if key not in node.children]
     elif isinstance(node, ListOf) and isinstance(value, list):
         children = [(node.item, item) for item in value]
     return [field for child, below in children for field in fields_with_value(child, below, is_loose)]

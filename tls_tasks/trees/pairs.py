@@ -18,6 +18,8 @@ Array = NDArray[Any]
 ALIKE = "alike"
 """Pairs of items that are both null; says nothing about what is around the list."""
 
+SINGLE = "single"
+"""Pairs of items that may be of several kinds, of which one at least is null or a scalar; likewise."""
 
 GUIDE, SOFT, EXACT = range(3)
 """What items of lists are paired for: the profile's own score, the greatest sum of similarities, the most exact values.
@@ -120,18 +122,19 @@ class Pairs:
                 return metric.pairs(left, right)
             places = np.flatnonzero(good)
             scores = np.zeros(self.shape)
-            scores[places] = metric.pairs(_at(left, places), _at(right, places))
+            scores[places] = metric.pairs(at(left, places), at(right, places))
             return scores
         if good is None:
             return metric.matrix(references, predictions)
         rows, columns = np.flatnonzero(good.any(axis=1)), np.flatnonzero(good.any(axis=0))
         scores = np.zeros(self.shape)
         if len(rows):
-            scores[np.ix_(rows, columns)] = metric.matrix(_at(references, rows), _at(predictions, columns))
+            scores[np.ix_(rows, columns)] = metric.matrix(at(references, rows), at(predictions, columns))
         return np.where(good, scores, 0.0)
 
 
-def _at(values: Sequence[Any], places: Array) -> list[Any]:
+def at(values: Sequence[Any], places: Array) -> list[Any]:
+    """The values at these places."""
     return [values[place] for place in places.tolist()]
 
 

@@ -7,7 +7,7 @@ How trees are counted and aligned: two profiles, treeval's guide and its program
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,9 +15,22 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
 from tls_tasks.trees.compliance import base_type, plain_types
 from tls_tasks.trees.leaf_base import LeafMetric
-from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS, resolve_metric
+from tls_tasks.trees.leaf_metrics import resolve_metric
 from tls_tasks.trees.schema import read_schema
-from tls_tasks.trees.types import Branch, Leaf, ListOf, Path, SchemaNode, item_of, leaves_of, nodes_of, path_name
+from tls_tasks.trees.settings import kind_of, orders_of, select_metrics
+from tls_tasks.trees.types import (
+    EACH_KEY,
+    Again,
+    Branch,
+    Leaf,
+    ListOf,
+    OneOf,
+    Path,
+    SchemaNode,
+    all_nodes,
+    leaves_of,
+    path_name,
+)
 
 OPTIONS: Mapping[str, tuple[str, ...]] = {
     "types": ("strict", "loose"),
@@ -81,10 +94,6 @@ def _resolve_options(compat: str | None, changes: Any) -> TreeOptions:
     return replace(PROFILES[compat or "guide"], **(changes or {}))
 
 
-_ORDERS = ("unordered", "ordered")
-"""How the items of two lists find each other: by their scores, or by position."""
-
-
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Field(Leaf):
     """A leaf, with everything that scoring needs to know of it.
@@ -94,7 +103,8 @@ class Field(Leaf):
         name: The path as people write it.
         kind: What the leaf's type is called in results.
         index: Its number among the leaves.
-        depth: In how many lists it is.
+        depth: In how many lists it may be; not less than 1 where a value of several kinds or a schema within itself
+            may put it in one.
         metrics: Its metrics.
         types: Python types whose values all fit the leaf.
         is_checked: Whether a value of such a type may still not comply: choices and dates.
@@ -155,34 +165,85 @@ def make_plan(
         OptionError: No such option, metric or order.
     """
     profile, node = _resolve_options(compat, options), read_schema(schema)
-    planner = _Planner(_select_metrics(node, leaf_metrics), _orders(node, list_order), compat)
-    root = planner.node(node, (), 0)
+    if profile.profile == "treeval":
+        node = _as_treeval_has_it(node)
+    planner = _Planner(node, leaf_metrics, orders_of(node, list_order), compat)
+    root = planner.root(node)
     return Plan(root, tuple(planner.fields), _by_name(planner.fields), profile, hierarchical, planner.digest())
+
+
+def _as_treeval_has_it(node: SchemaNode) -> SchemaNode:
+    """A schema without what treeval doesn't know: it is a leaf of any type."""
+    if isinstance(node, ListOf):
+        return ListOf(_as_treeval_has_it(node.item))
+    if isinstance(node, Branch):
+        if not node.children and node.rest is not None:
+            return Leaf("object")
+        return Branch({key: _as_treeval_has_it(own) for key, own in node.children.items()}, node.required)
+    return node if isinstance(node, Leaf) else Leaf("any")
 
 
 class _Planner:
     """Copies a schema, and numbers its leaves on the way."""
 
-    def __init__(self, metrics: Mapping[Path, Sequence[Any]], orders: Mapping[Path, str], compat: str | None) -> None:
-        self.metrics, self.orders, self.compat = metrics, orders, compat
+    def __init__(self, root: SchemaNode, leaf_metrics: Any, orders: Mapping[Path, str], compat: str | None) -> None:
+        self.leaves, self.metrics = leaves_of(root), select_metrics(root, leaf_metrics)
+        self.orders, self.compat = orders, compat
         self.fields: list[Field] = []
+        self.by_path: dict[Path, Field] = {}
         self.lists: list[tuple[Path, str]] = []
-        self.asked: list[tuple[Path, list[str]]] = []  # what compliance asks of dictionaries
+        self.asked: list[Any] = []  # what compliance asks of dictionaries, and what else there is beside leaves
+        self.copies: dict[int, SchemaNode] = {}
+        self.waiting: list[tuple[Again, Again]] = []
+
+    def root(self, node: SchemaNode) -> SchemaNode:
+        is_mixed = any(isinstance(own, Again | OneOf) for _, own in all_nodes(node))
+        root = self.node(node, (), int(is_mixed))
+        for copy, original in self.waiting:
+            copy.node = self.copies[id(original.node)]
+        return root
 
     def node(self, node: SchemaNode, path: Path, depth: int) -> SchemaNode:
+        if isinstance(node, Again):
+            self.asked.append((path, "again"))
+            self.waiting.append((copy := Again(), node))
+            return copy
+        made = self.copies[id(node)] = self._copy(node, path, depth)
+        return made
+
+    def _copy(self, node: SchemaNode, path: Path, depth: int) -> SchemaNode:
         if isinstance(node, Branch):
             if node.required != node.children.keys() or not node.children:
                 self.asked.append((path, sorted(map(repr, node.required))))
             children = {key: self.node(child, (*path, key), depth) for key, child in node.children.items()}
-            return replace(node, children=children)
+            rest = node.rest
+            if rest is not None:
+                rest = replace(rest, item=self.node(rest.item, (*path, EACH_KEY), depth + 1))
+            return replace(node, children=children, rest=rest)
         if isinstance(node, ListOf):
             item, order = self.node(node.item, path, depth + 1), self.orders[path]
             self.lists.append((path, order))
             return ListOf(item, order == "ordered")
-        return self._field(node, path, depth)
+        if isinstance(node, OneOf):
+            self.asked.append((path, "one of", [type(part).__name__ for part in node.parts]))
+            return OneOf(tuple(self.node(part, path, depth) for part in node.parts))
+        return self._leaf(node, path, depth) if isinstance(node, Leaf) else node
 
-    def _field(self, leaf: Leaf, path: Path, depth: int) -> Field:
-        metrics = tuple(resolve_metric(metric, compat=self.compat) for metric in self.metrics[path])
+    def _leaf(self, leaf: Leaf, path: Path, depth: int) -> SchemaNode:
+        """A leaf; of any type or of type object it is scored by what is in it, unless it has metrics of its own."""
+        is_object = leaf.type == "object"
+        if self.compat or not (leaf.type == "any" or is_object) or self.metrics[path] != ["exact_match"]:
+            return self._field(path, depth)
+        within, field = Again(), self._field((*path, EACH_KEY) if is_object else path, depth + 1, path)
+        within.node = OneOf((Branch({}, rest=ListOf(within, is_keyed=True)), ListOf(within), field))
+        return Branch({}, rest=ListOf(within.node, is_keyed=True)) if is_object else within.node
+
+    def _field(self, path: Path, depth: int, settings: Path | None = None) -> Field:
+        if path in self.by_path:
+            return self.by_path[path]
+        leaf = self.leaves[path] if settings in (None, path) else Leaf("any")
+        chosen = self.metrics[path if settings is None else settings]
+        metrics = tuple(resolve_metric(metric, compat=self.compat) for metric in chosen)
         names = [metric.name for metric in metrics]
         if len(set(names)) < len(names):
             got = f"the metrics {names} for {path_name(path)}"
@@ -192,7 +253,7 @@ class _Planner:
             leaf.choices,
             path=path,
             name=path_name(path),
-            kind=_kind(leaf),
+            kind=kind_of(leaf),
             index=len(self.fields),
             depth=depth,
             metrics=metrics,
@@ -200,6 +261,7 @@ class _Planner:
             is_checked=bool(leaf.choices) or base_type(leaf.type) in ("date", "datetime"),
         )
         self.fields.append(field)
+        self.by_path[path] = field
         return field
 
     def digest(self) -> str:
@@ -224,124 +286,3 @@ def _by_name(fields: Sequence[Field]) -> dict[str, LeafMetric]:
             got = f"two metrics {metric.name!r} with different ranges or directions"
             raise InputError("leaf_metrics", None, got, "a name of its own for each: name=…")
     return by_name
-
-
-def _select_metrics(schema: SchemaNode, leaf_metrics: Any) -> dict[Path, list[Any]]:
-    """Which metrics each leaf has: those of its path, then those of its type, each once; else its type's defaults.
-
-    Example:
-        >>> root = Branch({"a": Leaf("string"), "b": Leaf("string"), "c": Leaf("date")})
-        >>> _select_metrics(root, {"string": ["token_f1"], "a": "rouge_l"})
-        {('a',): ['rouge_l', 'token_f1'], ('b',): ['token_f1'], ('c',): ['date_closeness']}
-    """
-    kinds = {path: _kind(leaf) for path, leaf in leaves_of(schema).items()}
-    by_path, by_type = _settings_of("leaf_metrics", leaf_metrics, schema, kinds, {*kinds.values(), *DEFAULT_METRICS})
-    selected: dict[Path, list[Any]] = {}
-    for path, kind in kinds.items():
-        chosen: list[Any] = []
-        for metric in _listed(by_path.get(path)) + _listed(by_type.get(kind)):
-            if metric not in chosen:
-                chosen.append(metric)
-        selected[path] = chosen or list(DEFAULT_METRICS.get(kind, ("exact_match",)))
-    return selected
-
-
-def _listed(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    if isinstance(value, set | frozenset):
-        return sorted(value, key=lambda metric: metric if isinstance(metric, str) else metric.__name__)
-    return list(value) if isinstance(value, list | tuple) else [value]
-
-
-def _orders(schema: SchemaNode, list_order: Any) -> dict[Path, str]:
-    """The order of each list."""
-    lists = [path for path, node in nodes_of(schema).items() if isinstance(node, ListOf)]
-    if isinstance(list_order, str):
-        check_choice("list_order", list_order, _ORDERS)
-        return dict.fromkeys(lists, list_order)
-    by_path, _ = _settings_of("list_order", list_order, schema, lists, ())
-    for order in by_path.values():
-        check_choice("list_order", order, _ORDERS)
-    return {**dict.fromkeys(lists, "unordered"), **by_path}
-
-
-def _settings_of(
-    option: str, given: Any, schema: SchemaNode, paths: Collection[Path], types: Collection[str]
-) -> tuple[dict[Path, Any], dict[str, Any]]:
-    """What a caller says of paths and types.
-
-    A path is a key of the schema's root, a name such as ``seller.name``, or a tuple of keys. Lists add nothing to it:
-    the price of each line is ``lines.price``. The root of a schema that is no dictionary is called ``$``.
-
-    Args:
-        option: The option's name, for errors.
-        given: Path or type -> value; the value of a dictionary's path may be a dictionary of the same kind. None:
-            nothing. What may be a path is one; ``type:date`` is always a type.
-        schema: The schema.
-        paths: Those that may have a value.
-        types: Likewise.
-
-    Returns:
-        The values by path, and those by type.
-
-    Raises:
-        InputError: A key that is neither a path nor a type.
-
-    Example:
-        >>> root = Branch({"day": Leaf("date"), "seller": Branch({"name": Leaf("string")})})
-        >>> paths = leaves_of(root)
-        >>> _settings_of("leaf_metrics", {"seller": {"name": "rouge_l"}, "date": "exact_match"}, root, paths, ["date"])
-        ({('seller', 'name'): 'rouge_l'}, {'date': 'exact_match'})
-        >>> _settings_of("leaf_metrics", {"seler.name": "rouge_l"}, root, paths, ["date"])
-        Traceback (most recent call last):
-        ...
-        tls_tasks.core.errors.InputError: leaf_metrics: got 'seler.name', expected a path (day, seller.name) or a type (date)
-    """  # noqa: E501 - the message is one line
-    by_path: dict[Path, Any] = {}
-    by_type: dict[str, Any] = {}
-    if not isinstance(given, Mapping | None):
-        raise InputError(option, None, repr(given), "a dictionary: path or type -> value")
-    nodes = nodes_of(schema)
-    named = {path_name(path): path for path in nodes}
-    wrong: list[Any] = []
-    for key, value in (given or {}).items():
-        path = (key,) if (key,) in nodes else named.get(key, key)
-        label = _type_name(key.removeprefix("type:") if isinstance(key, str) else key)
-        if path in nodes and key != ():
-            by_path |= _below(path, value, nodes)
-        elif label in types:
-            by_type[label] = value
-        else:
-            wrong.append(key)
-    wrong += [path_name(path) for path in by_path if path not in paths]
-    if wrong:
-        kinds = f" or a type ({', '.join(sorted(types))})" if types else ""
-        raise InputError(option, None, repr(wrong[0]), f"a path ({', '.join(map(path_name, paths))}){kinds}")
-    return by_path, by_type
-
-
-def _below(path: Path, value: Any, nodes: Mapping[Path, SchemaNode]) -> dict[Path, Any]:
-    """A value for a node; a dictionary for a branch goes on below."""
-    if path not in nodes or not isinstance(item_of(nodes[path]), Branch) or not isinstance(value, Mapping):
-        return {path: value}
-    below: dict[Path, Any] = {}
-    for key, inner in value.items():
-        below |= _below((*path, key), inner, nodes)
-    return below
-
-
-def _kind(leaf: Leaf) -> str:
-    """What a leaf's type is called in settings and results."""
-    return "choice" if leaf.choices else _type_name(leaf.type)
-
-
-def _type_name(label: Hashable) -> str:
-    """What a type is called; treeval calls choices ``()``.
-
-    Example:
-        >>> _type_name("string"), _type_name(int), _type_name(())
-        ('string', 'integer', 'choice')
-    """
-    label = "choice" if label == () else base_type(label)
-    return label.__name__ if isinstance(label, type) else str(label)

@@ -11,7 +11,7 @@ from tls_tasks.core.score import Result, Score, Unit, mean, ratio, sums_of, tota
 from tls_tasks.trees.differences import differences
 from tls_tasks.trees.found import COUNTS, KINDS, VALUE_PARTS, Found, seen_part
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import Branch, ListOf, Path, SchemaNode, path_name
+from tls_tasks.trees.types import EACH_KEY, Branch, ListOf, OneOf, Path, SchemaNode, path_name
 
 _RATES = {
     "json_valid": True,
@@ -184,16 +184,21 @@ def _average_leaves(plan: Plan, means: tuple[float | None, ...]) -> Averages:
 
 
 def _votes(
-    node: SchemaNode, scores: Mapping[int, Mapping[str, float | None]], hierarchical: bool
+    node: SchemaNode, scores: dict[int, dict[str, float | None]], hierarchical: bool
 ) -> dict[tuple[str, str], list[float]]:
     """By type and metric, the values of which an average is taken."""
     votes: dict[tuple[str, str], list[float]] = {}
     if isinstance(node, ListOf):
         return _votes(node.item, scores, hierarchical)
-    if isinstance(node, Field):
-        known = {name: score for name, score in scores.get(node.index, {}).items() if score is not None}
+    if isinstance(node, OneOf):
+        return _votes(Branch(dict(enumerate(node.parts))), scores, False)
+    if isinstance(node, Field):  # a leaf that stands in several places has one vote
+        known = {name: score for name, score in scores.pop(node.index, {}).items() if score is not None}
         return {(label, name): [score] for name, score in known.items() for label in ("", node.kind)}
-    for child in node.children.values() if isinstance(node, Branch) else ():
+    children = (
+        [*node.children.values(), *([] if node.rest is None else [node.rest])] if isinstance(node, Branch) else ()
+    )
+    for child in children:
         for key, values in _votes(child, scores, hierarchical).items():
             votes.setdefault(key, []).extend([sum(values) / len(values)] if hierarchical else values)
     return votes
@@ -258,8 +263,16 @@ def _leaf_tree(node: SchemaNode, path: Path, scores: Sequence[Mapping[str, Any]]
         return None
     if isinstance(node, ListOf):
         return _leaf_tree(node.item, path, scores, seen)
-    children = node.children.items() if isinstance(node, Branch) else ()
-    return {key: _leaf_tree(child, (*path, key), scores, seen) for key, child in children}
+    if isinstance(node, OneOf):  # of one kind or of none as a rule; else a leaf stands beside the keys of a dictionary
+        trees = [tree for part in node.parts if (tree := _leaf_tree(part, path, scores, seen)) not in (None, {})]
+        keyed = {key: own for tree in trees for key, own in tree.items()}
+        return trees[0] if len(trees) == 1 else keyed or None
+    if not isinstance(node, Branch):
+        return None
+    tree = {key: _leaf_tree(child, (*path, key), scores, seen) for key, child in node.children.items()}
+    if node.rest is not None and (rest := _leaf_tree(node.rest, (*path, EACH_KEY), scores, seen)) not in (None, {}):
+        tree[str(EACH_KEY)] = rest
+    return tree
 
 
 class Sample(NamedTuple):

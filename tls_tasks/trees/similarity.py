@@ -16,9 +16,9 @@ from scipy.optimize import linear_sum_assignment
 
 from tls_tasks.trees.leaf_base import FloatArray
 from tls_tasks.trees.nodes import count_nodes
-from tls_tasks.trees.pairs import ALIKE, Tally
+from tls_tasks.trees.pairs import ALIKE, SINGLE, Tally
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import Branch, ListOf, SchemaNode
+from tls_tasks.trees.types import Again, Branch, ListOf, OneOf, SchemaNode, part_for
 
 _TIE_BREAK = 1e-9
 """What nodes and leaves in common weigh beside the scores of metrics, where those decide."""
@@ -88,9 +88,13 @@ def sort_keys(node: SchemaNode, values: list[Any]) -> list[str]:
 
 def _visible(node: SchemaNode, value: Any) -> str:
     """What can be seen of a value: neither the order of keys, nor that of lists that are compared in any order."""
-    kind = type(value)
+    kind, node = type(value), part_for(node, value)
     if kind is dict and isinstance(node, Branch):
         known = [_visible(child, value[key]) if key in value else "" for key, child in node.children.items()]
+        if node.rest is not None:
+            rest = node.rest.item
+            others = [f"{key!r}:{_visible(rest, own)}" for key, own in value.items() if key not in node.children]
+            return f"{{{','.join([*known, *sorted(others)])}}}"
         unknown = [count_nodes(child, items=True) for key, child in value.items() if key not in node.children]
         return f"{{{','.join(known)}{sorted(unknown) if unknown else ''}}}"
     if kind is list and isinstance(node, ListOf):
@@ -115,6 +119,8 @@ def weigh(plan: Plan, node: SchemaNode, tally: Tally, shape: tuple[int, ...]) ->
             mean = np.where(scored, mean, 1.0) * product
         else:
             mean = np.where(scored, mean, product) + _TIE_BREAK * product
+    if SINGLE in tally:  # what no metric sees
+        mean = np.where(tally[SINGLE] & ~scored, 0.0, mean)
     if ALIKE in tally:
         mean = np.where(tally[ALIKE], 1.0, mean)
     return np.broadcast_to(mean, shape)
@@ -170,7 +176,20 @@ def _f1(tally: Tally, part: str) -> Any:
 
 
 def _fields_below(node: SchemaNode) -> list[Field]:
-    """The leaves at and below a node."""
-    if isinstance(node, Branch):
-        return [field for child in node.children.values() for field in _fields_below(child)]
-    return [node] if isinstance(node, Field) else _fields_below(node.item) if isinstance(node, ListOf) else []
+    """The leaves at and below a node, each once."""
+    fields: dict[int, Field] = {}
+    left, seen = [node], set[int]()
+    while left:
+        own = left.pop()
+        if id(own) in seen:
+            continue
+        seen.add(id(own))
+        if isinstance(own, Branch):
+            left += [*own.children.values(), *([] if own.rest is None else [own.rest.item])]
+        elif isinstance(own, ListOf | Again):
+            left.append(own.item if isinstance(own, ListOf) else own.node)
+        elif isinstance(own, OneOf):
+            left += own.parts
+        elif isinstance(own, Field):
+            fields[own.index] = own
+    return [fields[index] for index in sorted(fields)]

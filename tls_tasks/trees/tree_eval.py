@@ -28,6 +28,7 @@ from tls_tasks.core.score import Columns, Score
 from tls_tasks.core.terminal import shown
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
 from tls_tasks.trees.found import Found
+from tls_tasks.trees.leaves import BadReferenceError
 from tls_tasks.trees.nodes import MISSING
 from tls_tasks.trees.plan import Plan, TreeOptions, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
@@ -35,7 +36,7 @@ from tls_tasks.trees.rows import read_rows
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import Sample, details_of, judged, rate_results, results, with_means
 from tls_tasks.trees.types import SchemaNode
-from tls_tasks.trees.walk import BadReferenceError, Walk
+from tls_tasks.trees.walk import Walk
 
 VERSION = 3
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Union
 
@@ -41,10 +41,12 @@ class ListOf:
     Attributes:
         item: What each element is.
         is_ordered: Whether items are compared by their position; if not, each finds the counterpart that fits it best.
+        is_keyed: Whether these are values of a dictionary, which find each other by their keys: see :class:`Branch`.
     """
 
     item: SchemaNode
     is_ordered: bool = field(default=False, repr=False)
+    is_keyed: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,14 +56,44 @@ class Branch:
     Attributes:
         children: Key -> node, in order.
         required: Keys that schema compliance asks for.
+        rest: What all other keys have, as in ``dict[str, float]``; None: there are no other keys.
     """
 
     children: Mapping[Hashable, SchemaNode]
     required: frozenset[Hashable] = field(default_factory=frozenset)
+    rest: ListOf | None = field(default=None, repr=False)
 
 
-SchemaNode = Union[Leaf, ListOf, Branch]  # noqa: UP007 - a name that refers to later ones, on Python 3.10
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """A value of one of several kinds: a dictionary, a list or a scalar, each at most once, in this order."""
+
+    parts: tuple[SchemaNode, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Again:
+    """A node that stands elsewhere in the schema, around this one as a rule: so schemas that contain themselves end."""
+
+    node: Any = field(default=None, repr=False)
+
+
+SchemaNode = Union[Leaf, ListOf, Branch, OneOf, Again]  # noqa: UP007 - a name that refers to later ones, on Python 3.10
 """A node of a schema; the root is a :class:`Branch`, or any node if answers aren't dictionaries."""
+
+
+class _EachKey:
+    """The step of a path that stands for every key of a dictionary that the schema doesn't name."""
+
+    def __repr__(self) -> str:
+        return "*"
+
+    def __reduce__(self) -> str:
+        return "EACH_KEY"
+
+
+EACH_KEY = _EachKey()
+"""In ``dict[str, float]`` the numbers have the path ``prices.*``."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -104,13 +136,13 @@ def path_name(path: Sequence[Hashable]) -> str:
     """A path as people write it; the root is ``$``.
 
     Example:
-        >>> path_name(("lines", 2, "unit price")), path_name(()), path_name((0, "a"))
-        ("lines[2]['unit price']", '$', '[0].a')
+        >>> path_name(("lines", 2, "unit price")), path_name(()), path_name((0, "a")), path_name(("prices", EACH_KEY))
+        ("lines[2]['unit price']", '$', '[0].a', 'prices.*')
     """
     name = ""
     for step in path:
-        if isinstance(step, str) and step.isidentifier():
-            name += f".{step}" if name else step
+        if step is EACH_KEY or (isinstance(step, str) and step.isidentifier()):
+            name += f".{step}" if name else str(step)
         else:
             name += f"[{step!r}]"
     return name or "$"
@@ -123,26 +155,102 @@ def item_of(node: SchemaNode) -> SchemaNode:
     return node
 
 
-def nodes_of(node: SchemaNode, path: Path = ()) -> dict[Path, SchemaNode]:
+def part_for(node: SchemaNode, value: Any) -> SchemaNode:
+    """The node itself that a value has: not one that stands elsewhere, and of several the one for its kind of value.
+
+    Null has the leaf, if there is one, as has what fits none of the others.
+
+    Example:
+        >>> part_for(OneOf((ListOf(Leaf("any")), Leaf("string"))), ["a"])
+        ListOf(item=Leaf(type='any', choices=()))
+    """
+    while isinstance(node, Again):
+        node = node.node
+    if not isinstance(node, OneOf):
+        return node
+    kind = Branch if isinstance(value, Mapping) else ListOf if isinstance(value, list | tuple) else Leaf
+    return next((part for part in node.parts if isinstance(part, kind)), None) or (
+        node.parts[-1] if isinstance(node.parts[-1], Leaf) else node.parts[0]
+    )
+
+
+def all_nodes(node: SchemaNode, path: Path = ()) -> Iterator[tuple[Path, SchemaNode]]:
+    """Every node with its path, in order; what stands elsewhere is there only once."""
+    yield path, node
+    if isinstance(node, Branch):
+        for key, child in node.children.items():
+            yield from all_nodes(child, (*path, key))
+        if node.rest is not None:
+            yield from all_nodes(node.rest.item, (*path, EACH_KEY))
+    for part in node.parts if isinstance(node, OneOf) else [node.item] if isinstance(node, ListOf) else ():
+        yield from all_nodes(part, path)
+
+
+def nodes_of(node: SchemaNode) -> dict[Path, SchemaNode]:
     """Every node by its path; items of lists have the path of their list, and the root is there if it is no dictionary.
 
     Example:
         >>> list(nodes_of(Branch({"a": Leaf("string"), "b": ListOf(Branch({"c": Leaf("date")}))})))
         [('a',), ('b',), ('b', 'c')]
     """
-    nodes = {path: node} if path or not isinstance(node, Branch) else {}
-    inner = item_of(node)
-    for key, child in inner.children.items() if isinstance(inner, Branch) else ():
-        nodes |= nodes_of(child, (*path, key))
+    nodes: dict[Path, SchemaNode] = {}
+    for path, own in all_nodes(node):
+        if path or not isinstance(node, Branch):
+            nodes.setdefault(path, own)
     return nodes
 
 
 def leaves_of(node: SchemaNode) -> dict[Path, Leaf]:
     """Every leaf by its path, in the order of the schema; the items of a list have the list's path.
 
+    Where two leaves have one path, as in text or a list of numbers, there is one that takes the values of both.
+
     Example:
         >>> leaves_of(Branch({"a": Leaf("string"), "b": ListOf(Leaf("date"))}))
         {('a',): Leaf(type='string', choices=()), ('b',): Leaf(type='date', choices=())}
+        >>> leaves_of(Branch({"a": OneOf((ListOf(Leaf("number")), Leaf("string")))}))
+        {('a',): Leaf(type='number|string', choices=())}
     """
-    inner = {path: item_of(child) for path, child in nodes_of(node).items()}
-    return {path: leaf for path, leaf in inner.items() if isinstance(leaf, Leaf)}
+    leaves: dict[Path, list[Leaf]] = {}
+    for path, own in all_nodes(node):
+        if isinstance(own, Leaf):
+            leaves.setdefault(path, []).append(own)
+    return {path: any_leaf(own) for path, own in leaves.items()}
+
+
+def any_leaf(leaves: Sequence[Leaf]) -> Leaf:
+    """The leaf that takes the values of all of these.
+
+    Example:
+        >>> any_leaf([Leaf("integer"), Leaf("number"), Leaf("choice", ("a", "b"))])
+        Leaf(type='number|string', choices=())
+    """
+    several = [leaf for place, leaf in enumerate(leaves) if leaf not in leaves[:place]]
+    present = [leaf for leaf in several if leaf != Leaf("null")] or several
+    if len(present) == 1:
+        return present[0]
+    if all(leaf.choices for leaf in present):
+        return Leaf("choice", distinct([value for leaf in present for value in leaf.choices]))
+    names: dict[str, None] = {}
+    for leaf in present:
+        names |= dict.fromkeys([_type_of(value) for value in leaf.choices] or str(leaf.type).split("|"))
+    if "number" in names:
+        names.pop("integer", None)
+    return Leaf("any" if "any" in names else "|".join(names))
+
+
+def _type_of(value: Any) -> str:
+    """The JSON type of a choice."""
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "integer" if isinstance(value, int) else "number"
+    return "string"
+
+
+def distinct(values: Sequence[Hashable]) -> tuple[Hashable, ...]:
+    """Choices, each once; ``True`` is not 1."""
+    known: dict[tuple[bool, Hashable], Hashable] = {}
+    for value in values:
+        known.setdefault((isinstance(value, bool), value), value)
+    return tuple(known.values())

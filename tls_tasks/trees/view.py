@@ -19,7 +19,7 @@ from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.read import parse_tree
 from tls_tasks.trees.tree_eval import tree_eval
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, SchemaNode, path_name
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for, path_name
 
 _Alignments = Mapping[Path, Sequence[Sequence[int]]]
 """Path of a list in the reference -> which of its items belongs to which predicted one."""
@@ -82,6 +82,7 @@ class _Comparison:
     def node(
         self, reference: Any, prediction: Any, node: SchemaNode, path: Path, depth: int, label: str
     ) -> Iterator[Row]:
+        node = part_for(node, reference)
         if isinstance(node, Branch) and isinstance(reference, dict) and isinstance(prediction, dict):
             if path:
                 yield Row("branch", depth, label)
@@ -99,7 +100,10 @@ class _Comparison:
             yield self._leaf(reference, prediction, node, depth, label)
 
     def _children(self, reference: Any, prediction: Any, node: Branch, path: Path, depth: int) -> Iterator[Row]:
-        for key, child in node.children.items():
+        children = dict(node.children)
+        if node.rest is not None:
+            children |= dict.fromkeys([key for key in [*reference, *prediction] if key not in children], node.rest.item)
+        for key, child in children.items():
             label = path_name((key,))
             if key in reference and key in prediction:
                 yield from self.node(reference[key], prediction[key], child, (*path, key), depth, label)
@@ -108,7 +112,7 @@ class _Comparison:
             elif key in prediction:
                 yield from _one_sided("extra", prediction[key], depth, label)
         for key in prediction:
-            if key not in node.children:  # extra even if the reference has it, which only types="loose" lets through
+            if key not in children:  # extra even if the reference has it, which only types="loose" lets through
                 yield from _one_sided("extra", prediction[key], depth, path_name((key,)))
 
     def _items(self, reference: Any, prediction: Any, node: ListOf, path: Path, depth: int) -> Iterator[Row]:

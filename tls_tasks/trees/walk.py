@@ -8,17 +8,18 @@ many below it is counted where it stands.
 
 from __future__ import annotations
 
-from itertools import compress, repeat
+from collections.abc import Iterator
+from itertools import repeat
 from operator import is_
 from typing import Any
 
 import numpy as np
 
 from tls_tasks.trees.align import Matches, align
-from tls_tasks.trees.columns import columns, count_lists, requires_keys, with_empty
-from tls_tasks.trees.compliance import complies, slips
+from tls_tasks.trees.columns import are_single, columns, count_lists, with_empty
+from tls_tasks.trees.compliance import slips
 from tls_tasks.trees.found import COUNTS, LACKING, OUTSIDE, UNSURE, Found, Links, seen_part
-from tls_tasks.trees.leaf_base import LeafMetric
+from tls_tasks.trees.leaves import BadReferenceError, Leaves
 from tls_tasks.trees.nodes import (
     ABSENT,
     MAYBE,
@@ -31,19 +32,15 @@ from tls_tasks.trees.nodes import (
     item_nodes,
     nodes_below,
     schema_nodes,
-    state_of,
+    split,
     values_outside,
 )
-from tls_tasks.trees.pairs import ALIKE, EXACT, GUIDE, HITS, SOFT, Array, Pairs, Sides, States, Tally
+from tls_tasks.trees.pairs import ALIKE, GUIDE, SINGLE, Array, Pairs, Sides, States, Tally, at
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import Branch, ListOf, Path, SchemaNode
+from tls_tasks.trees.types import EACH_KEY, Again, Branch, ListOf, OneOf, Path, SchemaNode
 
 
-class BadReferenceError(Exception):
-    """A reference that doesn't comply with the schema. Never leaves the package: who catches it finds the row."""
-
-
-class Walk:
+class Walk(Leaves):
     """Walks along a plan.
 
     Args:
@@ -52,11 +49,8 @@ class Walk:
     """
 
     def __init__(self, plan: Plan, has_details: bool = True) -> None:
-        self.plan, self.has_details = plan, has_details
-        self.aims = (GUIDE,) if plan.follows_treeval else (GUIDE, SOFT, EXACT)
-        self.is_loose = plan.options.types == "loose"
+        super().__init__(plan, has_details)
         self.has_item_nodes = plan.options.list_items == "nodes"
-        self.requires_keys = requires_keys(plan.root)
         self._links: list[Links] = []
 
     def trees(self, expected: list[Any], given: list[Any]) -> Found:
@@ -86,13 +80,13 @@ class Walk:
         """Walk dictionaries."""
         left, n_left = columns(node, sides.references)
         right, n_right = columns(node, sides.predictions)
-        if n_left < sum(map(len, sides.references)) and not self.is_loose:
+        if n_left < sum(map(len, sides.references)) and not self.is_loose and node.rest is None:
             raise BadReferenceError
         if self.has_details and node.required and n_right < len(right) * len(sides.predictions):
             for column in [column for key, column in zip(node.children, right, strict=True) if key in node.required]:
                 is_missing = np.fromiter(map(is_, column, repeat(MISSING)), dtype=np.int64, count=len(column))
                 tally.add(LACKING, is_missing[sides.pairs.columns])
-        if n_right < sum(map(len, sides.predictions)):
+        if n_right < sum(map(len, sides.predictions)) and node.rest is None:
             unknown = np.array([self._unknown_nodes(node, tree) for tree in sides.predictions])[sides.pairs.columns]
             tally.add("node_fp", unknown)
             tally.add(UNSURE, unknown)
@@ -104,6 +98,13 @@ class Walk:
                 tally.add(OUTSIDE, np.array(lost)[sides.pairs.columns])
         for (key, child), expected, given in zip(node.children.items(), left, right, strict=True):
             self._value(child, sides.of(expected, given), tally, (*path, key))
+        if node.rest is not None:
+            others = [
+                [{key: value for key, value in tree.items() if key not in node.children} for tree in trees]
+                for trees in (sides.references, sides.predictions)
+            ]
+            if any(map(any, others)):
+                self._list(node.rest, sides.of(*others), tally, (*path, EACH_KEY))
 
     def _unknown_nodes(self, node: Branch, tree: dict[Any, Any]) -> int:
         """The nodes of keys that the schema doesn't have."""
@@ -114,11 +115,24 @@ class Walk:
 
     def _value(self, node: SchemaNode, sides: Sides, tally: Tally, path: Path) -> None:
         """Walk the values of a key."""
-        left, right = self._both_states(node, sides, tally)
+        is_again = isinstance(node, Again)
+        while isinstance(node, Again):
+            node = node.node
+        if isinstance(node, OneOf):
+            for part, own in self._parts(node, sides):
+                below = Tally()
+                self._value(part, own, below, path)
+                if isinstance(part, Field):  # what is of another kind is not absent
+                    are_scalars = are_single(sides)
+                    tally.merge(below, are_scalars[0] & are_scalars[1], [f"absent|{part.name}"])
+                else:
+                    tally.merge(below)
+            return
+        left, right = self.both_states(node, sides, tally)
         states = None if left is None and right is None else States(left, right, sides)
         self._presence(node, states, tally)
         if isinstance(node, Field):
-            self._leaf(node, sides, states, tally)
+            self.leaf(node, sides, states, tally)
             return
         if self.plan.follows_treeval:
             is_seen = 1 if states is None else (states.left == VALUE) & states.has_right
@@ -127,13 +141,15 @@ class Walk:
             self._below(node, sides, tally, path)
             return
         self._outside(node, sides, right, tally)
+        if is_again and not any(own is None or (own == VALUE).any() for own in (left, right)):
+            return  # a schema within itself goes on for as long as there is something in it
         if self.plan.follows_treeval:
             self._as_treeval(node, sides, states, tally)
         below = Tally()
         self._below(node, with_empty(node, sides, left, right), below, path)
         tally.merge(below, self._counts_below(node, states), COUNTS)
         if isinstance(node, ListOf) and isinstance(node.item, Field):
-            self._add_worst(node.item, (states.left == VALUE) & (states.right == WRONG), tally)
+            self.add_worst(node.item, (states.left == VALUE) & (states.right == WRONG), tally)
 
     def _presence(self, node: SchemaNode, states: States | None, tally: Tally) -> None:
         """Whether the node itself is in both trees, and whether its values are."""
@@ -196,10 +212,9 @@ class Walk:
         matches, within = align(self, node, sides), Tally()
         outer, self._links = self._links, []
         if len(matches.owners):
-            matched = Tally()
-            pairs = Pairs.aligned(len(matches.owners))
-            self.items(node.item, Sides(*matches.items(), pairs, are_items=True), matched, path)
+            matched = self._matched(node, matches, path)
             matched.pop(ALIKE, None)
+            matched.pop(SINGLE, None)
             for name, amount in matched.items():
                 within[name] = sides.pairs.sums(matches.counted(name, amount), matches.owners)
         if self.plan.follows_treeval and sides.are_items:
@@ -209,6 +224,26 @@ class Walk:
         self._links = outer
         self._unmatched(node, matches.of(GUIDE), sides, within)
         tally.merge(within)
+
+    def _matched(self, node: ListOf, matches: Matches, path: Path) -> Tally:
+        """What is counted of items that belong together; only those are walked that were not when they were weighed."""
+        n, (known, amounts), matched = len(matches.owners), matches.known(), Tally()
+        if len(known) == n:
+            return amounts
+        is_left = np.ones(n, dtype=bool)
+        is_left[known] = False
+        left = np.flatnonzero(is_left)
+        references, predictions = (at(own, left) for own in matches.items())
+        walk = self._value if node.is_keyed else self.items
+        walk(node.item, Sides(references, predictions, Pairs.aligned(len(left)), are_items=True), matched, path)
+        if not len(known):
+            return matched
+        both = Tally()
+        for name in {**amounts, **matched}:
+            one, other = amounts.get(name, 0), np.asarray(matched.get(name, 0))
+            both[name] = np.zeros(n, dtype=np.result_type(one, other))
+            both[name][known], both[name][left] = one, other
+        return both
 
     def _unmatched(self, node: ListOf, matches: Matches, sides: Sides, within: Tally) -> None:
         """Count the nodes and the leaves of items without counterpart; leaves of nothing at all are rightly absent."""
@@ -221,7 +256,12 @@ class Walk:
                 continue
             sizes = np.ones(len(lists.items), dtype=np.int64)
             if not isinstance(node.item, Field):
-                sizes[:] = [item_nodes(node.item, item, self.has_item_nodes) for item in lists.items]
+                sizes[:] = [
+                    1 + nodes_below(node.item, item)
+                    if node.is_keyed
+                    else item_nodes(node.item, item, self.has_item_nodes)
+                    for item in lists.items
+                ]
             within.add(part, lists.totals(sizes)[places] - pairs.sums(sizes[found], matches.owners))
             if self.has_details:
                 self._alone(node.item, kind, *lists.without(found), pairs, within)
@@ -254,18 +294,16 @@ class Walk:
             if kind == "missed":
                 within.add(f"wanted|{self.plan.fields[index].name}", amounts)
             if self.plan.options.unmatched_items == "worst":
-                self._add_worst(self.plan.fields[index], amounts, within)
-
-    def _add_worst(self, field: Field, times: Array, tally: Tally) -> None:
-        """Count each metric's worst score so many times."""
-        if times.any():
-            for metric in field.metrics:
-                tally.add(field.part("sum", metric), times * metric.worst)
-                tally.add(field.part("n", metric), times)
+                self.add_worst(self.plan.fields[index], amounts, within)
 
     def items(self, node: SchemaNode, sides: Sides, tally: Tally, path: Path = ()) -> None:
         """Walk items of lists; lists add nothing to the path."""
-        left, right = self._both_states(node, sides, tally)
+        while isinstance(node, Again):
+            node = node.node
+        if isinstance(node, OneOf):
+            self._kinds_of_items(node, sides, tally, path)
+            return
+        left, right = self.both_states(node, sides, tally)
         if isinstance(node, Field):
             tally.add("node_tp", int(self.has_item_nodes))
             if self.plan.follows_treeval:  # null is a value like any other
@@ -274,7 +312,7 @@ class Walk:
         if states is not None:
             tally[ALIKE] = ((states.left == NULL) | (states.left == MAYBE)) & (states.right == NULL)
         if isinstance(node, Field):
-            self._leaf(node, sides, states, tally)
+            self.leaf(node, sides, states, tally)
             return
         if states is not None:  # an item that isn't a dictionary (a list) is one node
             tally.add("node_tp", tally[ALIKE])
@@ -283,110 +321,28 @@ class Walk:
             self._outside(node, sides, right, tally)
         self._below(node, with_empty(node, sides, left, right), tally, path)
 
-    # --- leaves ---
+    def _kinds_of_items(self, node: OneOf, sides: Sides, tally: Tally, path: Path) -> None:
+        """Walk items that may be of several kinds; null or a scalar is one node."""
+        left, right = are_single(sides)
+        nulls = [np.array([value is None for value in own]) for own in (sides.references, sides.predictions)]
+        tally[ALIKE] = nulls[0][sides.pairs.rows] & nulls[1][sides.pairs.columns]
+        tally[SINGLE] = left | right
+        tally.add("node_tp", (left & right) * int(self.has_item_nodes))
+        tally.add("node_fn", (left & ~right) * int(self.has_item_nodes))
+        tally.add("node_fp", (~left & right) * int(self.has_item_nodes))
+        for part, own in self._parts(node, sides):
+            states = self.both_states(part, own, tally)
+            if isinstance(part, Field):
+                below = Tally()
+                self.leaf(part, own, States(*states, own), below)
+                tally.merge(below, left & right, [f"absent|{part.name}"])
+            else:
+                self._outside(part, own, states[1], tally)
+                self._below(part, with_empty(part, own, *states), tally, path)
 
-    def _leaf(self, field: Field, sides: Sides, states: States | None, tally: Tally) -> None:
-        """Score the pairs that have two values; a prediction of another type gets each metric's worst score."""
-        scored = None if states is None else states.has_left & states.has_right
-        good = None if states is None or scored is None else scored & (states.right != WRONG)
-        similarities: list[Any] = []
-        for metric in field.metrics:
-            predictions = self._batch(sides.predictions, good, field, metric)
-            scores = sides.pairs.scores(metric, sides.references, predictions, good)
-            if scored is not None and good is not None:
-                scores = np.where(scored & ~good, metric.worst, scores)
-            tally.add(field.part("sum", metric), scores)
-            tally.add(field.part("n", metric), 1 if scored is None else scored)
-            if self.has_details or SOFT in self.aims:
-                similarities.append(metric.normalize(scores))
-        if not self.has_details and SOFT not in self.aims:
-            return
-        similarity = similarities[0] if len(similarities) == 1 else sum(similarities) / len(similarities)
-        is_right = similarity >= 1 - 1e-12
-        if good is not None:
-            is_right, similarity = is_right & good, similarity * good
-        if self.has_details:
-            self._kinds(field, is_right, states, tally)
-        if SOFT in self.aims:
-            tally.add(HITS[SOFT], similarity)
-            tally.add(HITS[EXACT], is_right)
-            if self.has_details:
-                self._met(field, similarity, is_right, states, tally)
-
-    def _kinds(self, field: Field, is_right: Array, states: States | None, tally: Tally) -> None:
-        """Count what the leaf is."""
-        tally.add(f"correct|{field.name}", is_right)
-        if states is None:
-            tally.add(f"wrong|{field.name}", ~is_right)
-            return
-        tally.add(f"wrong|{field.name}", states.has_left & states.has_right & ~is_right)
-        tally.add(f"missed|{field.name}", states.has_left & ~states.has_right)
-        tally.add(f"invented|{field.name}", ~states.has_left & states.has_right)
-        tally.add(f"absent|{field.name}", ~states.has_left & ~states.has_right)
-
-    def _met(self, field: Field, similarity: Array, is_right: Array, states: States | None, tally: Tally) -> None:
-        """Count what the leaf is where the items of lists are paired for similarity."""
-        tally.add(f"soft|sum|{field.name}", similarity)
-        if not field.depth:
-            return
-        tally.add(f"soft|right|{field.name}", is_right)
-        if states is None:
-            tally.add(f"soft|met|{field.name}", 1)
-            tally.add(f"wanted|{field.name}", 1)
-            return
-        tally.add(f"soft|met|{field.name}", states.has_left & states.has_right)
-        is_optional = states.left == MAYBE
-        tally.add(f"wanted|{field.name}", states.has_left & ~is_optional)
-        if is_optional.any():  # a reference that has a value if the prediction has one
-            tally.add(f"soft|spare|{field.name}", is_optional & states.has_right)
-            tally.add("exact|spare", is_optional & states.has_right)
-
-    def _batch(self, predictions: list[Any], good: Array | None, field: Field, metric: LeafMetric) -> list[Any]:
-        """The predictions as treeval compares them: a batch is one array, where one float makes floats of all."""
-        if self.is_loose and not field.depth and metric.name == "exact_match":
-            kinds = set(map(type, predictions if good is None else compress(predictions, good.tolist())))
-            if float in kinds and kinds & {int, bool}:
-                return [
-                    float(value) if isinstance(value, int) and abs(value) < 2**1000 else value for value in predictions
-                ]
-        return predictions
-
-    # --- what values are ---
-
-    def _both_states(self, node: SchemaNode, sides: Sides, tally: Tally) -> tuple[Array | None, Array | None]:
-        """What the values of both sides are to their node; None: all of a side are values of its type.
-
-        Raises:
-            BadReferenceError: A value of a reference has another type.
-        """
-        left, right = self._states(node, sides.references), self._states(node, sides.predictions)
-        if left is not None and not self.is_loose and (left == WRONG).any():
-            raise BadReferenceError
-        if self.has_details:
-            if right is not None:  # null complies everywhere, but is walked as a dictionary that lacks its keys
-                is_unsure = right != VALUE if self.requires_keys and isinstance(node, Branch) else right > VALUE
-                tally.add(UNSURE, is_unsure[sides.pairs.columns])
-            if isinstance(node, Field) and (right is not None or node.is_checked):
-                self._check(node, sides.predictions, tally)
-        return left, right
-
-    def _states(self, node: SchemaNode, values: list[Any]) -> Array | None:
-        kinds = set(map(type, values))
-        types = node.types if isinstance(node, Field) else {dict if isinstance(node, Branch) else list}
-        if kinds <= types:
-            return None
-        plain = {**dict.fromkeys(types, VALUE), type(None): NULL, type(MISSING): ABSENT}
-        if kinds <= plain.keys():
-            return np.fromiter(map(plain.__getitem__, map(type, values)), dtype=np.int8, count=len(values))
-        return np.array([state_of(node, value, self.is_loose) for value in values], dtype=np.int8)
-
-    def _check(self, field: Field, values: list[Any], tally: Tally) -> None:
-        """Note values that may not comply, though they may be of the right type."""
-        wrong = set()
-        if field.is_checked:
-            wrong = {
-                value for value in {value for value in values if type(value) in field.types} if complies(value, field)
-            }
-        known = {*field.types, type(None), type(MISSING)}  # of these two the states tell enough
-        is_unsure = [type(value) not in known or value in wrong for value in values]
-        tally.add(UNSURE, np.array(is_unsure, dtype=np.int64))
+    def _parts(self, node: OneOf, sides: Sides) -> Iterator[tuple[SchemaNode, Sides]]:
+        """Each part of a node with its own values; but for leaves only those that have any."""
+        left, right = split(node, sides.references), split(node, sides.predictions)
+        for part, expected, given in zip(node.parts, left, right, strict=True):
+            if isinstance(part, Field) or any(value is not MISSING for value in [*expected, *given]):
+                yield part, sides.of(expected, given)

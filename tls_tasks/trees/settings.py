@@ -1,0 +1,170 @@
+"""What a caller says of paths and of types: the metrics of leaves and the order of lists."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Mapping
+from typing import Any
+
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.options import check_choice
+from tls_tasks.trees.compliance import base_type
+from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
+from tls_tasks.trees.types import (
+    EACH_KEY,
+    Branch,
+    Leaf,
+    ListOf,
+    OneOf,
+    Path,
+    SchemaNode,
+    all_nodes,
+    item_of,
+    leaves_of,
+    nodes_of,
+    path_name,
+)
+
+_ORDERS = ("unordered", "ordered")
+"""How the items of two lists find each other: by their scores, or by position."""
+
+
+def select_metrics(schema: SchemaNode, leaf_metrics: Any) -> dict[Path, list[Any]]:
+    """Which metrics each leaf has: those of its path, then those of its type, each once; else its type's defaults.
+
+    Example:
+        >>> root = Branch({"a": Leaf("string"), "b": Leaf("string"), "c": Leaf("date")})
+        >>> select_metrics(root, {"string": ["token_f1"], "a": "rouge_l"})
+        {('a',): ['rouge_l', 'token_f1'], ('b',): ['token_f1'], ('c',): ['date_closeness']}
+    """
+    kinds = {path: kind_of(leaf) for path, leaf in leaves_of(schema).items()}
+    by_path, by_type = _settings_of("leaf_metrics", leaf_metrics, schema, kinds, {*kinds.values(), *DEFAULT_METRICS})
+    selected: dict[Path, list[Any]] = {}
+    for path, kind in kinds.items():
+        chosen: list[Any] = []
+        for metric in _listed(by_path.get(path)) + _listed(by_type.get(kind)):
+            if metric not in chosen:
+                chosen.append(metric)
+        selected[path] = chosen or list(DEFAULT_METRICS.get(kind, ("exact_match",)))
+    return selected
+
+
+def _listed(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    if isinstance(value, set | frozenset):
+        return sorted(value, key=lambda metric: metric if isinstance(metric, str) else metric.__name__)
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def orders_of(schema: SchemaNode, list_order: Any) -> dict[Path, str]:
+    """The order of each list."""
+    lists = {path: node for path, node in all_nodes(schema) if isinstance(node, ListOf)}
+    if isinstance(list_order, str) and list_order != "unordered":
+        check_choice("list_order", list_order, _ORDERS)
+        return dict.fromkeys(lists, list_order)
+    by_path: dict[Path, Any] = {}
+    if not isinstance(list_order, str):
+        by_path, _ = _settings_of("list_order", list_order, schema, lists, ())
+    for order in by_path.values():
+        check_choice("list_order", order, _ORDERS)
+    own = {path: "ordered" if node.is_ordered else "unordered" for path, node in lists.items()}
+    return {**own, **by_path}
+
+
+def _settings_of(
+    option: str, given: Any, schema: SchemaNode, paths: Collection[Path], types: Collection[str]
+) -> tuple[dict[Path, Any], dict[str, Any]]:
+    """What a caller says of paths and types.
+
+    A path is a key of the schema's root, a name such as ``seller.name``, or a tuple of keys. Lists add nothing to it:
+    the price of each line is ``lines.price``, or ``lines[].price``, ``$.lines[*].price``, ``/lines/price``. The root of a schema that is no dictionary is called ``$``.
+
+    Args:
+        option: The option's name, for errors.
+        given: Path or type -> value; the value of a dictionary's path may be a dictionary of the same kind. None:
+            nothing. What may be a path is one; ``type:date`` is always a type.
+        schema: The schema.
+        paths: Those that may have a value.
+        types: Likewise.
+
+    Returns:
+        The values by path, and those by type.
+
+    Raises:
+        InputError: A key that is neither a path nor a type.
+
+    Example:
+        >>> root = Branch({"day": Leaf("date"), "seller": Branch({"name": Leaf("string")})})
+        >>> paths = leaves_of(root)
+        >>> _settings_of("leaf_metrics", {"seller": {"name": "rouge_l"}, "date": "exact_match"}, root, paths, ["date"])
+        ({('seller', 'name'): 'rouge_l'}, {'date': 'exact_match'})
+        >>> _settings_of("leaf_metrics", {"seler.name": "rouge_l"}, root, paths, ["date"])
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.InputError: leaf_metrics: got 'seler.name', expected a path (day, seller.name) or a type (date)
+    """  # noqa: E501 - the message is one line
+    by_path: dict[Path, Any] = {}
+    by_type: dict[str, Any] = {}
+    if not isinstance(given, Mapping | None):
+        raise InputError(option, None, repr(given), "a dictionary: path or type -> value")
+    nodes = nodes_of(schema)
+    named = {path_name(path): path for path in nodes}
+    wrong: list[Any] = []
+    for key, value in (given or {}).items():
+        path = (key,) if (key,) in nodes else named.get(key, named.get(_plain_name(key), key))
+        label = _type_name(key.removeprefix("type:") if isinstance(key, str) else key)
+        if path in nodes and key != ():
+            by_path |= _below(path, value, nodes)
+        elif label in types:
+            by_type[label] = value
+        else:
+            wrong.append(key)
+    wrong += [path_name(path) for path in by_path if path not in paths]
+    if wrong:
+        kinds = f" or a type ({', '.join(sorted(types))})" if types else ""
+        raise InputError(option, None, repr(wrong[0]), f"a path ({', '.join(map(path_name, paths))}){kinds}")
+    return by_path, by_type
+
+
+def _plain_name(key: Any) -> Any:
+    """A path as :func:`~tls_tasks.trees.types.path_name` writes it, from JSONPath, JSON Pointer or ``lines[].price``.
+
+    Example:
+        >>> _plain_name("lines[].price"), _plain_name("$.lines[*].price"), _plain_name("/lines/price"), _plain_name("$")
+        ('lines.price', 'lines.price', 'lines.price', '$')
+    """
+    if not isinstance(key, str):
+        return key
+    if key.startswith("/"):
+        steps = [step.replace("~1", "/").replace("~0", "~") for step in key[1:].split("/")]
+        return path_name([EACH_KEY if step == "*" else step for step in steps])
+    return key.replace("[*]", "").replace("[]", "").removeprefix("$.")
+
+
+def _below(path: Path, value: Any, nodes: Mapping[Path, SchemaNode]) -> dict[Path, Any]:
+    """A value for a node; a dictionary for a branch goes on below."""
+    own = item_of(nodes[path]) if path in nodes else None
+    parts = own.parts if isinstance(own, OneOf) else [] if own is None else [own]
+    has_keys = any(isinstance(item_of(part), Branch) for part in parts)
+    if not has_keys or not isinstance(value, Mapping):
+        return {path: value}
+    below: dict[Path, Any] = {}
+    for key, inner in value.items():
+        below |= _below((*path, key), inner, nodes)
+    return below
+
+
+def kind_of(leaf: Leaf) -> str:
+    """What a leaf's type is called in settings and results."""
+    return "choice" if leaf.choices else _type_name(leaf.type)
+
+
+def _type_name(label: Hashable) -> str:
+    """What a type is called; treeval calls choices ``()``.
+
+    Example:
+        >>> _type_name("string"), _type_name(int), _type_name(())
+        ('string', 'integer', 'choice')
+    """
+    label = "choice" if label == () else base_type(label)
+    return label.__name__ if isinstance(label, type) else str(label)

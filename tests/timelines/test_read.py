@@ -55,7 +55,7 @@ JSON_FORMS = [
     ('"2011-01-25: A\\n2011-01-26: B"', AB, {}),
     # around it
     ('{"date": "2011-01-25", "text": "A"}\n{"date": "2011-01-26", "text": "B"}', AB, {}),
-    ('Sure [1]:\n```json\n[{"date": "2011-01-25", "text": "A"}]\n```\nAs of 2024-01-01: done.', A, {}),
+    ('Sure [1]:\n```json\n[{"date": "2011-01-25", "text": "A"}]\n```\nAs of 2024-01-01: done.', A, {"dated_text": 1}),
     ('```json\n{"2011-01-25": "A"}\n```\nand\n```json\n{"2011-01-26": "B"}\n```', AB, {}),
     ('Here is [the list]: [{"date": "2011-01-25", "text": "A"}]. I hope {it} helps [2].', A, {}),
     ('<timeline>[{"date": "2011-01-25", "text": "A"}]</timeline>', A, {}),
@@ -331,6 +331,12 @@ DRAFTS = [
 ]
 
 LOSSES = [
+    (
+        'On 2011-01-20 I knew:\n[{"date": "2011-01-25", "text": "A"}]\nIt ended in 2011.',
+        {"2011-01-25": ["A"]},
+        {"dated_text": 1},
+    ),
+    ('Since 25 May 2010:\n```json\n{"2011-01-25": "A"}\n```\nThat is all.', {"2011-01-25": ["A"]}, {"dated_text": 1}),
     ("- 2011-01-25: A\n- B\n- 2011-01-26: B", {"2011-01-25": ["A", "B"], **B}, {"undated_text": 1}),
     ("- 2011-01-25: A\n  - B\n- 2011-01-26: B", {"2011-01-25": ["A", "B"], **B}, {}),
     ("It began on 25 January 2011.\n\n2011-01-26: B", B, {"dated_text": 1}),

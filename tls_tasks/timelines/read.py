@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any, Literal
@@ -21,7 +21,7 @@ from tls_tasks.core.options import check_choice, check_options
 from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.reasoning import first_reading, strip_thinking
 from tls_tasks.core.rows import describe
-from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, settle
+from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, dates_in, settle
 from tls_tasks.timelines.entries import RawEntry
 from tls_tasks.timelines.markup import is_latex
 from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries, without_tuples
@@ -146,7 +146,9 @@ def _timeline_of(policy: TimelinePolicy, text: str) -> Parsed[Timeline]:
     items = [item for value in found.values for item in json_entries(value)]
     from_json = _assembled([*found.problems, *items], policy)
     if not from_json.failed and found.stage != "repaired":
-        return from_json
+        is_cut = any(noted.kind == "truncated" for noted in found.problems)  # which says what becomes of the rest
+        around = _dated_around(strip_thinking(text).text, found.places, is_cut=is_cut)
+        return Parsed(from_json.value, (*from_json.problems, *around))
     answer = strip_thinking(text)
     thinking = [noted for noted in found.problems if noted.kind == "unfinished_thinking"]
     from_lines = _assembled([*thinking, *read_lines(answer.text, policy.undated == "continue")], policy)
@@ -157,6 +159,16 @@ def _timeline_of(policy: TimelinePolicy, text: str) -> Parsed[Timeline]:
     if not found.values and is_whole_json(text, is_empty_answer):
         return Parsed(Timeline(), tuple(thinking))
     return from_json if from_json.problems else from_lines
+
+
+def _dated_around(text: str, places: Sequence[tuple[int, int]], *, is_cut: bool) -> Iterator[Problem]:
+    """The lines around JSON with a full date in them: remarks, or lost entries."""
+    end = 0
+    for start, stop in sorted(places if is_cut or not places else (*places, (len(text), len(text)))):
+        for line in text[end:start].split("\n"):
+            if next(dates_in(line), None) is not None:
+                yield problem("dated_text", line.strip())
+        end = max(end, stop)
 
 
 def _n_sentences(parsed: Parsed[Timeline]) -> int:

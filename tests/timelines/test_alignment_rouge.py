@@ -384,6 +384,16 @@ def test_exact_date_mean_is_an_extra_and_never_ar():
     assert {key: value for key, value in extra.items() if "exact" not in key} == plain
 
 
+def test_exact_date_mean_follows_topics():
+    """Two right answers on one topic and a wrong one on another: 2/3 of the answers, half of the topics."""
+    right, wrong = {"2011-01-25": ["Police clash, protest."]}, {"2011-01-25": ["Rivers flow gently."]}
+    rows = [right, right, wrong], [right] * 3
+    plain = alignment_rouge(*rows, exact_date_mean=True)
+    by_topic = alignment_rouge(*rows, exact_date_mean=True, topics=["a", "a", "b"])
+    assert plain["exact_date_mean_1"] == pytest.approx(2 / 3) and by_topic["exact_date_mean_1"] == 0.5
+    assert [values["exact_date_mean_2"] for values in by_topic.by_topic().values()] == [1, 0]
+
+
 def test_the_table_in_which_ar():
     row = next(row for row in OWN_ROWS if row["id"] == "seed-tested-output")
     prediction, reference = timeline_of(row["pred"]), timeline_of(row["refs"][0])

@@ -166,7 +166,7 @@ def test_no_answer_reaches_the_terminal_unescaped(files, capsys, answer):
         (b"not json", SCHEMA, "references[0]: got text that is no JSON document"),
         (b"\xff", SCHEMA, "which is no UTF-8 at byte 0, expected a text file in UTF-8"),
         (REFERENCE, b"\xff", "schema: got"),
-        (REFERENCE, {"a": None}, "schema: got None at a"),
+        (REFERENCE, {"a": None}, "got None at a"),
         (REFERENCE, b"{", "text that is no JSON"),
     ],
 )

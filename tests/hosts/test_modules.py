@@ -137,7 +137,7 @@ def report_example():
         signed={
             "unit:question", "first:any", "answers:all", "limit:100", "agg:micro",
             "ci:0.9,jackknife-t<100,bootstrap50,seed7",
-            "judge:recorded#e3dd632a"
+            "judge:recorded#6126f0d4"
             ",default:citation_support=YES,default:first_instance=YES,default:negative=NO,default:nugget_agreement=NO,default:requires_citation=YES",
         },
         keys={"recall_ci", "runs"},

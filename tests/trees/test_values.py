@@ -28,7 +28,8 @@ REFERENCE = {
 
 def of_values(prediction, reference, schema=SCHEMA, **options):
     result = scored(prediction, reference, schema, **options)
-    return [round(result[key], 4) for key in VALUE_KEYS]
+    parts = ("precision_value", "recall_value", "f1_value")
+    return [round(result[f"{part}{how}"], 4) for how in ("", "_exact") for part in parts]
 
 
 def same(left, right):

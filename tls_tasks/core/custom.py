@@ -44,6 +44,7 @@ def custom_sign(function: Any, name: str | None = None) -> str:
         name: What to call it; by default its own name.
 
     Example:
+        >>> __name__ = "analysis"  # as if this were a script, and not installed
         >>> limit = 3
         >>> first = custom_sign(lambda text: text.split()[:limit])
         >>> first.startswith("custom(<lambda>#"), first == custom_sign(lambda text:   text.split()[:limit])

@@ -117,9 +117,9 @@ class Statistics:
         and of a result that is undefined without one of them.
 
         Example:
-            >>> one_mean = Statistics(np.array([[0.0], [1.0]]), {"hits": [0]}, lambda sums: {"hits": sums[0] / 2}, {})
+            >>> one_mean = Statistics(np.array([[1.0], [3.0]]), {"hits": [0]}, lambda sums: {"hits": sums[0] / 2}, {})
             >>> one_mean.standard_errors()
-            {'hits': 0.25}
+            {'hits': 0.5}
         """
         if len(self.rows) < 2:  # nothing is left without the one
             return dict.fromkeys(self.columns, math.nan)

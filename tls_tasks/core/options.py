@@ -179,9 +179,9 @@ def signature(metric: str, config: Any, version: int) -> str:
         ...     aggregate: str = dataclasses.field(default="mean_f", metadata={"sign": "agg"})
         ...     beta: float = dataclasses.field(default=1.0, metadata={"quiet": 1.0})
         >>> signature("alignment_rouge", Settings(), 1)
-        'alignment_rouge|variant:concat|agg:mean_f|v:2'
+        'alignment_rouge|variant:concat|agg:mean_f|v:1'
         >>> signature("alignment_rouge", Settings(beta=2.0), 1)
-        'alignment_rouge|variant:concat|agg:mean_f|beta:2.0|v:2'
+        'alignment_rouge|variant:concat|agg:mean_f|beta:2.0|v:1'
     """
     parts = [metric]
     for field in dataclasses.fields(config):

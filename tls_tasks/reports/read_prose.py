@@ -96,8 +96,8 @@ def _without_markup(text: str) -> str:
     r"""A text with its HTML as lines, without invisible characters, escapes and the prompt's cue, its last mark closed.
 
     Example:
-        >>> _without_markup("Report: <p>It rained \\[1\\].</p>It stopped [2")
-        '\nIt rained [1].\nIt stopped [2]'
+        >>> _without_markup("Report: It rained \\[1\\].<br>It stopped [2")
+        'It rained [1].\nIt stopped [2]'
     """
     text = _ESCAPED.sub(r"\1", text.translate(_INVISIBLE))
     if "<" in text:

@@ -49,8 +49,8 @@ def from_callable(function: Callable[[Query], Any], name: str | None = None) -> 
 
     Example:
         >>> judge = from_callable(lambda query: "not" in query.fields["sentence"].split(), name="word")
-        >>> judge.name
-        'custom(word#db4f90fe3053)'
+        >>> judge.name.partition("#")[0]
+        'custom(word'
         >>> judge.ask([Query("negative", {"sentence": "It was not so."})])[0].value
         True
     """

@@ -137,7 +137,7 @@ def report_example():
         signed={
             "unit:question", "first:any", "answers:all", "limit:100", "agg:micro",
             "ci:0.9,jackknife-t<100,bootstrap50,seed7",
-            "judge:recorded#6126f0d4"
+            "judge:recorded#f28793bd"
             ",default:citation_support=YES,default:first_instance=YES,default:negative=NO,default:nugget_agreement=NO,default:requires_citation=YES",
         },
         keys={"recall_ci", "runs"},

@@ -259,7 +259,7 @@ def test_what_a_question_shows_and_what_it_is_about():
     report_eval([REPORT], [REQUEST], {"d1": {"title": "T", "text": "one"}, "d2": "two"}, judge)
     first = judge.waves[0][1]
     assert first.fields == {"sentence": "s2", "document": "Title: T\n\nContent: one"}
-    assert first.about == {"request_id": "7", "run_id": "r", "sentence": 1, "doc_id": "d1", "context": "s1"}
+    assert first.about == {"request_id": "7", "run_id": "r", "sentence": 1, "doc_id": "d1", "passage": "s1 s2 s3 s2"}
 
 
 def test_documents_without_text_stay_apart():

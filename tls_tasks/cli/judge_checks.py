@@ -104,11 +104,11 @@ def _prices(text: str | None) -> tuple[float, float] | None:
 
 
 def _failure(case: Case) -> dict[str, Any]:
-    context = case.query.about.get("context")
+    passage = case.query.about.get("passage")
     return {
         "kind": case.query.kind,
         "trap": case.trap,
-        **({"context": context} if context else {}),
+        **({"passage": passage} if passage else {}),
         "fields": dict(case.query.fields),
         "expected": _WORDS[case.expected],
         "got": _WORDS[case.verdict.value],
@@ -120,6 +120,6 @@ def _failures(failed: Sequence[dict[str, Any]]) -> list[str]:
     lines = []
     for row in failed:
         lines += ["", f"{row['kind']} ({row['trap']}): {row['expected']} expected, got {row['got']}: {row['raw']}"]
-        shown = {"context": row["context"], **row["fields"]} if "context" in row else row["fields"]
+        shown = {"passage": row["passage"], **row["fields"]} if "passage" in row else row["fields"]
         lines += [f"  {name}: {' / '.join(text.splitlines())}" for name, text in shown.items()]
     return [visible(line) for line in lines]

@@ -17,7 +17,7 @@ from tls_tasks.reports.types import Query, Verdict
 WORDS = (" YES", " NO")
 """The continuations that are compared."""
 
-_PROMPT_TOKENS = 500  # room for the prompt, the sentence and what stands before it, beside a window
+_PROMPT_TOKENS = 1300  # room for the prompt and the passage around the sentence, beside a window
 _EXAMPLES_TOKENS = 700
 _SMALLEST_WINDOW = 200  # characters
 

@@ -15,13 +15,15 @@ what the report leaves out.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from bisect import bisect_left, bisect_right
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple, TypeVar
 
 from tls_tasks.core.errors import InputError, JudgeError
 from tls_tasks.reports.documents import LookUp
-from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, ReportSentence, Verdict
+from tls_tasks.reports.types import PASSAGE_LENGTH, Judge, Query, Report, ReportRequest, ReportSentence, Verdict
 
 End = TypeVar("End")
 Walk = Generator[Sequence[Query], Sequence[Verdict], End]
@@ -29,9 +31,6 @@ Walk = Generator[Sequence[Query], Sequence[Verdict], End]
 
 _NO_ANSWER = "It is not known."
 """What a negative sentence must say to be confirmed by a nugget without answers."""
-
-_CONTEXT = 400
-"""How many characters of the sentences before it are shown with a sentence, which may speak of "it" and "she"."""
 
 SCOPES = ("cited", "any")
 """Which earlier sentences let a repeated claim pass without a citation."""
@@ -72,8 +71,8 @@ class ReportPlan:
     def walks(self) -> list[Walk[Outcome]]:
         """A walk for each sentence that has text."""
         told = [(index, own) for index, own in enumerate(self.report.sentences) if own.text.strip()]
-        earlier = [sentence for _, sentence in told]
-        return [_Sentence(self, *own, earlier[:number]).walk() for number, own in enumerate(told)]
+        passages = _passages([own.text.strip() for _, own in told])
+        return [_Sentence(self, told, place, passage).walk() for place, passage in enumerate(passages)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,17 +163,16 @@ class _End(NamedTuple):
 class _Sentence:
     """A sentence on its way through the tree."""
 
-    def __init__(
-        self, plan: ReportPlan, index: int, sentence: ReportSentence, earlier: Sequence[ReportSentence]
-    ) -> None:
-        self._plan, self._index, self._sentence, self._earlier = plan, index, sentence, earlier
+    def __init__(self, plan: ReportPlan, told: Sequence[tuple[int, ReportSentence]], place: int, passage: str) -> None:
+        self._plan, self._told, self._place = plan, told, place
+        self._index, self._sentence = told[place]
         self._about: dict[str, str | int] = {
             "request_id": plan.request_id,
             "run_id": plan.report.run_id,
-            "sentence": index,
+            "sentence": self._index,
         }
-        if context := _context([own.text for own in earlier]):
-            self._about["context"] = context
+        if passage:
+            self._about["passage"] = passage
         self._unknown: list[str] = []
         self._verdicts: list[tuple[Query, Verdict]] = []
 
@@ -252,8 +250,9 @@ class _Sentence:
 
     def _first_instance(self, path: tuple[str, ...]) -> Walk[_End]:
         """Whether an uncited claim is new: to the report, which support counts, and to its cited sentences."""
-        earlier = [sentence.text for sentence in self._earlier]
-        earlier_cited = [sentence.text for sentence in self._earlier if sentence.citations]
+        before = [sentence for _, sentence in self._told[: self._place]]
+        earlier = [sentence.text for sentence in before]
+        earlier_cited = [sentence.text for sentence in before if sentence.citations]
         new: bool | None = True
         if earlier:
             new = yield from self._question("first_instance", previous="\n".join(earlier))
@@ -298,20 +297,22 @@ class _Sentence:
         return [verdict.value for verdict in verdicts]
 
 
-def _context(earlier: Sequence[str]) -> str:
-    """The last sentences, whole ones as far as they fit.
+def _passages(texts: Sequence[str]) -> Iterator[str]:
+    """Each sentence among its neighbours, whole ones as far as they fit; empty where none does.
+
+    As much stands before the sentence as behind it, and more on one side where the other has less.
 
     Example:
-        >>> _context(["A" * 390 + ".", "It rained.", "It stopped."])
-        'It rained. It stopped.'
+        >>> list(_passages(["Ann left.", "She wept.", "x" * 1995, "It rained."]))
+        ['Ann left. She wept.', 'Ann left. She wept.', '', '']
     """
-    shown = ""
-    for text in reversed(earlier):
-        longer = f"{text.strip()} {shown}".strip()
-        if len(longer) > _CONTEXT:
-            break
-        shown = longer
-    return shown
+    starts = [0, *accumulate(len(text) + 1 for text in texts)]
+    for place, text in enumerate(texts):
+        room = PASSAGE_LENGTH - len(text)
+        end = bisect_right(starts, starts[place + 1] + max(0, room) // 2) - 1
+        first = min(place, bisect_left(starts, starts[end] - PASSAGE_LENGTH - 1))
+        end = max(end, bisect_right(starts, starts[first] + PASSAGE_LENGTH + 1) - 1)
+        yield " ".join(texts[first:end]) if end - first > 1 else ""
 
 
 def _ask_all(judge: Judge, queries: Sequence[Query]) -> Sequence[Verdict]:

@@ -10,6 +10,9 @@ QUERY_KINDS = ("citation_support", "nugget_agreement", "negative", "requires_cit
 """What a judge is asked: whether the document supports the sentence, the sentence gives the answer, it is a negative
 statement, it needs a citation, it is the first to make its claim."""
 
+PASSAGE_LENGTH = 2000
+"""How many characters of a report are shown around a sentence, which may speak of "it" and "she"."""
+
 
 @dataclass(frozen=True, slots=True)
 class ReportSentence:
@@ -139,8 +142,8 @@ class Query:
             ``answer`` (nugget_agreement); ``previous`` (first_instance). A document without text also has its
             ``doc_id`` here. Two queries with the same kind and fields are the same question, which is asked once.
         about: How people and recordings identify it: ``request_id``, ``run_id``, ``sentence`` (its index, from 0),
-            ``doc_id`` or ``question_id``; and ``context``, what stands before the sentence, which prompts show. It is
-            not part of the question.
+            ``doc_id`` or ``question_id``; and ``passage``, the sentence among its neighbours in the report, which
+            prompts show. It is not part of the question.
     """
 
     kind: str

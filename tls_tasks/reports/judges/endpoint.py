@@ -245,7 +245,7 @@ class ChatJudge:
         of_sentence: dict[object, list[_Question]] = {}
         for question in missing:
             query = question[1]
-            about = (query.kind, query.fields.get("sentence"), query.about.get("context"))
+            about = (query.kind, query.fields.get("sentence"), query.about.get("passage"))
             open_batch = of_sentence.get(about, [])
             if query.kind == "nugget_agreement" and 0 < len(open_batch) < self.endpoint.nuggets_per_call:
                 open_batch.append(question)

@@ -1,7 +1,7 @@
 """Whether a judge works: sixty questions with known answers, twelve of each kind.
 
 Half of them are YES. Most have a trap: a near miss (another number, another year, part of a claim), a negation, a
-pronoun whose meaning stands before the sentence, or an instruction to the judge in a document or a sentence.
+pronoun whose meaning stands around the sentence, or an instruction to the judge in a document or a sentence.
 """
 
 from __future__ import annotations
@@ -120,4 +120,4 @@ def _share(cases: Sequence[Case]) -> Share:
 
 def _query(row: dict[str, Any], number: int) -> Query:
     about: dict[str, str | int] = {"request_id": "self-test", "sentence": number}
-    return Query(row["kind"], row["fields"], about | ({"context": row["context"]} if "context" in row else {}))
+    return Query(row["kind"], row["fields"], about | ({"passage": row["passage"]} if "passage" in row else {}))

@@ -196,7 +196,7 @@ class Recorded:
 class Recorder:
     """Passes questions on to a judge and keeps what it says: every judged run is a recording.
 
-    A question that it has a verdict on is not passed on again, though another context may stand before its sentence.
+    A question that it has a verdict on is not passed on again, though its sentence may stand in another passage.
 
     Args:
         judge: The judge to ask.
@@ -248,7 +248,7 @@ def record(query: Query, verdict: Verdict, judge: str) -> dict[str, Any]:
         "kind": query.kind,
         "key": _question_key(query.kind, query.fields),
         "fields": {name: text for name, text in query.fields.items() if name != "document"},  # the key stands for it
-        "about": {name: value for name, value in query.about.items() if name != "context"},
+        "about": {name: value for name, value in query.about.items() if name != "passage"},
         "verdict": _WORDS[verdict.value],
         "reason": verdict.reason,
         "raw": verdict.raw,

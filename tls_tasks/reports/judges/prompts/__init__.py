@@ -18,7 +18,7 @@ from pathlib import Path
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.rows import describe
-from tls_tasks.reports.types import QUERY_KINDS, Query
+from tls_tasks.reports.types import PASSAGE_LENGTH, QUERY_KINDS, Query
 
 Message = dict[str, str]
 """``role`` (user or assistant) and ``content``. No system message, since some chat templates refuse it."""
@@ -36,7 +36,13 @@ _TOGETHER = "nuggets_at_once"
 _FOLDER = Path(__file__).parent
 _ANSWER_LENGTH = 2000  # characters of an unreadable answer that its author is shown again
 BETWEEN = "\n=====\n"
-_CONTEXT = re.compile(r"<context>\n\{context\}\n</context>\n.*\n\n")  # and the line that explains it
+_SENTENCE = "<sentence>\n"
+_PASSAGE = (
+    "<passage>\n{passage}\n</passage>\n"
+    'This is where the sentence stands in the report. It tells what words such as "she" and "it" mean in the sentence; '
+    "what only the passage says is not judged.\n\n"
+)
+_WITHOUT_PASSAGE = frozenset({"first_instance"})  # it shows all that stands before the sentence
 _PLACE = re.compile(r"\{(\w+)\}")
 _REPLACED = {**dict.fromkeys("<＜﹤", "‹"), **dict.fromkeys(">＞﹥", "›"), "[": "［"}
 _UNSENDABLE = "\ufffd"
@@ -139,21 +145,22 @@ def together_hash() -> str:
 
 
 def prompts_hash(*, examples: bool = False) -> str:
-    """Eight digits that change with every change of a prompt, or of an example; part of each judge's name.
+    """Eight digits that change with a prompt, the length of its passage, or an example; part of each judge's name.
 
     Example:
         >>> len(prompts_hash())
         8
     """
-    parts = [RULES, LAST_LINE, SECOND_TRY, *(text for kind in QUERY_KINDS for text in (kind, *_prompt(kind)))]
+    parts = [RULES, LAST_LINE, SECOND_TRY, _PASSAGE, str(PASSAGE_LENGTH)]
+    parts += [text for kind in QUERY_KINDS for text in (kind, *_prompt(kind))]
     if examples:
         parts.append(json.dumps([_examples(kind) for kind in QUERY_KINDS]))
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:8]
 
 
 def _shown(question: str, query: Query) -> str:
-    if not query.about.get("context"):
-        question = _CONTEXT.sub("", question)
+    if query.about.get("passage") and query.kind not in _WITHOUT_PASSAGE:
+        question = question.replace(_SENTENCE, _PASSAGE + _SENTENCE)
     return _PLACE.sub(lambda place: _field(query, place[1]), question)
 
 
@@ -177,7 +184,7 @@ def _examples(kind: str) -> list[list[Message]]:
 
 
 def _field(query: Query, name: str) -> str:
-    value = query.about.get(name) if name == "context" else query.fields.get(name)
+    value = query.about.get(name) if name == "passage" else query.fields.get(name)
     if not isinstance(value, str):
         fields: Mapping[str, object] = dict(query.fields)
         raise InputError(f"fields of {query.kind}", None, f"{name}: {describe(fields.get(name))}", "a str")

@@ -1,17 +1,19 @@
 """The price before the run, and several nuggets in a request."""
 
+import importlib.util
 import json
 import re
 
 import pytest
 
+from tests.conftest import ROOT
 from tls_tasks.cli import main
 from tls_tasks.reports.data import EMBEDDED_RECORDING
 from tls_tasks.reports.judges import ByKind, Recorded, from_callable, from_endpoint
 from tls_tasks.reports.judges.prompts import render_together
 from tls_tasks.reports.judges.questions import read_numbered
 from tls_tasks.reports.report_eval import report_eval
-from tls_tasks.reports.types import Query
+from tls_tasks.reports.types import QUERY_KINDS, Query
 
 FOLDER = EMBEDDED_RECORDING.parent
 FILES = [str(FOLDER / "reports.jsonl"), str(FOLDER / "nuggets.jsonl"), "--documents", str(FOLDER / "documents.jsonl")]
@@ -130,6 +132,33 @@ def test_the_price_holds_what_a_run_takes(capsys):
     together = dry_run(capsys, "--base-url", "http://127.0.0.1:9/v1", "-m", "m", "--nuggets-per-call", "10")
     assert together["nugget_agreement"]["calls"][1] < found["nugget_agreement"]["calls"][1] / 5
     assert together["negative"]["calls"] == found["negative"]["calls"]
+
+
+def test_ragtime_takes_fewer_requests_and_gets_equal_verdicts(capsys, tmp_path):
+    spec = importlib.util.spec_from_file_location("judge_calls", ROOT / "benchmarks" / "judge_calls.py")
+    bench = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(bench)
+    bench.make_set(tmp_path, n_topics=1)
+    files = [tmp_path / name for name in bench.FILES]
+    written = files[0].read_text().splitlines()
+    assert len(written) == len(bench.SYSTEMS) == 4
+    files[0].write_text("\n".join(written[1:3]))  # the loose and the uncited one: every branch of the tree
+    alone, together = bench.measure(tmp_path, from_callable(bench.by_rules), (1, 10))
+    assert alone["code"] == together["code"] == 0
+    assert alone["verdicts"] == together["verdicts"] and alone["scores"] == together["scores"]
+    assert {kind for kind, _ in alone["verdicts"]} == set(QUERY_KINDS)
+    assert set(alone["verdicts"].values()) == {"YES", "NO"}
+    # one request a question; then one for ten answers, and everything else as before
+    assert alone["requests"] == len(alone["verdicts"]) and alone["of nuggets"] > 7 * together["of nuggets"]
+    other = alone["requests"] - alone["of nuggets"]
+    assert together["requests"] - together["of nuggets"] == other and together["tokens"] < alone["tokens"] / 3
+    for size, one in ((1, alone), (10, together)):
+        options = (
+            f"--documents {files[2]} --dry-run --json --base-url http://127.0.0.1:9/v1 -m m --nuggets-per-call {size}"
+        )
+        assert main(["judge", *map(str, files[:2]), *options.split()]) == 0
+        low, high = json.loads(capsys.readouterr().out)["all"]["calls"]
+        assert low <= one["requests"] <= high
 
 
 def test_a_dry_run_needs_no_key_and_writes_nothing(capsys, tmp_path, monkeypatch):

@@ -154,8 +154,8 @@ def _report(
     while sum(len(own["text"]) + 1 for own in responses) > LIMIT:
         responses.pop()
     metadata = {"team_id": "bench", "run_id": system, "topic_id": topic, "task": "english", "collection_ids": ["bench"]}
-    cited = {name for own in responses for name in own["citations"]}
-    return {"metadata": metadata, "responses": responses, "references": sorted(cited)}
+    references = sorted({name for own in responses for name in own["citations"]})
+    return {"metadata": metadata, "responses": responses, "references": references}
 
 
 def measure(folder: Path, judge: Judge, sizes: Sequence[int] = SIZES) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@
 """
 
 import ast
+import json
 import os
 import re
 import subprocess
@@ -14,9 +15,12 @@ import warnings
 import pytest
 
 from tests.conftest import ROOT
+from tests.reports.judges.server import Server
 from tls_tasks.core.custom import custom_sign, is_unsigned
 from tls_tasks.core.options import options_of
 from tls_tasks.registry import METRICS
+from tls_tasks.reports.judges.choose import _KINDS, check_judge, make_judge
+from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.types import QUERY_KINDS
 from tls_tasks.timelines.read import OPTIONS as POLICY
 from tls_tasks.trees.leaf_metrics import resolve_metric
@@ -350,6 +354,13 @@ def table():
         for option, _ in ADDS.get(metric, ()):
             test = f"what_adds_results_moves_none[{metric}-{option}]"
             lines.append(f"| {metric} | {option} | no | adds results of its own | `{test}` |")
+    for kind, (_, rows) in JUDGES.items():
+        for option, *_ in rows:
+            test = f"what_makes_another_judge_makes_another_name[{kind}-{option}]"
+            lines.append(f"| judge: {kind} | {option} | `judge` | yes | `{test}` |")
+        carried = ", ".join(sorted(CARRIED.get(kind, {}).keys() - {kind}))
+        if carried:
+            lines.append(f"| judge: {kind} | {carried} | no | no | `no_option_of_a_judge_is_forgotten[{kind}]` |")
     return "\n".join(lines)
 
 
@@ -379,6 +390,111 @@ def test_what_a_leaf_metric_of_ones_own_is_told_signs():
         return METRICS["tree_eval"].load()(*rows, schema, {"a": {**metric, **more}}).signature
 
     assert len({signed(), signed(score_range=(0, 8)), signed(higher_is_better=False), signed(normalize="lower")}) == 4
+
+
+# --- judges, as a task's metadata and a command line specify them ---
+
+
+PROMPTS = {
+    "citation_support": "{sentence} {document}",
+    "nugget_agreement": "{sentence} {question} {answer}",
+    "first_instance": "{sentence} {previous}",
+}
+ENTAILS = {"citation_support": {"nli": "ORG/NLI"}}
+OF_ENDPOINTS = [
+    ("model", {"model": "one"}, {"model": "other"}),
+    ("name", {"name": "mine"}, {"name": "mine", "model": "other"}),  # it doesn't hide the model
+    ("parameters", {"parameters": {"temperature": 0}}, {"parameters": {"temperature": 1}}),
+    ("parameters: of the default", {}, {"parameters": {"max_tokens": 9}}),
+    ("examples", {"examples": False}, {"examples": True}),
+    ("nuggets_per_call", {"nuggets_per_call": 1}, {"nuggets_per_call": 2}),
+    ("json_verdicts", {"json_verdicts": False}, {"json_verdicts": True}),
+    ("prompts", {}, {"prompts": "FOLDER"}),
+    ("window", {}, {"window": 100}),
+]
+# What a judge is given, where, and how often it is tried: the same questions.
+CARRIES = {
+    "api_key_env": "OTHER_KEY",
+    "base_url": None,
+    "cache": "FOLDER/verdicts.sqlite",
+    "give_up_after": 3,
+    "headers": {"X-Team": "a"},
+    "max_in_flight": 1,
+    "max_tries": 2,
+    "timeout": 9.5,
+}
+# kind of judge -> its first specification, and (option, two sets of options that have another name each)
+JUDGES = {
+    "provider": ({"provider": "openai", "model": "one", "cache": False}, OF_ENDPOINTS),
+    "base_url": ({"base_url": "http://localhost", "model": "one", "cache": False}, OF_ENDPOINTS),
+    "harness": (
+        {"harness": "hf", "model_args": "pretrained=ORG/MODEL"},
+        [
+            ("model_args", {}, {"model_args": "pretrained=ORG/OTHER"}),
+            ("chat", {"chat": False}, {"chat": True}),
+            ("examples", {"examples": False}, {"examples": True}),
+            ("window", {"window": 200}, {"window": 300}),
+        ],
+    ),
+    "nli": ({"nli": "ORG/NLI"}, [("max_length", {}, {"max_length": 128})]),
+    "recorded": (
+        {"recorded": "FOLDER/verdicts.jsonl"},
+        [("name", {}, {"name": "mine"}), ("defaults", {"name": "mine"}, {"name": "mine", "defaults": ALL_NO})],
+    ),
+}
+NAMED = [pytest.param(kind, *row[1:], id=f"{kind}-{row[0]}") for kind, (_, rows) in JUDGES.items() for row in rows]
+CARRIED = {"provider": CARRIES, "base_url": CARRIES, "harness": {"batch_size": 2, "device": "cpu"}}
+CARRIED["nli"] = CARRIED["harness"]
+
+
+@pytest.fixture
+def specified(tmp_path, monkeypatch):
+    """A kind of judge with options -> its specification."""
+    for variable in ("OPENAI_API_KEY", "OTHER_KEY"):
+        monkeypatch.setenv(variable, "sk")
+    for kind in QUERY_KINDS:
+        (tmp_path / f"{kind}.txt").write_text(PROMPTS.get(kind, "{sentence}"))
+    (tmp_path / "verdicts.jsonl").write_text('{"kind": "negative", "sentence": "s", "verdict": "NO"}')
+
+    def spec(kind, options):
+        whole = {**JUDGES[kind][0], **options}
+        return {
+            name: value.replace("FOLDER", str(tmp_path)) if isinstance(value, str) else value
+            for name, value in whole.items()
+        }
+
+    return spec
+
+
+@pytest.mark.parametrize(("kind", "left", "right"), NAMED)
+def test_what_makes_another_judge_makes_another_name(specified, kind, left, right):
+    names = [check_judge(specified(kind, options)) for options in (left, right, {**left, **ENTAILS}, left)]
+    assert len(set(names)) == 3 and names[3] == names[0]
+
+
+@pytest.mark.parametrize("kind", JUDGES)
+def test_no_option_of_a_judge_is_forgotten(kind):
+    shown = {row[0].partition(":")[0] for row in JUDGES[kind][1]}
+    carried = CARRIED.get(kind, {}).keys() - {kind}
+    assert shown | carried == set(_KINDS[kind][1]) - {kind} and not shown & carried
+
+
+def test_an_endpoint_is_another_judge_if_it_is_sent_something_else(specified):
+    server = Server(lambda *_: "YES")
+
+    def sent(options):
+        server.requests.clear()
+        judge = make_judge(specified("base_url", {"base_url": server.url, **options}))
+        report_eval(**{**REPORTS, "documents": {"d1": "Rain. " * 30, "d2": "Sun."}}, judge=judge)
+        return judge.name, sorted(map(json.dumps, server.requests))
+
+    name, bodies = sent({})
+    for option, value in CARRIES.items():
+        assert sent({} if value is None else {option: value}) == (name, bodies), option
+    for option, left, right in OF_ENDPOINTS:
+        (one, asked), (other, asked_otherwise) = sent(left), sent(right)
+        assert one != other and asked != asked_otherwise, option
+    server.close()
 
 
 # --- functions of the caller's ---

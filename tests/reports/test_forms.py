@@ -180,6 +180,8 @@ def test_statements_are_asked_and_counted_one_by_one():
         ("It rained.", "items[0]: str 'It rained.': bad_item"),
         ({"question": "Why?", "answers": ["so"], "aggregator_type": "SUM"}, "items[0]: bad_aggregator"),
         ({"question": "Why?", "answers": ["so"], "sub_nuggets": 3}, "items[0].sub_nuggets: bad_item"),
+        ({"text": "It rained.", "importance": "failed"}, "items[0]: str 'failed': bad_importance"),
+        ({"question": "Why?", "answers": ["so"], "importance": 3}, "items[0]: int 3: bad_importance"),
     ],
 )
 def test_a_nugget_that_is_not_understood(item, said):

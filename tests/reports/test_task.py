@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -17,6 +18,7 @@ from tls_tasks.hosts.lm_eval import Process
 from tls_tasks.reports.judges import Recorder, from_callable
 from tls_tasks.reports.judges import choose as judges
 from tls_tasks.reports.judges.choose import _default_cache, check_judge, make_judge
+from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.score import KEYS
 from tls_tasks.reports.task import TASKS, _shown_documents
@@ -339,3 +341,26 @@ def test_the_cache_is_one_file_of_the_users(monkeypatch, tmp_path):
     assert not _default_cache().exists()  # a check keeps nothing
     make_judge({"base_url": "http://h", "model": "m", "cache": str(tmp_path / "a" / "b.sqlite")})
     assert (tmp_path / "a").is_dir()
+
+
+def test_the_load_says_what_an_endpoint_would_take_by_kind(caplog, tmp_path):
+    caplog.set_level("INFO", logger="tls_tasks.reports.task")
+    judge = {"base_url": "http://127.0.0.1:9/v1", "model": "m", "cache": str(tmp_path / "c")}
+    said = []
+    for more in ({}, {"nuggets_per_call": 10}, {"citation_support": "recorded"}):
+        caplog.clear()
+        documents = TASKS["report_generation"].documents(judge={**judge, **more})
+        found = re.findall(r"(\w+) ([\d,]+) calls, ([\d,]+) tokens", caplog.text)
+        said.append({kind: (int(n.replace(",", "")), int(of.replace(",", ""))) for kind, n, of in found})
+    one, ten, other = said
+    requests = [parse_request(json.loads(doc["nuggets"])).value for doc in documents]
+    n_answers = sum(len(nugget.answers) for request in requests for nugget in request.nuggets)
+    assert one["citation_support"][0] == 10 * len(documents) and one["nugget_agreement"][0] == 10 * n_answers
+    assert one["all"][0] == 10 * (len(documents) + n_answers) and one["all"][1] > 200 * one["all"][0]
+    assert ten["nugget_agreement"][0] <= one["nugget_agreement"][0] / 2
+    assert ten["citation_support"] == one["citation_support"]
+    assert "citation_support" not in other and other["nugget_agreement"] == one["nugget_agreement"]
+    assert not list(tmp_path.iterdir())
+    caplog.clear()
+    TASKS["report_generation"].documents(judge="recorded")
+    assert "calls" not in caplog.text

@@ -125,10 +125,10 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks reports reports.jsonl nuggets.jsonl --documents docs.jsonl --dry-run -p openai -m gpt-4o --price 2.5,10
       tls-tasks reports --self-test -p openai -m gpt-4o
     """
-    from tls_tasks.cli.judge_checks import say_price, unpaid
+    from tls_tasks.cli.judge_checks import say_price
     from tls_tasks.reports.files import write_rows
     from tls_tasks.reports.judges import Recorder
-    from tls_tasks.reports.judges.choose import make_judge
+    from tls_tasks.reports.judges.choose import make_judge, unpaid
     from tls_tasks.reports.judges.endpoint import ChatJudge
     from tls_tasks.reports.report_eval import UnscoredWarning
     from tls_tasks.reports.runs import read_run, score_run

@@ -54,15 +54,6 @@ def run_self_test(judge: Judge, least: float, *, as_json: bool) -> int:
     return int(everything.accuracy < least or everything.unread == everything.n)
 
 
-def unpaid(spec: dict[str, Any] | str) -> dict[str, Any] | str:
-    """The specification of a judge without its server, key, and cache where there is none yet: nothing is asked."""
-    if isinstance(spec, str) or not {"provider", "base_url"} & spec.keys():
-        return spec
-    kept = {name: value for name, value in spec.items() if name not in ("provider", "api_key_env")}
-    cache = spec.get("cache")
-    return {**kept, "base_url": "http://127.0.0.1", "cache": cache if cache and Path(cache).is_file() else False}
-
-
 def say_price(score: Callable[[Judge], Any], judge: Judge | None, args: argparse.Namespace) -> int:
     """Print what judging would take, by kind of question."""
     from tls_tasks.reports.judges.endpoint import DEFAULTS

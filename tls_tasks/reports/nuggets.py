@@ -26,6 +26,7 @@ NUGGET_PROBLEMS = (
     "no_answers",  # a question without a list of answers (an empty list says that nobody knows); left out
     "bad_answer",  # an answer that is not text; left out
     "bad_aggregator",  # neither OR nor AND; read as OR
+    "bad_importance",  # neither vital nor okay, such as the failed of nuggetizer; weighs as okay does
 )
 """What may be wrong with a row."""
 
@@ -39,6 +40,7 @@ NUGGET_FORMS = {
 """Who writes a form -> what tells it apart; in error messages and in docs/reports.md."""
 
 _AGGREGATORS = {"OR": "OR", "AND": "AND", "DEFAULT": "OR"}
+_IMPORTANCES = ("vital", "okay", "")
 _BANKS = ("items", "nugget_bank", "nuggets")
 _CLAIMS = "claim_bank"
 LIST_FIELDS = (*_BANKS, _CLAIMS)
@@ -175,12 +177,15 @@ def _nugget(key: Any, entry: Any, place: str, *, is_claim: bool, problems: list[
     if aggregator not in _AGGREGATORS:
         problems.append(problem("bad_aggregator", place))
     importance = {**entry, **info}.get("importance")
+    known = importance.strip().lower() if isinstance(importance, str) else ""
+    if known not in _IMPORTANCES or not isinstance(importance, str | None):
+        problems.append(problem("bad_importance", f"{place}: {shown(importance)}"))
     return Nugget(
         question_id=next((text for field in _ID_FIELDS if (text := id_text(entry.get(field)))), question),
         question=question,
         answers=tuple(_answers(given, place, problems)),
         aggregator=_AGGREGATORS.get(aggregator, "OR"),
-        importance=importance.strip().lower() if isinstance(importance, str) else "",
+        importance=known,
     )
 
 

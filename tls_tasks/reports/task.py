@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Mapping, MutableMapping, Sequence
 from dataclasses import replace
 from functools import wraps
+from itertools import cycle
 from typing import Any
 
 from tls_tasks.core.parsed import Parsed
@@ -22,17 +23,22 @@ from tls_tasks.core.task import Doc, Task
 from tls_tasks.reports.data import ALL_SETS, examples, load_documents, prompt, shorter
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges import Recorded
-from tls_tasks.reports.judges.choose import check_judge, make_judge
+from tls_tasks.reports.judges.choose import check_judge, is_paid, make_judge, unpaid
+from tls_tasks.reports.judges.price import Price, price
+from tls_tasks.reports.judges.price import total as total_price
 from tls_tasks.reports.judges.recordings import record
 from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.reports.plan import Outcome, ReportPlan, walk_together
 from tls_tasks.reports.read import parse_report
 from tls_tasks.reports.report_eval import UnscoredWarning, report_eval
 from tls_tasks.reports.score import KEYS, RATIOS, macro, micro
-from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, Verdict
+from tls_tasks.reports.types import Judge, Query, Report, ReportRequest, ReportSentence, Verdict
 
 _log = logging.getLogger(__name__)
 
+_SENTENCE = (
+    "The council of the town decided in June that the old bridge over the river is to be built anew, said the mayor"
+)
 _NOBODY = "none"
 """The judge's name where nobody judges."""
 
@@ -106,14 +112,35 @@ def _load(
     if provenance is not None:
         provenance["judge"] = judged_by
     documents = load_documents(name, judge=judge, provenance=provenance, **options)
-    if judged_by != _NOBODY:
-        # A call for each citation or one for its absence, and one for each answer or up to three of the other branch.
-        most = sum(10 * (1 + max(3, len(_target(doc).splitlines()))) for doc in documents)
-        said = (
-            "judge %s: %d reports of ten sentences with a citation each would take at most %d calls; of reports that "
+    if is_paid(judge):
+        found = _price_of_ten(judge, documents)
+        said = "; ".join(
+            f"{kind} {each.calls[1]:,} calls, {each.prompt_tokens[1]:,} tokens" for kind, each in found.items()
         )
-        _log.info(said + "are there, `tls-tasks judge --dry-run` tells more", judged_by, len(documents), most)
+        _log.info(
+            "judge %s: %d reports of ten sentences with a citation each would take at most %s; of reports that are "
+            "there, `tls-tasks judge --dry-run` tells more, with --price also how much money",
+            judged_by, len(documents), said,
+        )  # fmt: skip
     return documents
+
+
+def _price_of_ten(judge: Mapping[str, Any], documents: Sequence[Doc]) -> dict[str, Price]:
+    """What a report of ten sentences for each document takes, by kind of question; every sentence cites a document."""
+
+    def score(supposed: Judge) -> None:
+        for doc in documents:
+            shown = _shown_documents(doc)
+            name, cited = str(doc["doc_id"]), zip(range(10), cycle(shown))
+            told = [ReportSentence(f"{_SENTENCE} ({name}, {number}).", (doc_id,)) for number, doc_id in cited]
+            plan = ReportPlan(Report(name, "", (), tuple(told)), _request_of(doc), look_up(shown))
+            walk_together([plan.walks()], supposed)
+
+    own = {name: value for name, value in judge.items() if name != "citation_support"}
+    found = price(score, make_judge(unpaid(own)) or _Asker())
+    if "citation_support" in judge:  # somebody else is asked
+        found.pop("citation_support", None)
+    return {**found, "all": total_price(found)}
 
 
 def _target(doc: Doc) -> str:

@@ -92,6 +92,30 @@ def make_judge(spec: Any) -> Judge | None:
     return judge if other is None else ByKind({"citation_support": other}, judge)
 
 
+def is_paid(spec: Any) -> bool:
+    """Whether a specification names a server.
+
+    Example:
+        >>> is_paid({"provider": "openai", "model": "m"}), is_paid("recorded")
+        (True, False)
+    """
+    return isinstance(spec, Mapping) and not {"provider", "base_url"}.isdisjoint(spec)
+
+
+def unpaid(spec: Any) -> Any:
+    """The specification of a judge without its server, key, and cache where there is none yet: nothing is asked.
+
+    Example:
+        >>> unpaid({"provider": "openai", "model": "m"})
+        {'model': 'm', 'base_url': 'http://127.0.0.1', 'cache': False}
+    """
+    if not is_paid(spec):
+        return spec
+    kept = {name: value for name, value in spec.items() if name not in ("provider", "api_key_env")}
+    cache = spec.get("cache")
+    return {**kept, "base_url": "http://127.0.0.1", "cache": cache if cache and Path(cache).is_file() else False}
+
+
 def _recorded(path: str, **options: Any) -> Judge:
     return Recorded.read(Path(path).expanduser(), **options)
 

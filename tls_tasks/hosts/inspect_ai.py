@@ -1,4 +1,4 @@
-"""Inspect's view of our tasks and metrics: ``inspect eval tls_tasks/TASK``, ``inspect score LOG --scorer tls_tasks/METRIC``.
+"""Inspect's view of tasks and metrics: ``inspect eval tls_tasks/TASK``, ``inspect score LOG --scorer tls_tasks/NAME``.
 
 The entry point of the group ``inspect_ai`` imports this module, and nothing else does: it needs the extra ``inspect``.
 Each task is registered with a scorer of the same name, since by its name alone ``inspect score`` finds one again.
@@ -7,13 +7,11 @@ Each task is registered with a scorer of the same name, since by its name alone 
 from __future__ import annotations
 
 import copy
-import importlib
 import inspect
 import json
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from anyio import to_thread
@@ -25,7 +23,7 @@ from inspect_ai.scorer import Metric, SampleScore, Scorer, Target, Value, metric
 from inspect_ai.scorer import Score as InspectScore
 from inspect_ai.solver import TaskState, generate
 
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_options, check_whole_number, options_of
 from tls_tasks.core.score import Results, Score, without_nan
 from tls_tasks.core.secrets import check_no_secret
@@ -35,26 +33,21 @@ from tls_tasks.hosts.task_files import task_file, task_files
 from tls_tasks.registry import METRICS, find_task
 
 _NOT_FOR_USERS = {"closed_book", "generation", "model_args", "provenance"}
-_OF_THE_VIEW = ("num_fewshot", "max_length")
 
 
 def _make_task(name: str, options: dict[str, Any]) -> InspectTask:
     task, config = find_task(name), copy.deepcopy(task_file(name).config)
-    known = [*(option for option in task.options if option not in _NOT_FOR_USERS), *_OF_THE_VIEW]
-    if unknown := next((option for option in options if option not in known), None):
-        raise OptionError.unknown(f"option of {name}", unknown, known)
+    check_options(name, options, [*(set(task.options) - _NOT_FOR_USERS), "num_fewshot", "max_length"])
     check_no_secret(options, "-T")
     examples = _examples(task, options.get("num_fewshot", 0))
-    generation, about = config["generation_kwargs"], {**config["metadata"], **options}
-    documents = load_fitting(task, name, {**config["dataset_kwargs"], **about, "generation": generation})
+    told, about = config["generation_kwargs"], {**config["metadata"], **options}
+    documents = load_fitting(task, name, {**config["dataset_kwargs"], **about, "generation": told})
     return InspectTask(
         dataset=MemoryDataset([_sample(task, doc, examples) for doc in documents], name=name),
         solver=generate(),
         scorer=_SCORERS[name](),
         config=GenerateConfig(
-            max_tokens=generation["max_gen_toks"],
-            stop_seqs=generation["until"],
-            temperature=generation["temperature"],
+            max_tokens=told["max_gen_toks"], stop_seqs=told["until"], temperature=told["temperature"]
         ),
         version=about.pop("version"),
         metadata=about,
@@ -91,8 +84,7 @@ async def _score_task(name: str, options: Mapping[str, Any], state: TaskState, t
     task = task.for_document(doc)
     unit = task.process(doc, text)
     scores = {} if any(map(math.isnan, unit.values())) else task.scores(doc, text)
-    first = {key: task.table[key] for key in task_file(name).metrics if key in task.table}
-    return _as_inspects(answer, [unit], {**first, **task.table}, scores, {**kept, "topic": task.topic_of(doc)})
+    return _as_inspects(answer, [unit], _ordered(name, task.table), scores, {**kept, "topic": task.topic_of(doc)})
 
 
 async def _score_metric(name: str, options: Mapping[str, Any], state: TaskState, target: Target) -> InspectScore:
@@ -103,11 +95,11 @@ async def _score_metric(name: str, options: Mapping[str, Any], state: TaskState,
     columns = {"predictions": answer, "references": targets if field is None else _value(metadata, field)}
     if "sources" in spec.columns:
         columns["sources"] = metadata.get(kept.pop("source", "text"))
+    if "topic" in metadata and "topics" in options_of(spec.load()):
+        columns["topics"] = str(metadata["topic"])
     score = spec.load()(**{key: [value] for key, value in columns.items()}, **_with_schema(name, kept, metadata))
-    keys = sorted(score.definitions, key=lambda key: "f1" not in key.split("_"))
-    table = {key: score.definitions[key] for key in keys}
     about = {"options": kept, "topic": metadata.get("topic")}
-    return _as_inspects(answer, score.units, table, {name: score}, about)
+    return _as_inspects(answer, score.units, _ordered(name, score.definitions), {name: score}, about)
 
 
 def _value(metadata: Mapping[str, Any], field: str) -> Any:
@@ -121,9 +113,15 @@ def _value(metadata: Mapping[str, Any], field: str) -> Any:
     return value if isinstance(value, list | dict) else metadata[field]
 
 
-def _with_schema(name: str, options: Mapping[str, Any], metadata: Mapping[str, Any] | None) -> dict[str, Any]:
-    takes = "schema" in inspect.signature(METRICS[name].load()).parameters
-    return {**({"schema": metadata["schema"]} if takes and metadata and "schema" in metadata else {}), **options}
+def _with_schema(name: str, options: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
+    takes_one = "schema" in inspect.signature(METRICS[name].load()).parameters
+    return {"schema": _value(metadata, "schema"), **options} if takes_one and "schema" in metadata else dict(options)
+
+
+def _ordered(of: str, table: Results) -> Results:
+    """The headline first: as in our task's table, or F1 of a metric."""
+    first = task_file(of).metrics if of in task_files() else [key for key in table if "f1" in key.split("_")]
+    return {key: table[key] for key in [*first, *table] if key in table}
 
 
 def _as_inspects(
@@ -133,16 +131,13 @@ def _as_inspects(
     is_broken = any(math.isnan(part) for unit in units for part in unit.values())
     reason = "scoring_failed" if is_broken else "invalid_response_format" if failed else None
     said = "\n\n".join(score.explain(0) for score in scores.values())
+    signatures = {name: score.signature for name, score in scores.items()}
     return InspectScore(
         value=without_nan({key: float(result.value(units)) for key, result in table.items()}),
         answer=answer,
         explanation=textwrap.indent(said, "    "),  # which is code in Markdown, as the viewer takes it
         reason=reason if answer.strip() else "no_response",
-        metadata={
-            "units": [without_nan(unit) for unit in units],  # None: unscored
-            "signatures": {name: score.signature for name, score in scores.items()},
-            **about,
-        },
+        metadata={"units": [without_nan(unit) for unit in units], "signatures": signatures, **about},  # None: unscored
     )
 
 
@@ -160,16 +155,14 @@ def corpus(of: str) -> Metric:
         kept = [score for score in scores if "units" in (score.score.metadata or {})]
         if not kept:
             return {}
-        own, units, topics, rows = kept[0].score, [], [], []
-        for score in kept:
-            about: Any = score.score.metadata
-            for unit in about["units"]:
-                units.append({part: math.nan if amount is None else amount for part, amount in unit.items()})
-                topics.append(about["topic"])
-                rows.append(score.sample_id)
-        table = _table(of, own.metadata or {}, kept[0].sample_metadata)
-        keys = [key for key in own.value if key in table] if isinstance(own.value, Mapping) else list(table)
-        whole = Score(of, "", units, {key: table[key] for key in keys}, None if None in topics else topics, rows)
+        about: list[Any] = [score.score.metadata for score in kept]
+        of_units = [(unit, own, score) for own, score in zip(about, kept, strict=True) for unit in own["units"]]
+        units = [{part: math.nan if sum_ is None else sum_ for part, sum_ in unit.items()} for unit, _, _ in of_units]
+        topics, rows = [own["topic"] for _, own, _ in of_units], [score.sample_id for _, _, score in of_units]
+        table = _table(of, about[0].get("options", {}), kept[0].sample_metadata or {})
+        # Of documents with schemas of their own, the results that all of them have.
+        table = {key: result for key, result in table.items() if all(unit.keys() >= {*result.parts} for unit in units)}
+        whole = Score(of, "", units, table, None if None in topics else topics, rows)
         errors = whole.standard_errors()
         found: dict[str, float | None] = {}
         for key, value in whole.results.items():
@@ -180,19 +173,17 @@ def corpus(of: str) -> Metric:
     return compute
 
 
-def _table(of: str, about: Mapping[str, Any], metadata: Mapping[str, Any] | None) -> Results:
-    if of in METRICS:
-        nothing = {column: [] for column in METRICS[of].columns}
-        score: Score = METRICS[of].load()(**nothing, **_with_schema(of, about["options"], metadata))
-        return score.definitions
-    task: Task = find_task(of)
-    return (task.for_document(metadata) if metadata else task).table
+def _table(of: str, options: Mapping[str, Any], metadata: Mapping[str, Any]) -> Results:
+    if of not in METRICS:
+        return _ordered(of, find_task(of).for_document(metadata).table)
+    nothing: dict[str, Any] = {column: [] for column in METRICS[of].columns}
+    score: Score = METRICS[of].load()(**nothing, **_with_schema(of, options, metadata))
+    return _ordered(of, score.definitions)
 
 
 def _registered_scorer(name: str) -> Any:
-    """A scorer for a task's documents, or for a metric; that of reports scores documents, since it needs all of one."""
-    spec = METRICS.get(name)
-    of = "report_custom" if spec and spec.family == "reports" else name
+    """The scorer of a task's documents, or a metric's; that of reports needs documents of ours, too."""
+    of = "report_custom" if name == "report_eval" else name
     if of in METRICS:
         score, known = _score_metric, ["reference", "source", "schema", *options_of(METRICS[of].load())]
     else:

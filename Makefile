@@ -31,11 +31,11 @@ $(VENV)/base: pyproject.toml
 
 $(VENV)/dev: $(VENV)/base
 	$(INSTALL) "$(TORCH)"
-	$(INSTALL) --editable '.[dev,hf,api,docs]'
+	$(INSTALL) --editable '.[dev,hf,api,docs,inspect]'
 	@touch $@
 
 $(VENV)/peers: $(VENV)/dev
-	$(INSTALL) --editable '.[dev,hf,api,docs,bench]'
+	$(INSTALL) --editable '.[dev,hf,api,docs,inspect,bench]'
 	@touch $@
 
 $(VENV)/docs: $(VENV)/base

@@ -127,6 +127,7 @@ def words(folder: Path, url: str) -> dict[str, str]:
         "ORG/NLI": str(folder / "nli"),
         "http://127.0.0.1:8000/v1/chat/completions": url,
         "base_url=URL": f"base_url={url}",
+        "LOCAL_BASE_URL=URL": f"LOCAL_BASE_URL={url.removesuffix('/chat/completions')}",
         "--compat report_gen_eval": "--compat report_gen_eval --allow-unscored 1",  # it loses what cites the unknown
         "-p openai -m MODEL": f"--base-url {url.removesuffix('/chat/completions')} -m MODEL",
         '"PLACE"': '"meetings.jsonl"',

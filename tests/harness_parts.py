@@ -116,7 +116,8 @@ class Server:
                 prompt = request["messages"][-1]["content"] if "messages" in request else request["prompt"]
                 found = answer(prompt) if answer else next(t for key, t in outer.answers.items() if key in prompt)
                 message = {"role": "assistant", "content": found}
-                body = json.dumps({"choices": [{"index": 0, "message": message, "text": found}]})
+                choices = [{"index": 0, "message": message, "text": found}]
+                body = json.dumps({"choices": choices, "model": request.get("model", "")})
                 self.send_response(200)
                 self.send_header("Content-Type", "application/json")
                 self.end_headers()

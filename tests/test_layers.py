@@ -42,6 +42,7 @@ ALLOWED = {
     "transformers": {"data", "reports"},
     "httpx": {"reports"},
     "gradio": {"space"},
+    "inspect_ai": {"hosts"},
     "openai": {"reports"},
     "requests": set(),
     "urllib": {"data"},  # downloads of what tls-tasks fetch is asked for

@@ -1,6 +1,7 @@
 """README, docs, cards and the families' READMEs: every code block is run or checked, and no link is dead."""
 
 import dataclasses
+import importlib.util
 import json
 import re
 import shlex
@@ -35,8 +36,11 @@ def test_no_link_is_dead():
 def page_cases():
     for page in PAGES:
         languages = {block.language for block in pages.blocks(page)}
+        marks = [pytest.mark.slow] if "bash" in languages else []
+        if page == "docs/inspect.md" and not importlib.util.find_spec("inspect_ai"):
+            marks.append(pytest.mark.skip(reason="the extra inspect is not installed"))
         if languages & {"python", "bash"}:
-            yield pytest.param(page, marks=[pytest.mark.slow] if "bash" in languages else [], id=page)
+            yield pytest.param(page, marks=marks, id=page)
 
 
 @pytest.fixture(scope="session")
@@ -153,6 +157,7 @@ def check_command(words, names, monkeypatch):
             "cp",
             "cd",
             "grep",
+            "inspect",
             "head",
             "cat",
             "ls",

@@ -14,11 +14,11 @@ import pytest
 import tls_tasks
 from tests.conftest import ROOT, RUNS
 from tests.hostile import HOSTILE
-from tls_tasks.after.task_files import group_files, task_files
 from tls_tasks.core.errors import OptionError
 from tls_tasks.core.score import Score, parts_of, unscored, values
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.hosts.lm_eval import Process
+from tls_tasks.hosts.task_files import group_files, task_files
 from tls_tasks.registry import FAMILIES
 
 TASKS = {family: importlib.import_module(module).TASKS for family, module in FAMILIES.items()}

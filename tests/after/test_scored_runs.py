@@ -9,9 +9,9 @@ import pytest
 from tests.conftest import RUNS
 from tls_tasks.after.logs import find_runs, read_samples
 from tls_tasks.after.scored_runs import score_places
-from tls_tasks.after.task_files import group_files, task_file, task_files
 from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.core.score import Sums, values
+from tls_tasks.hosts.task_files import group_files, task_file, task_files
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 

@@ -16,13 +16,13 @@ from typing import Any, TypeVar
 from tls_tasks.after.conditions import Conditions, conditions_of, model_arguments, stated_metadata
 from tls_tasks.after.foreign import Results
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, find_runs, read_samples
-from tls_tasks.after.task_files import TaskFile, data_set_of, task_file, task_files
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.intervals import Interval
 from tls_tasks.core.prompts import is_asked
 from tls_tasks.core.score import Score, unscored, values
 from tls_tasks.core.task import Task, answer_text
 from tls_tasks.data.editions import Edition, edition_with, status
+from tls_tasks.hosts.task_files import TaskFile, data_set_of, task_file, task_files
 from tls_tasks.registry import find_task
 
 _TOLERANCE = 1e-12  # how far a rescored value may be from the reported one

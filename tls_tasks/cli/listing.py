@@ -13,8 +13,8 @@ from tls_tasks.core.text_table import text_table
 from tls_tasks.registry import FAMILIES, METRICS
 
 if TYPE_CHECKING:
-    from tls_tasks.after.task_files import TaskFile
     from tls_tasks.data.catalogue import DataSet
+    from tls_tasks.hosts.task_files import TaskFile
 
 _CLOSED_BOOK = "_closed_book"  # the task of the same data set that gives no articles
 
@@ -64,7 +64,7 @@ def data_sets() -> dict[str, DataSet]:
 
 
 def _listing() -> dict[str, list[dict[str, Any]]]:
-    from tls_tasks.after.task_files import group_files, task_files
+    from tls_tasks.hosts.task_files import group_files, task_files
 
     known = data_sets()
     return {

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tls_tasks.core.errors import OptionError
-from tls_tasks.core.score import Results, Unit, parts_of, unscored, values
+from tls_tasks.core.score import Results, Score, Unit, parts_of, unscored, values
 
 _log = logging.getLogger(__name__)
 
@@ -33,12 +33,12 @@ class Task:
         prompt: A document -> what a model is asked.
         target: A document -> an answer as a model should write it.
         unit: (document, answer) -> its sums. May raise for documents, never for answers.
-        explain: (document, answer) -> metric -> all that it has to say of the answer.
-        picture: (document, answer, what ``explain`` gave) -> what the page draws: plain data, of a ``kind`` that
+        scores: (document, answer) -> metric -> its score of the answer.
+        picture: (document, answer, what :meth:`explain` gives) -> what the page draws: plain data, of a ``kind`` that
             its script knows.
         topic: The document's field that says what is drawn together; a document without it stands for itself.
         judge: For tasks whose answers are judged: (answers, documents) -> the judged answers, which ``unit`` and
-            ``explain`` take. All at once, so that many questions are in flight.
+            ``scores`` take. All at once, so that many questions are in flight.
         table_of: A document -> its table, where documents bring their own (an extraction's schema); None: ``table``.
         fewshot: The task's name -> example documents for few-shot prompts, with the columns of its documents; their
             targets are the examples' answers. They occur in no test set.
@@ -60,7 +60,7 @@ class Task:
     prompt: Callable[[Doc], str]
     target: Callable[[Doc], str]
     unit: Callable[[Doc, str], Unit]
-    explain: Callable[[Doc, str], dict[str, dict[str, Any]]]
+    scores: Callable[[Doc, str], Mapping[str, Score]]
     picture: Callable[[Doc, str, Mapping[str, Any]], dict[str, Any]]
     topic: str = ""
     judge: Callable[[Sequence[str], Sequence[Doc]], list[str]] | None = None
@@ -120,6 +120,10 @@ class Task:
         except Exception:  # whatever a scorer raises must not cost the answers; NaN shows it, and the log says why
             _log.exception("%s: could not score document %s: its results are NaN", self.name, doc.get("doc_id", "?"))
             return unscored(self.table)
+
+    def explain(self, doc: Doc, answer: str) -> dict[str, dict[str, Any]]:
+        """Metric -> all that it has to say of the answer, as plain values."""
+        return {name: score.as_dict(detailed=True) for name, score in self.scores(doc, answer).items()}
 
     def results(self, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> dict[str, float]:
         """The numbers of these units."""

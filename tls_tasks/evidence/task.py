@@ -54,8 +54,8 @@ def _unit(doc: Mapping[str, Any], answer: str) -> Unit:
     return _score(doc, answer).units[0]
 
 
-def _explain(doc: Mapping[str, Any], answer: str) -> dict[str, dict[str, Any]]:
-    return {"evidence_extraction": _score(doc, answer).as_dict(detailed=True)}
+def _scores(doc: Mapping[str, Any], answer: str) -> dict[str, Score]:
+    return {"evidence_extraction": _score(doc, answer)}
 
 
 def _target(doc: Mapping[str, Any]) -> str:
@@ -89,7 +89,7 @@ TASKS = {
         prompt,
         _target,
         _unit,
-        _explain,
+        _scores,
         _picture,
         table_of=_table_of,
         fewshot=examples,

@@ -167,8 +167,8 @@ def _unit(doc: Doc, answer: str) -> dict[str, float]:
     }
 
 
-def _explain(doc: Doc, answer: str) -> dict[str, dict[str, Any]]:
-    return {"report_eval": _score(doc, _read_judged(doc, answer)).as_dict(detailed=True)}
+def _scores(doc: Doc, answer: str) -> dict[str, Score]:
+    return {"report_eval": _score(doc, _read_judged(doc, answer))}
 
 
 def _score(doc: Doc, judged: Mapping[str, Any]) -> Score:
@@ -283,7 +283,7 @@ TASKS = {
         prompt,
         _target,
         _unit,
-        _explain,
+        _scores,
         _picture,
         judge=_judge_answers,
         fewshot=examples,

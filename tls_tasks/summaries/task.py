@@ -38,10 +38,10 @@ def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
     return {**_score(doc, summary).units[0], "n_words": n_words, "empty_answers": int(not n_words)}
 
 
-def _explain(doc: Mapping[str, Any], answer: str) -> dict[str, dict[str, Any]]:
+def _scores(doc: Mapping[str, Any], answer: str) -> dict[str, Score]:
     parsed = parse_summary(answer)
     score = replace(_score(doc, parsed.value or ""), problems={0: parsed.counts()} if parsed.problems else {})
-    return {"rouge_l": score.as_dict(detailed=True)}
+    return {"rouge_l": score}
 
 
 def _target(doc: Mapping[str, Any]) -> str:
@@ -80,7 +80,7 @@ TASKS = {
         prompt,
         _target,
         _unit,
-        _explain,
+        _scores,
         _picture,
         fewshot=examples,
         shorter=shorter_text,

@@ -49,9 +49,9 @@ def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
     return unit
 
 
-def _explain(doc: Mapping[str, Any], answer: str) -> dict[str, dict[str, Any]]:
+def _scores(doc: Mapping[str, Any], answer: str) -> dict[str, Score]:
     reference = json.loads(doc["reference"])
-    return {name: metric([answer], [reference]).as_dict(detailed=True) for name, metric in _METRICS.items()}
+    return {name: metric([answer], [reference]) for name, metric in _METRICS.items()}
 
 
 def _target(doc: Mapping[str, Any]) -> str:
@@ -71,7 +71,7 @@ _task = partial(
     table={**RESULTS, **_OF_ANSWERS},
     target=_target,
     unit=_unit,
-    explain=_explain,
+    scores=_scores,
     picture=picture,
     topic="topic",
     fewshot=examples,

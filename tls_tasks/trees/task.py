@@ -54,8 +54,8 @@ def _unit(doc: Mapping[str, Any], answer: str) -> dict[str, float]:
     return unit
 
 
-def _explain(doc: Mapping[str, Any], answer: str) -> dict[str, dict[str, Any]]:
-    return {"tree_eval": _score(doc, answer).as_dict(detailed=True)}
+def _scores(doc: Mapping[str, Any], answer: str) -> dict[str, Score]:
+    return {"tree_eval": _score(doc, answer)}
 
 
 def _target(doc: Mapping[str, Any]) -> str:
@@ -80,7 +80,7 @@ TASKS = {
         prompt,
         _target,
         _unit,
-        _explain,
+        _scores,
         picture,
         fewshot=examples,
         shorter=shorter_text,

@@ -12,9 +12,9 @@ from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission.consistency import inconsistencies, sha256
 from tls_tasks.after.submission.refusal import Refusal
-from tls_tasks.after.task_files import group_files, task_files
 from tls_tasks.core.custom import is_unsigned
 from tls_tasks.data.editions import EMBEDDED
+from tls_tasks.hosts.task_files import group_files, task_files
 
 # As on the Hugging Face hub; with what was built around it, if anything was.
 _MODEL_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*(\+tls_corpus)?", re.ASCII)

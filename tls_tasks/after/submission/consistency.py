@@ -11,11 +11,11 @@ from tls_tasks.after.conditions import stated_metadata
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission.refusal import Refusal
-from tls_tasks.after.task_files import data_set_of, task_files
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.task import Doc, answer_text
 from tls_tasks.data.editions import EMBEDDED, editions_of, golds_hash
+from tls_tasks.hosts.task_files import data_set_of, task_files
 
 _AGAIN = "run lm_eval again without changing its files"
 _BUDGET = "context_budget"

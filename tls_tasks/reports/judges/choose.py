@@ -7,6 +7,7 @@ A specification is ``none``, ``recorded`` (the verdicts that come with the embed
   value of ``headers`` may be ``{"env": "NAME"}``;
 - ``provider`` (openai, anthropic, together) and ``model``;
 - ``harness``: a model of the harness such as ``hf``, with ``model_args``; it answers by the likelihood of YES and NO;
+- ``inspect``: a model of Inspect, as ``inspect eval --model`` takes it;
 - ``nli``: a Hugging Face model of textual entailment; it judges support by citations and nothing else.
 
 ``citation_support`` (a specification of its own) may name another judge for that kind of question, and ``cache`` the
@@ -163,6 +164,11 @@ def _harness(model: str, **options: Any) -> Judge:
     return judge
 
 
+def _inspect(model: str, **options: Any) -> Judge:
+    judge: Judge = importlib.import_module("tls_tasks.hosts.inspect_judge").InspectJudge(model, **options)
+    return judge
+
+
 def _harness_label(model: str, model_args: Any = None, **_: Any) -> str:
     """A model of the harness and its arguments, as on a command line."""
     if isinstance(model_args, Mapping):
@@ -179,6 +185,7 @@ _KINDS: Mapping[str, tuple[Callable[..., Judge], tuple[str, ...]]] = {
     "provider": (partial(_chat, from_provider), _CHAT_OPTIONS),  # before base_url, which is an option of it
     "base_url": (partial(_chat, from_endpoint), _CHAT_OPTIONS),
     "harness": (_harness, ("model_args", "chat", "examples", "window", "batch_size", "device")),
+    "inspect": (_inspect, ("cache", "examples", "name", "parameters", "window")),
     "nli": (NliJudge, ("batch_size", "device", "max_length")),
 }
 """The key that says which kind of judge is specified -> what makes one, and the other keys that it takes."""

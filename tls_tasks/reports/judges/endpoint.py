@@ -267,7 +267,7 @@ class ChatJudge:
         if missing:
             waiting = deque(self._batches(missing))
             try:
-                _run(self._ask_all(waiting, verdicts))
+                run_to_end(self._ask_all(waiting, verdicts))
             finally:
                 waiting.clear()  # after an interrupt, which a thread doesn't notice, nothing more is sent
                 self.stats.seconds += time.perf_counter() - start
@@ -380,7 +380,7 @@ def from_endpoint(url: str, model: str, **options: Any) -> ChatJudge:
     return ChatJudge(Endpoint(url, model, **options))
 
 
-def _run(work: Coroutine[Any, Any, None]) -> None:
+def run_to_end(work: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine to its end, also where a loop is running already, as in Jupyter."""
     try:
         asyncio.get_running_loop()

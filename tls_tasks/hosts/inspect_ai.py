@@ -1,0 +1,211 @@
+"""Inspect's view of tasks and metrics: ``inspect eval tls_tasks/TASK``, ``inspect score LOG --scorer tls_tasks/NAME``.
+
+The entry point of the group ``inspect_ai`` imports this module, and nothing else does: it needs the extra ``inspect``.
+Each task is registered with a scorer of the same name, since by its name alone ``inspect score`` finds one again.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import json
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from anyio import to_thread
+from inspect_ai import Task as InspectTask
+from inspect_ai import task as registered
+from inspect_ai.dataset import MemoryDataset, Sample
+from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser, GenerateConfig
+from inspect_ai.scorer import Metric, SampleScore, Scorer, Target, Value, metric, scorer
+from inspect_ai.scorer import Score as InspectScore
+from inspect_ai.solver import TaskState, generate
+
+from tls_tasks.core.errors import InputError
+from tls_tasks.core.options import check_options, check_whole_number, options_of
+from tls_tasks.core.score import Results, Score, without_nan
+from tls_tasks.core.secrets import check_no_secret
+from tls_tasks.core.task import Doc, Task
+from tls_tasks.hosts.context import load_fitting
+from tls_tasks.hosts.task_files import task_file, task_files
+from tls_tasks.registry import METRICS, find_task
+
+_NOT_FOR_USERS = {"closed_book", "generation", "model_args", "provenance"}
+
+
+def _make_task(name: str, options: dict[str, Any]) -> InspectTask:
+    task, config = find_task(name), copy.deepcopy(task_file(name).config)
+    check_options(name, options, [*(set(task.options) - _NOT_FOR_USERS), "num_fewshot", "max_length"])
+    check_no_secret(options, "-T")
+    examples = _examples(task, options.get("num_fewshot", 0))
+    told, about = config["generation_kwargs"], {**config["metadata"], **options}
+    documents = load_fitting(task, name, {**config["dataset_kwargs"], **about, "generation": told})
+    return InspectTask(
+        dataset=MemoryDataset([_sample(task, doc, examples) for doc in documents], name=name),
+        solver=generate(),
+        scorer=_SCORERS[name](),
+        config=GenerateConfig(
+            max_tokens=told["max_gen_toks"], stop_seqs=told["until"], temperature=told["temperature"]
+        ),
+        version=about.pop("version"),
+        metadata=about,
+    )
+
+
+def _examples(task: Task, n: int) -> list[ChatMessage]:
+    examples = () if task.fewshot is None else task.fewshot(task.name)
+    if check_whole_number("num_fewshot", n, 0) > len(examples):
+        raise InputError("num_fewshot", None, str(n), f"a whole number up to {len(examples)}")
+    turns = [(ChatMessageUser(content=task.prompt(doc)), doc) for doc in examples[:n]]
+    return [message for asked, doc in turns for message in (asked, ChatMessageAssistant(content=task.target(doc)))]
+
+
+def _sample(task: Task, doc: Doc, examples: Sequence[ChatMessage]) -> Sample:
+    asked = task.prompt(doc)
+    messages = [*examples, ChatMessageUser(content=asked)] if examples else asked
+    return Sample(input=messages, target=task.target(doc), id=doc["doc_id"], metadata=dict(doc))
+
+
+async def _score_task(name: str, options: Mapping[str, Any], state: TaskState, target: Target) -> InspectScore:
+    """A document of ours; its answer is judged first where answers are judged, unless the log has the verdicts."""
+    task, doc, answer, kept = find_task(name), state.metadata, state.output.completion, {}
+    if "doc_id" not in doc:
+        expected = f"a document of {name}; a metric, such as tls_tasks/rouge_l, scores other people's logs"
+        raise InputError("metadata", None, f"none of our documents in sample {state.sample_id}", expected)
+    text = answer
+    if task.judge is not None:
+        doc = {**doc, **{name: json.dumps(value) for name, value in options.items()}}
+        earlier = [score for score in (state.scores or {}).values() if score.answer == answer and not options]
+        text = next((str(score.metadata["judged"]) for score in earlier if "judged" in (score.metadata or {})), "")
+        text = text or (await to_thread.run_sync(task.judge, [answer], [doc]))[0]
+        kept = {"judged": text}
+    task = task.for_document(doc)
+    unit = task.process(doc, text)
+    scores = {} if any(map(math.isnan, unit.values())) else task.scores(doc, text)
+    return _as_inspects(answer, [unit], _ordered(name, task.table), scores, {**kept, "topic": task.topic_of(doc)})
+
+
+async def _score_metric(name: str, options: Mapping[str, Any], state: TaskState, target: Target) -> InspectScore:
+    """Any sample: the reference is in its metadata, or its target."""
+    spec, metadata, answer, kept = METRICS[name], state.metadata, state.output.completion, dict(options)
+    field = kept.pop("reference", next((key for key in ("references", "reference") if key in metadata), None))
+    targets: Any = target[0] if len(target) == 1 else list(target)
+    columns = {"predictions": answer, "references": targets if field is None else _value(metadata, field)}
+    if "sources" in spec.columns:
+        columns["sources"] = metadata.get(kept.pop("source", "text"))
+    if "topic" in metadata and "topics" in options_of(spec.load()):
+        columns["topics"] = str(metadata["topic"])
+    score = spec.load()(**{key: [value] for key, value in columns.items()}, **_with_schema(name, kept, metadata))
+    about = {"options": kept, "topic": metadata.get("topic")}
+    return _as_inspects(answer, score.units, _ordered(name, score.definitions), {name: score}, about)
+
+
+def _value(metadata: Mapping[str, Any], field: str) -> Any:
+    """A field of the metadata; documents of ours have their references as JSON text."""
+    if field not in metadata:
+        raise InputError("reference", None, repr(field), f"a field of the metadata: {', '.join(metadata)}")
+    try:
+        value = json.loads(metadata[field])
+    except (TypeError, ValueError, RecursionError):
+        return metadata[field]
+    return value if isinstance(value, list | dict) else metadata[field]
+
+
+def _with_schema(name: str, options: Mapping[str, Any], metadata: Mapping[str, Any]) -> dict[str, Any]:
+    takes_one = "schema" in inspect.signature(METRICS[name].load()).parameters
+    return {"schema": _value(metadata, "schema"), **options} if takes_one and "schema" in metadata else dict(options)
+
+
+def _ordered(of: str, table: Results) -> Results:
+    """The headline first: as in our task's table, or F1 of a metric."""
+    first = task_file(of).metrics if of in task_files() else [key for key in table if "f1" in key.split("_")]
+    return {key: table[key] for key in [*first, *table] if key in table}
+
+
+def _as_inspects(
+    answer: str, units: Sequence[Any], table: Results, scores: Mapping[str, Score], about: Mapping[str, Any]
+) -> InspectScore:
+    failed = [key for key in table if key.endswith("parse_failures") and table[key].value(units)]
+    is_broken = any(math.isnan(part) for unit in units for part in unit.values())
+    reason = "scoring_failed" if is_broken else "invalid_response_format" if failed else None
+    said = "\n\n".join(score.explain(0) for score in scores.values())
+    signatures = {name: score.signature for name, score in scores.items()}
+    return InspectScore(
+        value=without_nan({key: float(result.value(units)) for key, result in table.items()}),
+        answer=answer,
+        explanation=textwrap.indent(said, "    "),  # which is code in Markdown, as the viewer takes it
+        reason=reason if answer.strip() else "no_response",
+        metadata={"units": [without_nan(unit) for unit in units], "signatures": signatures, **about},  # None: unscored
+    )
+
+
+@metric(scores="unreduced")
+def corpus(of: str) -> Metric:
+    """The results of all documents, as lm-eval aggregates them: of sums, not of the documents' results.
+
+    Every epoch of a document counts. ``KEY_stderr`` is the jackknife standard error over topics, or over samples.
+
+    Args:
+        of: A task, or a metric.
+    """
+
+    def compute(scores: list[SampleScore]) -> Value:
+        kept = [score for score in scores if "units" in (score.score.metadata or {})]
+        if not kept:
+            return {}
+        about: list[Any] = [score.score.metadata for score in kept]
+        of_units = [(unit, own, score) for own, score in zip(about, kept, strict=True) for unit in own["units"]]
+        units = [{part: math.nan if sum_ is None else sum_ for part, sum_ in unit.items()} for unit, _, _ in of_units]
+        topics, rows = [own["topic"] for _, own, _ in of_units], [score.sample_id for _, _, score in of_units]
+        table = _table(of, about[0].get("options", {}), kept[0].sample_metadata or {})
+        # Of documents with schemas of their own, the results that all of them have.
+        table = {key: result for key, result in table.items() if all(unit.keys() >= {*result.parts} for unit in units)}
+        whole = Score(of, "", units, table, None if None in topics else topics, rows)
+        errors = whole.standard_errors()
+        found: dict[str, float | None] = {}
+        for key, value in whole.results.items():
+            found[key] = float(value)
+            found[f"{key}_stderr"] = without_nan({key: errors.get(key, math.nan)})[key]  # None is left out
+        return found
+
+    return compute
+
+
+def _table(of: str, options: Mapping[str, Any], metadata: Mapping[str, Any]) -> Results:
+    if of not in METRICS:
+        return _ordered(of, find_task(of).for_document(metadata).table)
+    nothing: dict[str, Any] = {column: [] for column in METRICS[of].columns}
+    score: Score = METRICS[of].load()(**nothing, **_with_schema(of, options, metadata))
+    return _ordered(of, score.definitions)
+
+
+def _registered_scorer(name: str) -> Any:
+    """The scorer of a task's documents, or a metric's; that of reports needs documents of ours, too."""
+    of = "report_custom" if name == "report_eval" else name
+    if of in METRICS:
+        score, known = _score_metric, ["reference", "source", "schema", *options_of(METRICS[of].load())]
+    else:
+        score, known = _score_task, ["judge"] if find_task(of).judge else []
+
+    def create(**options: Any) -> Scorer:
+        check_options(f"the scorer {name}", options, known)
+
+        async def run(state: TaskState, target: Target) -> InspectScore:
+            return await score(of, options, state, target)
+
+        return run
+
+    return scorer(metrics=[corpus(of)], name=name)(create)
+
+
+def _registered_task(name: str) -> Any:
+    def create(**options: Any) -> InspectTask:
+        return _make_task(name, options)
+
+    return registered(name=name)(create)
+
+
+_SCORERS = {name: _registered_scorer(name) for name in (*task_files(), *METRICS)}
+_TASKS = {name: _registered_task(name) for name in task_files()}

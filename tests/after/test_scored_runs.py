@@ -7,7 +7,8 @@ import shutil
 import pytest
 
 from tests.conftest import RUNS
-from tls_tasks.after.logs import find_runs, read_samples
+from tls_tasks.after.find import find_runs
+from tls_tasks.after.logs import read_samples
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.core.score import Sums, values
@@ -182,7 +183,7 @@ def test_of_several_runs_in_a_folder_the_newest_of_each_task(tmp_path):
 def test_what_is_not_there_or_not_ours(tmp_path):
     with pytest.raises(DataError, match="no such file or folder"):
         find_runs([tmp_path / "nowhere"])
-    with pytest.raises(DataError, match="no file of the harness there; expected results_<date>"):
+    with pytest.raises(DataError, match="no log there; expected results_<date>"):
         find_runs([tmp_path])
     (tmp_path / "samples_other_2026-01-01T00-00-00.jsonl").write_text("")
     with pytest.raises(DataError, match="only of other, which are not ours"):

@@ -102,7 +102,7 @@ def test_a_spoiled_log_is_scored_and_said(made_runs, tmp_path, capsys):
     ("arguments", "words"),
     [
         (["nowhere"], "nowhere: no such file or folder"),
-        (["."], "no file of the harness there"),
+        (["."], "no log there"),
         (["rows.jsonl", "--metric", "rouge_x"], "--metric: got 'rouge_x', expected one of 'alignment_rouge'"),
         (
             ["rows.jsonl", "--metric", "rouge_l", "--option", "tokeniser=unicode"],

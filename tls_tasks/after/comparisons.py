@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-from tls_tasks.after.scored_runs import Progress, ScoredTask, score_places
+from tls_tasks.after.joined import joined
+from tls_tasks.after.run import Run
+from tls_tasks.after.scored_runs import Progress, read_runs
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.intervals import caution
 from tls_tasks.core.score import Score, Sums
 from tls_tasks.core.significance import Difference, Settings, compare, holm, smallest_p
 
+_SAME = 1e-12  # differences that only rounding tells apart are ties
+
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """One system: the newest samples of each task in a folder, or a submission.
+    """One system: the newest samples of each task in a folder, a log, or a submission.
 
     Attributes:
         name: How it is called: the model, with the folder where there may be several of it.
@@ -26,7 +27,40 @@ class System:
     """
 
     name: str
-    tasks: Mapping[str, ScoredTask]
+    tasks: Mapping[str, Run]
+
+
+@dataclass(frozen=True, slots=True)
+class Documents:
+    """One metric of two systems, document by document.
+
+    Attributes:
+        wins, ties, losses: Of how many the second is better, as good, worse.
+        undefined: How many have no value of their own in one of them.
+        most: Document -> the values of both, of those that differ most, the largest difference first.
+    """
+
+    wins: int
+    ties: int
+    losses: int
+    undefined: int
+    most: Mapping[str, tuple[float, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Pairing:
+    """How documents are paired.
+
+    Attributes:
+        join, cluster: See :func:`~tls_tasks.after.joined.joined`.
+        by_document: Take each document as a unit, although some belong to one topic.
+        n_most: How many of the documents that differ most to name.
+    """
+
+    join: str = ""
+    cluster: str = ""
+    by_document: bool = False
+    n_most: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +72,8 @@ class TaskComparison:
         first, second: The systems' names.
         differences: One a metric.
         adjusted: Its p-values after Holm, over all systems that were compared with the first.
+        better: Whether higher is better; None: neither.
+        documents: What each metric says of single documents.
         n_documents, n_units: How many there are; ``unit`` says what a unit is: ``topic`` or ``document``.
         warnings: What the reader must know, each a sentence.
     """
@@ -47,22 +83,37 @@ class TaskComparison:
     second: str
     differences: tuple[Difference, ...]
     adjusted: tuple[float, ...]
+    better: tuple[bool | None, ...]
+    documents: tuple[Documents, ...]
     n_documents: int
     n_units: int
     unit: str
     warnings: tuple[str, ...]
 
+    @property
+    def keys(self) -> list[str]:
+        """The metrics."""
+        return [found.key for found in self.differences]
+
+    def is_worse(self, key: str, margin: float = 0.0) -> bool | None:
+        """Whether the second is worse than the first by more than a margin: its whole interval is. None: unknown."""
+        place = self.keys.index(key)
+        found = self.differences[place]
+        if found.interval is None:  # where nothing differs there is nothing to draw an interval of
+            return False if found.difference == 0 else None
+        return (found.interval.low > margin) if self.better[place] is False else found.interval.high < -margin
+
 
 def read_system(place: Path, *, tasks: Collection[str] | None = None, progress: Progress | None = None) -> System:
-    """One system's newest samples, scored again.
+    """One system's newest samples: our tasks scored again, others' as they were logged.
 
     Raises:
         DataError: If there are none, or none of the tasks that were asked for.
     """
     found = {
-        scored.name: scored
-        for scored in score_places([place], newest=True, progress=progress)
-        if tasks is None or scored.name in tasks
+        run.name: run
+        for run in read_runs([place], newest=True, progress=progress)
+        if tasks is None or run.name in tasks
     }
     if not found:
         raise DataError(f"{place}: no samples of {', '.join(tasks or ())}")
@@ -73,15 +124,15 @@ def compare_systems(
     systems: Sequence[System],
     *,
     keys: Sequence[str] | None = None,
-    by_document: bool = False,
+    pairing: Pairing | None = None,
     settings: Settings | None = None,
 ) -> list[TaskComparison]:
     """Compare the first system with each of the others, on every task that all of them have.
 
     Args:
-        systems: Two or more.
-        keys: Metrics; None: all that are better higher or lower.
-        by_document: Take each document as a unit, although some belong to one topic.
+        systems: Two or more. Where each has one task only, these are compared, whatever they are called.
+        keys: Metrics, ``FIRST=OTHER`` where the others call it otherwise; None: all that are better higher or lower.
+        pairing: How documents are paired.
         settings: Of the tests.
 
     Raises:
@@ -92,74 +143,92 @@ def compare_systems(
     if len(systems) < 2:
         raise InputError("systems", None, "1 run" if systems else "none", "two or more")
     common = [name for name in systems[0].tasks if all(name in system.tasks for system in systems)]
+    if not common and all(len(system.tasks) == 1 for system in systems):
+        (name,) = systems[0].tasks
+        systems = [System(system.name, {name: run}) for system in systems for run in system.tasks.values()]
+        common = [name]
     if not common:
         named = "; ".join(f"{system.name}: {', '.join(system.tasks)}" for system in systems)
         raise DataError(f"the runs have no task in common: {named}")
-    return [row for name in common for row in compare_task(name, systems, keys, by_document, settings)]
+    return [row for name in common for row in compare_task(name, systems, keys, pairing=pairing, settings=settings)]
 
 
 def compare_task(
     name: str,
     systems: Sequence[System],
     keys: Sequence[str] | None,
-    by_document: bool = False,
+    *,
+    pairing: Pairing | None = None,
     settings: Settings | None = None,
 ) -> list[TaskComparison]:
     """Compare the first system with each of the others on one task; see :func:`compare_systems`."""
-    settings = settings or Settings()
-    first, *others = systems
-    scored = first.tasks[name]
-    for key in keys or ():
-        if key not in scored.score.definitions:
-            raise OptionError.unknown("--metric", key, scored.score.definitions)
-    keys = keys or list(scored.ranked)
-    sums, *other_sums = [
-        Sums.of(_in_order(system.tasks[name], scored, system.name), by_topic=not by_document) for system in systems
-    ]
-    differences = [compare(sums, other, keys, settings=settings) for other in other_sums]
+    settings, pairing = settings or Settings(), pairing or Pairing()
+    runs = [system.tasks[name] for system in systems]
+    metrics = {first: other or first for first, _, other in (key.partition("=") for key in keys or ())}
+    scores = joined([system.name for system in systems], runs, metrics, by=pairing.join, cluster=pairing.cluster)
+    score = scores[0]
+    for key, theirs in metrics.items():
+        if key not in score.definitions:
+            raise _no_metric(key, theirs, runs, score)
+    ranked = set(runs[0].ranked) | (set(score.definitions) - set(runs[0].score.definitions))
+    wanted = list(metrics) or [key for key in score.definitions if key in ranked]
+    if not wanted:
+        raise DataError(f"{name}: no metric that all runs have, and that can be made again from their logs")
+    sums, *other_sums = [Sums.of(one, by_topic=not pairing.by_document) for one in scores]
+    differences = [compare(sums, other, wanted, settings=settings) for other in other_sums]
     # Holm over the systems, metric by metric: each metric asks its own question.
     p_values = [holm([row.p_value for row in of_metric]) for of_metric in zip(*differences, strict=True)]
-    adjusted = zip(*p_values, strict=True)
-    n_documents, n_units = len(scored.ids), len(sums.rows)
+    adjusted = list(zip(*p_values, strict=True))
+    n_documents, n_units = len(runs[0].ids), len(sums.rows)
     unit = "topic" if n_units < n_documents else "document"
     warnings = _warnings(n_units, unit, len(systems), settings)
-    said = [caution({row.key: row.interval for row in rows}) for rows in differences]
-    of_pair = [(*warnings, f"warning: {text}") if text else warnings for text in said]
-    return [
-        TaskComparison(name, first.name, other.name, tuple(rows), p_of, n_documents, n_units, unit, warned)
-        for other, rows, p_of, warned in zip(others, differences, adjusted, of_pair, strict=True)
+    found = []
+    for place, other in enumerate(systems[1:]):
+        rows = differences[place]
+        said = caution({row.key: row.interval for row in rows})
+        found.append(
+            TaskComparison(
+                name,
+                systems[0].name,
+                other.name,
+                tuple(rows),
+                adjusted[place],
+                tuple(score.definitions[key].better for key in wanted),
+                tuple(_documents(key, score, scores[place + 1], runs[0].ids, pairing.n_most) for key in wanted),
+                n_documents,
+                n_units,
+                unit,
+                (*warnings, f"warning: {said}") if said else warnings,
+            )
+        )
+    return found
+
+
+def _no_metric(key: str, theirs: str, runs: Sequence[Run], score: Score) -> OptionError:
+    for run, name in zip(runs, (key, *[theirs] * (len(runs) - 1)), strict=True):
+        if name not in run.score.definitions:
+            return OptionError.unknown("--metric", name, run.score.definitions)
+    return OptionError.unknown("--metric", key, score.definitions)
+
+
+def _documents(key: str, first: Score, second: Score, ids: Sequence[str], n_most: int) -> Documents:
+    result = first.definitions[key]
+    pairs = [
+        (name, result.value([left]), result.value([right]))
+        for name, left, right in zip(ids, first.units, second.units, strict=True)
     ]
-
-
-def _in_order(scored: ScoredTask, first: ScoredTask, name: str) -> Score:
-    """The documents in the order of the first system's, after a check that they are the same ones."""
-    places = {key: place for place, key in enumerate(documents_of(scored))}
-    wanted = documents_of(first)
-    if missing := [doc_id for key, doc_id in zip(wanted, first.ids, strict=True) if key not in places]:
-        raise InputError(
-            f"{first.name} of {name}",
-            None,
-            f"no or another document for {len(missing)} of {len(wanted)}: {', '.join(missing[:5])}",
-            "the same documents as in the first run (the same data, budget and limit)",
-        )
-    if len(places) != len(wanted):
-        raise InputError(
-            f"{first.name} of {name}", None, f"{len(places)} documents", f"{len(wanted)}, as in the first run"
-        )
-    order = [places[key] for key in wanted]
-    units, topics = scored.score.units, scored.topics
-    return replace(scored.score, units=[units[place] for place in order], topics=[topics[place] for place in order])
-
-
-def documents_of(scored: ScoredTask) -> list[tuple[str, str]]:
-    """What says that two systems answered the same documents: each one's name, and a hash of what it says."""
-    return [(key, _document_hash(sample.doc)) for key, sample in zip(scored.ids, scored.log.samples, strict=True)]
-
-
-def _document_hash(doc: Mapping[str, Any]) -> str:
-    """Where it was read and who judges is not part of it."""
-    content = {key: value for key, value in doc.items() if key not in {"edition", "judge"}}
-    return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+    defined = [(name, left, right) for name, left, right in pairs if left == left and right == right]
+    sign = -1 if result.better is False else 1
+    gains = [sign * (right - left) for _, left, right in defined]
+    wins, losses = sum(gain > _SAME for gain in gains), sum(gain < -_SAME for gain in gains)
+    most = sorted(defined, key=lambda row: -abs(row[2] - row[1]))[:n_most]
+    return Documents(
+        wins,
+        len(gains) - wins - losses,
+        losses,
+        len(pairs) - len(gains),
+        {name: (left, right) for name, left, right in most if abs(right - left) > _SAME},
+    )
 
 
 def _warnings(n_units: int, unit: str, n_systems: int, settings: Settings) -> tuple[str, ...]:

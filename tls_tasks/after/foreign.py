@@ -43,6 +43,7 @@ class _TaskConfig(TypedDict, total=False):
     metadata: _Metadata | None
     generation_kwargs: dict[str, Any] | None
     num_fewshot: int | None
+    metric_list: list[Any] | None
 
 
 class _Config(TypedDict, total=False):
@@ -65,6 +66,7 @@ class Results(_OfTasks, total=False):
     configs: dict[str, _TaskConfig]
     versions: dict[str, float | str | None]
     task_hashes: dict[str, str]
+    higher_is_better: dict[str, dict[str, bool | None]]
     group_subtasks: dict[str, list[str]]
     config: _Config | None
     date: _Time
@@ -85,6 +87,7 @@ class SampleRow(TypedDict, total=False):
     resps: list[Any]
     arguments: dict[str, dict[str, Any]] | list[Any]
     filter: str
+    metrics: list[str]
     target: Any
     doc_hash: str
     prompt_hash: str
@@ -109,7 +112,7 @@ _RESULTS = TypeAdapter(Results)
 _ROW = TypeAdapter(SampleRow)
 _MANIFEST = TypeAdapter(Manifest)
 _ALWAYS = ("results", "date")
-_TASK_BY_TASK = ("results", "configs", "versions", "task_hashes", "n-samples")
+_TASK_BY_TASK = ("results", "configs", "versions", "task_hashes", "higher_is_better", "n-samples")
 
 
 def read_results(content: bytes, tasks: Collection[str]) -> Results:
@@ -124,7 +127,7 @@ def read_results(content: bytes, tasks: Collection[str]) -> Results:
         ...
         tls_tasks.core.errors.DataError: `date` is 'now', expected a valid number
     """
-    value = _json(content)
+    value = read_json(content)
     for name in _TASK_BY_TASK:
         if isinstance(value, dict) and isinstance(of_tasks := value.get(name), dict):
             value[name] = {task: row for task, row in of_tasks.items() if task in tasks}
@@ -147,7 +150,7 @@ def read_row(line: bytes) -> SampleRow:
         ...
         tls_tasks.core.errors.DataError: `filtered_resps` is 'text', expected a valid list
     """
-    return _checked(_ROW, _json(line))
+    return _checked(_ROW, read_json(line))
 
 
 def read_manifest(content: bytes) -> Manifest:
@@ -162,10 +165,15 @@ def read_manifest(content: bytes) -> Manifest:
         ...
         tls_tasks.core.errors.DataError: `files` is ['a'], expected a valid dictionary
     """
-    return _checked(_MANIFEST, _json(content))
+    return _checked(_MANIFEST, read_json(content))
 
 
-def _json(content: bytes) -> Any:
+def read_json(content: bytes) -> Any:
+    """JSON that somebody else wrote.
+
+    Raises:
+        DataError: If it is none, or nested too deep.
+    """
     try:
         value = json.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:

@@ -7,8 +7,7 @@ are each a :class:`LogProblem`, which names file and line.
 from __future__ import annotations
 
 import itertools
-import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,10 +17,6 @@ from tls_tasks.core.errors import DataError
 
 MOST_BYTES_OF_ROW = 16 << 20
 """The most bytes of one row; also those of a results file."""
-
-_FILE = re.compile(
-    r"(?:results|samples_(?P<task>.+))_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\.json(?(task)l)"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +71,15 @@ class SampleLog:
 
     Attributes:
         path: The file.
-        samples: What could be read.
+        samples: What could be read; where the answers were filtered in several ways, those of the first filter.
         problems: What could not.
+        filtered: Filter -> its samples.
     """
 
     path: Path
     samples: tuple[Sample, ...]
     problems: tuple[LogProblem, ...] = ()
+    filtered: Mapping[str, tuple[Sample, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +91,14 @@ class RunFiles:
         date: The date in their names.
         results: The results file; None if only samples are there.
         samples: Task -> file.
+        host: Who wrote them: ``lm_eval``, ``inspect_ai``, ``every_eval_ever``, or ``rows`` for plain JSONL.
     """
 
     folder: Path
     date: str
     results: Path | None
     samples: Mapping[str, Path] = field(default_factory=dict)
+    host: str = "lm_eval"
 
     def read_results(self, tasks: Collection[str]) -> Results:
         """The results file, with what it says of these tasks; empty if there is none.
@@ -119,39 +118,6 @@ class RunFiles:
             raise DataError(f"{self.results}: not a results file of the harness: {error}") from error
 
 
-def find_runs(places: Iterable[str | Path], *, task: str | None = None) -> list[RunFiles]:
-    """The runs in files and folders, the oldest first.
-
-    Args:
-        places: Files of the harness, or folders that are searched to any depth. A results file brings the samples of
-            its run that lie beside it.
-        task: A file that is named otherwise holds samples of this task.
-
-    Raises:
-        DataError: If a place doesn't exist, or holds no file of the harness.
-    """
-    files_of: dict[tuple[Path, str], dict[str, Path]] = {}  # (folder, date) -> task, empty for the results -> file
-    renamed: dict[Path, RunFiles] = {}
-    for place in map(Path, places):
-        if not place.exists():
-            raise DataError(f"{place}: no such file or folder")
-        # In a folder a pipe by the name of a log would be waited for for ever.
-        files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
-        if place.is_file() and place.name.startswith("results_"):
-            files = sorted(place.parent.glob(f"*{place.stem.removeprefix('results')}.json*"))
-        named = [(path, match) for path in files if (match := _FILE.fullmatch(path.name))]
-        for path, match in named:
-            files_of.setdefault((path.parent, match["date"]), {})[match["task"] or ""] = path
-        if named:
-            continue
-        if task is None or place.is_dir():
-            expected = "results_<date>.json or samples_<task>_<date>.jsonl, as lm_eval --log_samples writes"
-            raise DataError(f"{place}: no file of the harness there; expected {expected}")
-        renamed[place] = RunFiles(place.parent, "", None, {task: place})
-    runs = [RunFiles(*key, files.pop("", None), files) for key, files in files_of.items()]
-    return sorted([*renamed.values(), *runs], key=lambda run: (run.date, str(run.folder)))
-
-
 def read_samples(path: Path, *, n_expected: int | None = None) -> SampleLog:
     """Read a samples file.
 
@@ -160,11 +126,11 @@ def read_samples(path: Path, *, n_expected: int | None = None) -> SampleLog:
         n_expected: How many documents there must be (``n-samples`` → ``effective`` of the results file).
 
     Returns:
-        Its samples in the order of ``doc_id``; of a document that comes twice the first counts.
+        Its samples in the order of ``doc_id``; of a document that comes twice with one filter the first counts.
     """
-    samples: dict[int, Sample] = {}
+    filtered: dict[str, dict[int, Sample]] = {}
     problems: list[LogProblem] = []
-    for line, content in _lines(path):
+    for line, content in lines_of(path):
         place = f"{path}:{line}"
         try:
             row = read_row(content)
@@ -173,17 +139,20 @@ def read_samples(path: Path, *, n_expected: int | None = None) -> SampleLog:
             problems.append(LogProblem("wrong_row", place, f"{error}{cut}"))
             continue
         read = Sample(row["doc_id"], row["doc"], row["filtered_resps"], line, row)
+        samples = filtered.setdefault(row.get("filter", "none"), {})
         if first := samples.get(read.doc_id):
             same = "the same answer" if first.answer == read.answer else "another answer"
             detail = f"document {read.doc_id} comes again, with {same}; line {first.line} counts"
             problems.append(LogProblem("repeated_document", place, detail))
         else:
             samples[read.doc_id] = read
-    problems += _missing(path, samples, n_expected)
-    return SampleLog(path, tuple(samples[key] for key in sorted(samples)), tuple(problems))
+    for samples in filtered.values() or ({},):
+        problems += _missing(path, samples, n_expected)
+    ordered = {name: tuple(found[key] for key in sorted(found)) for name, found in filtered.items()}
+    return SampleLog(path, next(iter(ordered.values()), ()), tuple(problems), ordered)
 
 
-def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
+def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines that are not blank, with their numbers; no more than the longest row is ever in memory."""
     with path.open("rb") as file:
         for line in itertools.count(1):

@@ -361,6 +361,7 @@ function documentView(one) {
   return [
     el("p", {}, el("strong", {}, `${firstKey()} ${number(one.values[firstKey()])}`)),
     ...pictureOf(view),
+    view.target ? panel("The target", "reference", text(view.target)) : null,
     el("details", { open: view.kind === "text" }, el("summary", {}, "The answer as the model wrote it"),
       el("div", { class: "panel" }, text(view.answer || "")),
       view.answer_cut ? el("p", { class: "soft" }, `${view.answer_cut} more characters are left out here.`) : null),

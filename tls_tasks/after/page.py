@@ -14,7 +14,8 @@ from typing import Any
 from tls_tasks import __version__
 from tls_tasks.after.conditions import model_arguments, stated_metadata
 from tls_tasks.after.logs import Sample
-from tls_tasks.after.scored_runs import Progress, ScoredTask
+from tls_tasks.after.run import Run
+from tls_tasks.after.scored_runs import Progress
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import without_nan
 from tls_tasks.core.task import Doc, Task
@@ -23,7 +24,7 @@ from tls_tasks.core.terminal import visible
 _LONGEST_ANSWER = 100_000  # characters; the page says how many more there were
 
 
-def labels(scored: Sequence[ScoredTask]) -> list[str]:
+def labels(scored: Sequence[Run]) -> list[str]:
     """A name for each run of a task: the model's, and what tells it from the model's other runs.
 
     That are the options in which they differ; where these are the same, the folder, and in one folder the date.
@@ -49,13 +50,13 @@ def labels(scored: Sequence[ScoredTask]) -> list[str]:
     return names
 
 
-def _place(scored: ScoredTask, others: Sequence[ScoredTask]) -> str:
+def _place(scored: Run, others: Sequence[Run]) -> str:
     """The part of its path that tells a run from those of other folders."""
     folders = [one.run.folder.resolve() for one in (scored, *others)]
     return next(iter(folders[0].relative_to(os.path.commonpath(folders)).parts), "")
 
 
-def _settings(scored: ScoredTask) -> dict[str, str]:
+def _settings(scored: Run) -> dict[str, str]:
     """Option -> value: of the whole run, and under TASK.option what belongs to this task."""
     config = scored.results.get("config") or {}
     metadata = stated_metadata(scored.name, scored.results)
@@ -72,7 +73,7 @@ def _settings(scored: ScoredTask) -> dict[str, str]:
     }
 
 
-def page(scored: Sequence[ScoredTask], *, title: str = "tls-tasks", progress: Progress | None = None) -> str:
+def page(scored: Sequence[Run], *, title: str = "tls-tasks", progress: Progress | None = None) -> str:
     """The page as one HTML text that needs nothing from the network.
 
     Args:
@@ -110,7 +111,7 @@ def _filled(title: str, data: Mapping[str, Any]) -> str:
     )
 
 
-def _tasks(scored: Sequence[ScoredTask], names: Sequence[str], progress: Progress | None) -> list[dict[str, Any]]:
+def _tasks(scored: Sequence[Run], names: Sequence[str], progress: Progress | None) -> list[dict[str, Any]]:
     """One entry a task, with the runs that have it."""
     tasks: dict[str, dict[str, Any]] = {}
     for run, name in zip(scored, names, strict=True):
@@ -118,7 +119,7 @@ def _tasks(scored: Sequence[ScoredTask], names: Sequence[str], progress: Progres
             run.name,
             {
                 "name": run.name,
-                "family": run.task.family,
+                "family": run.family,
                 "metrics": [{"key": key, "higher": result.better} for key, result in run.score.definitions.items()],
                 "signatures": list(run.signatures.values()),
                 "prompts": {},  # text -> its number: runs of one task mostly ask the same
@@ -129,14 +130,14 @@ def _tasks(scored: Sequence[ScoredTask], names: Sequence[str], progress: Progres
     return [{**entry, "prompts": list(entry["prompts"])} for entry in tasks.values()]
 
 
-def _run_entry(scored: ScoredTask, name: str, prompts: dict[str, int], progress: Progress | None) -> dict[str, Any]:
+def _run_entry(scored: Run, name: str, prompts: dict[str, int], progress: Progress | None) -> dict[str, Any]:
     samples, intervals = scored.log.samples, scored.intervals()
     documents = progress(samples, f"{scored.name} documents", len(samples)) if progress else samples
     return {
         "model": visible(name),
         "effort": visible(scored.effort),
         "file": visible(scored.log.path.name),
-        "data": visible(f"{scored.data}, version {scored.version:g}, {scored.conditions}"),
+        "data": visible(scored.stated),
         "values": without_nan(scored.metrics),
         "intervals": intervals,
         "doubtful": [key for key, interval in intervals.items() if not interval.is_trusted],
@@ -154,7 +155,7 @@ def _run_entry(scored: ScoredTask, name: str, prompts: dict[str, int], progress:
     }
 
 
-def _view_of(scored: ScoredTask, sample: Sample) -> dict[str, Any]:
+def _view_of(scored: Run, sample: Sample) -> dict[str, Any]:
     shown = "\n".join(map(str, sample.answer))
     return _view(lambda: scored.picture(sample), shown)
 

@@ -6,26 +6,28 @@ the harness printed. No model and no harness is needed; the documents' units giv
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from tls_tasks.after.conditions import Conditions, conditions_of, model_arguments, stated_metadata
+from tls_tasks.after.content import Content
+from tls_tasks.after.find import find_runs
 from tls_tasks.after.foreign import Results
-from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, find_runs, read_samples
+from tls_tasks.after.inspect_logs import read_inspect
+from tls_tasks.after.logged import logged_task, read_harness
+from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, read_samples
+from tls_tasks.after.row_logs import read_every_eval_ever, read_rows
+from tls_tasks.after.run import Run
 from tls_tasks.core.errors import DataError
-from tls_tasks.core.intervals import Interval
 from tls_tasks.core.prompts import is_asked
-from tls_tasks.core.score import Score, unscored, values
+from tls_tasks.core.score import Score, unscored
 from tls_tasks.core.task import Task, answer_text
 from tls_tasks.data.editions import Edition, edition_with, status
 from tls_tasks.hosts.task_files import TaskFile, data_set_of, task_file, task_files
 from tls_tasks.registry import find_task
-
-_TOLERANCE = 1e-12  # how far a rescored value may be from the reported one
 
 _STALE = (
     "they were made of other data, with another context_budget or by a file of your own; lm_eval --cache_requests true "
@@ -38,11 +40,19 @@ Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
 
 _CORPUS = "tls_corpus"
 
+_WRITTEN = "; lm_eval writes them with --output_path OUT --log_samples"
+
+_READERS: Mapping[str, Callable[[Path], Content]] = {
+    "inspect_ai": read_inspect,
+    "every_eval_ever": read_every_eval_ever,
+    "rows": read_rows,
+}
+
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class ScoredTask:
+class ScoredTask(Run):
     """One task of one run.
 
     Attributes:
@@ -63,6 +73,11 @@ class ScoredTask:
     results: Results = field(default_factory=Results)
 
     @property
+    def family(self) -> str:
+        """The task's family."""
+        return self.task.family
+
+    @property
     def name(self) -> str:
         """The task's name."""
         return self.task.name
@@ -71,36 +86,6 @@ class ScoredTask:
     def ids(self) -> list[str]:
         """Each document's name: its ``doc_id`` field, else its number."""
         return [_id(sample) for sample in self.log.samples]
-
-    @property
-    def topics(self) -> list[str]:
-        """Each document's topic; its own name where the task has no topics."""
-        return list(map(str, self.score.topics or ()))
-
-    @property
-    def metrics(self) -> dict[str, float]:
-        """The results over all documents; none of no documents."""
-        return dict(self.score.results) if self.ids else {}
-
-    @property
-    def ranked(self) -> dict[str, float]:
-        """The results by which systems are compared: good or bad, and not at their best where nothing is answered."""
-        table = self.score.definitions
-        return {
-            key: value
-            for key, value in self.metrics.items()
-            if table[key].better is not None and not table[key].best_of_nothing
-        }
-
-    def of_document(self, position: int) -> dict[str, float]:
-        """One document's own results."""
-        return values(self.score.definitions, [self.score.units[position]])
-
-    def intervals(self, confidence: float = 0.95, n_resamples: int = 1000, seed: int = 12345) -> dict[str, Interval]:
-        """Confidence intervals over topics where there are topics, else over documents; none of no documents."""
-        if not self.ids:
-            return {}
-        return self.score.intervals(confidence=confidence, n_resamples=n_resamples, seed=seed)
 
     @property
     def reported(self) -> dict[str, float]:
@@ -145,6 +130,11 @@ class ScoredTask:
         return f"{self.edition} edition" if worth == self.edition else f"{worth}, {self.edition} edition"
 
     @property
+    def stated(self) -> str:
+        """The conditions that the log states."""
+        return f"{self.data}, version {self.version:g}, {self.conditions}"
+
+    @property
     def model(self) -> str:
         """The model's name in the results file; else the name of the folder."""
         # For a model that is named by none of these the harness makes up a name, another one each time.
@@ -165,12 +155,6 @@ class ScoredTask:
             "events": "events found",
         }
         return ", ".join(f"{told[key]:,.0f} {name}" for key, name in names.items() if isinstance(told.get(key), float))
-
-    @property
-    def disagreements(self) -> dict[str, tuple[float, float]]:
-        """Metric -> (reported, rescored), where the two differ."""
-        pairs = {key: (value, self.metrics[key]) for key, value in self.reported.items() if key in self.metrics}
-        return {key: pair for key, pair in pairs.items() if not _same(*pair)}
 
     @property
     def problems(self) -> list[LogProblem]:
@@ -240,34 +224,76 @@ class ScoredTask:
         return {}
 
 
+def read_runs(
+    places: Iterable[str | Path], *, task: str | None = None, newest: bool = False, progress: Progress | None = None
+) -> Iterator[Run]:
+    """All tasks of the runs in files and folders, run by run: ours scored again, others' with their logged numbers.
+
+    Args:
+        places: Logs of any host, or folders of them.
+        task: Take every samples file of the harness as one of this task, for a user's task that includes ours.
+        newest: Of several runs in a folder take the newest samples of each task only.
+        progress: Shows how far it is.
+
+    Raises:
+        DataError: If there is no log.
+        OptionError: If there is no such task.
+    """
+    found = False
+    runs = find_runs(places, task=task)
+    for run in _newest(runs) if newest else runs:
+        for read in _read(run, task, progress):
+            found = True
+            yield read
+    if not found:
+        raise DataError(f"no samples to score: none{_WRITTEN}")
+
+
 def score_places(
     places: Iterable[str | Path], *, task: str | None = None, newest: bool = False, progress: Progress | None = None
 ) -> Iterator[ScoredTask]:
-    """Score all tasks of the runs in files and folders again, run by run.
-
-    Args:
-        places: Files of the harness, or folders.
-        task: Take every samples file as one of this task, for a user's task that includes ours.
-        newest: Of several runs in a folder take the newest samples of each task only.
-        progress: Shows how far it is.
+    """Our tasks in the harness's runs alone, scored again; see :func:`read_runs`.
 
     Raises:
         DataError: If there is nothing to score: no samples, or none of a task of ours.
         OptionError: If there is no such task.
     """
     found = False
-    runs = find_runs(places, task=task)
+    runs = [run for run in find_runs(places, task=task) if run.host == "lm_eval"]
     for run in _newest(runs) if newest else runs:
-        results = run.read_results([name for name in run.samples if name in task_files()])
-        for name, path in run.samples.items():
-            if task is None and name not in task_files():
-                continue
+        for scored in _read_harness(run, task, progress, ours_only=True):
             found = True
-            yield _score_samples(run, path, task_file(task or name), results, progress)
+            yield cast(ScoredTask, scored)
     if not found:
         names = sorted({name for run in runs for name in run.samples})
         what = f"only of {', '.join(names)}, which are not ours (--task says as what to take them)" if names else "none"
-        raise DataError(f"no samples to score: {what}; lm_eval writes them with --output_path OUT --log_samples")
+        raise DataError(f"no samples to score: {what}{_WRITTEN}")
+
+
+def _read(run: RunFiles, task: str | None, progress: Progress | None) -> Iterator[Run]:
+    if run.host == "lm_eval":
+        yield from _read_harness(run, task, progress)
+        return
+    for path in run.samples.values():
+        content = _READERS[run.host](path)
+        if run.host == "inspect_ai" and content.task in task_files():
+            yield _score_again(run, content.log, task_file(content.task), content.results, progress)
+        else:
+            yield logged_task(run, content)
+
+
+def _read_harness(run: RunFiles, task: str | None, progress: Progress | None, ours_only: bool = False) -> Iterator[Run]:
+    results = run.read_results([name for name in run.samples if name in task_files() or not ours_only])
+    for name, path in run.samples.items():
+        ours = task is not None or name in task_files()
+        if ours_only and not ours:
+            continue
+        sizes = results.get("n-samples", {}).get(task or name)
+        log = read_samples(path, n_expected=sizes["effective"] if sizes else None)
+        if ours:
+            yield _score_again(run, log, task_file(task or name), results, progress)
+        else:
+            yield logged_task(run, read_harness(run, name, log, results))
 
 
 def _of_document(log: SampleLog, sample: Sample, function: Callable[..., T], *arguments: Any) -> T:
@@ -286,11 +312,9 @@ def _of_document(log: SampleLog, sample: Sample, function: Callable[..., T], *ar
         raise DataError(f"{log.path}:{sample.line}: document {_id(sample)} can't be scored ({said:.200})") from error
 
 
-def _score_samples(
-    run: RunFiles, path: Path, file: TaskFile, results: Results, progress: Progress | None
+def _score_again(
+    run: RunFiles, log: SampleLog, file: TaskFile, results: Results, progress: Progress | None
 ) -> ScoredTask:
-    sizes = results.get("n-samples", {}).get(file.name)
-    log = read_samples(path, n_expected=sizes["effective"] if sizes else None)
     task: Task = find_task(file.name)
     if log.samples:
         task = _of_document(log, log.samples[0], task.for_document)
@@ -322,9 +346,5 @@ def _newest(runs: Iterable[RunFiles]) -> list[RunFiles]:
         samples = {name: path for name, path in run.samples.items() if (run.folder, name) not in taken}
         taken |= {(run.folder, name) for name in samples}
         if samples:
-            kept.append(RunFiles(run.folder, run.date, run.results, samples))
+            kept.append(replace(run, samples=samples))
     return kept[::-1]
-
-
-def _same(left: float, right: float) -> bool:
-    return (math.isnan(left) and math.isnan(right)) or abs(left - right) <= _TOLERANCE

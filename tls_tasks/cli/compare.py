@@ -5,67 +5,125 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, say, write_json
+from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.text_table import text_table
 
 if TYPE_CHECKING:
-    from tls_tasks.after.comparisons import System, TaskComparison
+    from tls_tasks.after.comparisons import Documents, System, TaskComparison
     from tls_tasks.core.significance import Settings
+
+_WORSE = 3
+"""The exit code of ``--fail-if-worse``."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
     parser = add_command(subparsers, "compare", _run)
-    parser.add_argument("systems", nargs="+", type=Path, metavar="RUN", help="a samples file, or the folder of one run")
+    parser.add_argument("systems", nargs="+", type=Path, metavar="RUN", help="a log, or the folder of one run")
     parser.add_argument("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
-    parser.add_argument("--metric", action="append", metavar="KEY", help="only this metric (may be repeated)")
+    parser.add_argument(
+        "--metric", action="append", metavar="KEY", help="only this metric, FIRST=OTHER where names differ (repeatable)"
+    )
+    parser.add_argument("--join", default="", metavar="BY", help="match by document, id, input or a document's field")
+    parser.add_argument("--cluster", default="", metavar="FIELD", help="keep documents with equal FIELD together")
     parser.add_argument("--by-document", action="store_true", help="treat documents on one topic as independent")
     parser.add_argument("--permutations", type=int, default=10_000, metavar="N", help="random exchanges (10000)")
     parser.add_argument("--resamples", type=int, default=1_000, metavar="N", help="bootstrap resamples (1000)")
     parser.add_argument("--confidence", type=float, default=0.95, metavar="P", help="of the intervals (0.95)")
     parser.add_argument("--seed", type=int, default=12345, help="random seed (12345)")
+    parser.add_argument("--show", type=int, default=0, metavar="N", help="show the N documents that differ most")
+    parser.add_argument(
+        "--fail-if-worse",
+        action="append",
+        default=[],
+        metavar="METRIC[:MARGIN]",
+        help="exit with 3 if a later run is worse than the first by more than MARGIN (0), its whole interval",
+    )
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
+    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables as Markdown; - for stdout")
 
 
 def _run(args: argparse.Namespace) -> int:
     """Test whether one system is better than another on the same documents.
 
+    RUN is a log of any task of lm_eval (--log_samples), a log of Inspect, rows of Every Eval Ever, or JSONL with
+    `id` and a column a metric; formats may be mixed. Our tasks are scored again; of others' the logged values count,
+    after the reported number has been made of them again.
+
     Compares the first run with each of the others, on the metrics as they are reported. Gives p-values of a paired
     approximate randomisation test (exact for up to 14 units), confidence intervals of the differences, and Holm's
     correction where there are more than two systems. Documents on the same topic are not independent, so they are
-    exchanged and resampled together.
+    exchanged and resampled together. `detectable` is the true difference that four of five such tests would find.
 
-    Exit codes: 0 compared; 1 compared, but a log has problems; 2 not compared, e.g. because the documents differ
+    Exit codes: 0 compared; 1 compared, but a log has problems; 2 not compared, e.g. because the documents differ;
+    3 compared, and a run is worse (--fail-if-worse)
 
     Examples:
       tls-tasks compare out/base out/better
       tls-tasks compare out/a out/b out/c --metric ar1_f1 --metric date_f1 --json comparison.json
-      tls-tasks compare out/a out/b --task summ_qmsum --permutations 100000
+      tls-tasks compare out/base out/new --task gsm8k --fail-if-worse exact_match,strict-match:0.01
+      tls-tasks compare out/a logs/b.eval --metric acc=choice --join id
     """
-    from tls_tasks.after.comparisons import compare_systems, read_system
+    from tls_tasks.after.comparisons import Pairing, compare_systems, read_system
     from tls_tasks.core.options import LEAST_BOOTSTRAP
     from tls_tasks.core.significance import Settings
 
+    gates = dict(map(_gate, args.fail_if_worse))
     settings = Settings(args.permutations, args.resamples, args.confidence, args.seed)
     systems = [read_system(path, tasks=args.task, progress=progress) for path in args.systems]
-    comparisons = compare_systems(systems, keys=args.metric, by_document=args.by_document, settings=settings)
+    pairing = Pairing(args.join, args.cluster, args.by_document, args.show)
+    comparisons = compare_systems(systems, keys=args.metric, pairing=pairing, settings=settings)
     problems = [problem for system in systems for task in system.tasks.values() for problem in task.problems]
+    worse = list(_worse(comparisons, gates))
     _note_of_runs(args.systems, systems)
     note("compare", *problems)
-    if str(args.json) != "-":
-        say("\n".join(_text(comparison, holm=len(systems) > 2) for comparison in comparisons))
-        say(
-            f"two-sided paired randomisation test, {settings.n_permutations} random exchanges (all exchanges for 14 "
-            f"units or fewer); {settings.confidence:.0%} intervals of paired differences, jackknife-t (of "
-            f"{LEAST_BOOTSTRAP} units or more bootstrap, {settings.n_resamples} resamples); seed {settings.seed}"
-        )
+    method = (
+        f"two-sided paired randomisation test, {settings.n_permutations} random exchanges (all exchanges for 14 "
+        f"units or fewer); {settings.confidence:.0%} intervals of paired differences, jackknife-t (of "
+        f"{LEAST_BOOTSTRAP} units or more bootstrap, {settings.n_resamples} resamples); seed {settings.seed}"
+    )
+    if "-" not in (str(args.json), str(args.markdown)):
+        say("\n".join([*(_text(comparison, len(systems) > 2) for comparison in comparisons), method]))
     if args.json is not None:
         write_json(args.json, [_as_dict(comparison, settings) for comparison in comparisons])
-    return int(bool(problems))
+    if args.markdown is not None:
+        text = "\n".join([*(_markdown(comparison, len(systems) > 2) for comparison in comparisons), f"{method}."])
+        if str(args.markdown) == "-":
+            say(text)
+        else:
+            args.markdown.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
+    note("compare", *worse)
+    return _WORSE if worse else int(bool(problems))
+
+
+def _gate(text: str) -> tuple[str, float]:
+    metric, colon, margin = text.rpartition(":")
+    try:
+        found = (metric, float(margin)) if colon else (text, 0.0)
+    except ValueError:
+        found = (text, 0.0)  # a metric with a colon in its name
+    if not 0 <= found[1] < math.inf:
+        raise InputError("--fail-if-worse", None, repr(text), "METRIC or METRIC:MARGIN with a margin of 0 or more")
+    return found
+
+
+def _worse(comparisons: Sequence[TaskComparison], gates: Mapping[str, float]) -> Iterator[str]:
+    for key, margin in gates.items():
+        having = [one for one in comparisons if key in one.keys]
+        if not having:
+            raise OptionError.unknown("--fail-if-worse", key, comparisons[0].keys)
+        for comparison in having:
+            is_worse = comparison.is_worse(key, margin)
+            if is_worse is not False:
+                said = f"is worse than {comparison.first} by more than {margin:g}"
+                said = said if is_worse else "can't be told from its logs: --fail-if-worse fails, to be safe"
+                yield f"{comparison.task}: {key} of {comparison.second} {said}"
 
 
 def _note_of_runs(places: list[Path], systems: list[System]) -> None:
@@ -74,29 +132,63 @@ def _note_of_runs(places: list[Path], systems: list[System]) -> None:
         for name, task in system.tasks.items():
             if len([*place.rglob(f"samples_{name}_[0-9]*.jsonl")]) > 1:
                 note("compare", f"{place} has several runs of {name}; the newest is compared: {task.log.path}")
-    used = [task.log.path.resolve() for system in systems for task in system.tasks.values()]
+    used = [(task.log.path.resolve(), name) for system in systems for name, task in system.tasks.items()]
     if len(set(used)) < len(used):
         note("compare", "the same run is given more than once")
 
 
 def _text(comparison: TaskComparison, holm: bool) -> str:
+    documents = zip(comparison.differences, comparison.documents, strict=True)
+    shown = [line for found, documents in documents for line in _most(found.key, documents)]
+    return "\n".join([_head(comparison), text_table(_rows(comparison, holm)), *comparison.warnings, *shown, ""])
+
+
+def _head(comparison: TaskComparison) -> str:
     sizes = count(comparison.n_documents, "document")
     if comparison.n_units < comparison.n_documents:
         sizes += f", {count(comparison.n_units, comparison.unit)}"
-    head = f"{comparison.task}: first {visible(comparison.first)}, second {visible(comparison.second)}; {sizes}"
-    rows = [["metric", "first", "second", "difference", "interval", "p", "p (Holm)"]]
-    for result, adjusted in zip(comparison.differences, comparison.adjusted, strict=True):
+    return f"{comparison.task}: first {visible(comparison.first)}, second {visible(comparison.second)}; {sizes}"
+
+
+def _rows(comparison: TaskComparison, holm: bool) -> list[list[str]]:
+    rows = [["metric", "first", "second", "difference", "interval", "detectable", "won-tied-lost", "p", "p (Holm)"]]
+    parts = zip(comparison.differences, comparison.documents, comparison.adjusted, strict=True)
+    for result, documents, adjusted in parts:
         interval = f"[{result.interval.low:+.4f}, {result.interval.high:+.4f}]" if result.interval else "-"
         p_values = ["-" if math.isnan(p) else f"{p:.4f}" for p in (result.p_value, adjusted)]
         values = [number(result.first), number(result.second), f"{result.difference:+.4f}"]
-        rows.append([result.key, *values, interval, *p_values])
-    if not holm:  # nothing to correct for
-        rows = [row[:-1] for row in rows]
-    return "\n".join([head, text_table(rows), *comparison.warnings, ""])
+        detectable = "-" if math.isnan(result.detectable) else number(result.detectable)
+        won = f"{documents.wins}-{documents.ties}-{documents.losses}"
+        rows.append([result.key, *values, interval, detectable, won, *p_values])
+    return rows if holm else [row[:-1] for row in rows]  # of two systems there is nothing to correct for
+
+
+def _most(key: str, documents: Documents) -> list[str]:
+    if not documents.most:
+        return []
+    rows = [[f"most different in {key}", "first", "second"]]
+    rows += [[visible(name), number(left), number(right)] for name, (left, right) in documents.most.items()]
+    return [text_table(rows)]
+
+
+def _markdown(comparison: TaskComparison, holm: bool) -> str:
+    def table(rows: Sequence[Sequence[str]]) -> list[str]:
+        cells = [[visible(cell).replace("|", "\\|") for cell in row] for row in rows]
+        cells.insert(1, ["---", *["--:"] * (len(rows[0]) - 1)])
+        return [f"| {' | '.join(row)} |" for row in cells]
+
+    lines = [f"**{_head(comparison)}**", "", *table(_rows(comparison, holm)), ""]
+    lines += [line for said in comparison.warnings for line in (said, "")]
+    for result, documents in zip(comparison.differences, comparison.documents, strict=True):
+        if documents.most:
+            rows = [(name, number(left), number(right)) for name, (left, right) in documents.most.items()]
+            lines += [*table([(f"most different in {result.key}", "first", "second"), *rows]), ""]
+    return "\n".join(lines)
 
 
 def _as_dict(comparison: TaskComparison, settings: Settings) -> dict[str, Any]:
     names = ("task", "first", "second", "n_documents", "n_units", "unit")
+    parts = zip(comparison.differences, comparison.documents, comparison.adjusted, strict=True)
     return {
         **{name: getattr(comparison, name) for name in names},
         **dataclasses.asdict(settings),
@@ -108,10 +200,12 @@ def _as_dict(comparison: TaskComparison, settings: Settings) -> dict[str, Any]:
                 "second": result.second,
                 "difference": result.difference,
                 "interval": result.interval,
+                "detectable": result.detectable,
                 "p_value": result.p_value,
                 "p_value_holm": adjusted,
                 "exact": result.exact,
+                **dataclasses.asdict(documents),
             }
-            for result, adjusted in zip(comparison.differences, comparison.adjusted, strict=True)
+            for result, documents, adjusted in parts
         ],
     }

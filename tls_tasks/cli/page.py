@@ -31,14 +31,14 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks page out/base out/better --task tls_crisis -o crisis.html
     """
     from tls_tasks.after.page import page
-    from tls_tasks.after.scored_runs import score_places
+    from tls_tasks.after.scored_runs import read_runs
     from tls_tasks.core.errors import DataError
 
     if args.command == "report":
         note("report", "this command is called `tls-tasks page` now; the name `report` goes with the next release")
     scored = [
         task
-        for task in score_places(args.files, newest=args.newest, progress=progress)
+        for task in read_runs(args.files, newest=args.newest, progress=progress)
         if args.task is None or task.name in args.task
     ]
     if not scored:

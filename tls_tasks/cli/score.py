@@ -19,6 +19,7 @@ from tls_tasks.core.terminal import visible
 from tls_tasks.registry import METRICS
 
 if TYPE_CHECKING:
+    from tls_tasks.after.run import Run
     from tls_tasks.after.scored_runs import ScoredTask
     from tls_tasks.core.intervals import Interval
 
@@ -89,11 +90,11 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _run_logs(args: argparse.Namespace) -> int:
-    from tls_tasks.after.scored_runs import score_places
+    from tls_tasks.after.scored_runs import read_runs
 
     scored = []
     n_problems = 0
-    for task in score_places(args.files, task=args.task, newest=args.newest, progress=progress):
+    for task in read_runs(args.files, task=args.task, newest=args.newest, progress=progress):
         drawn = {"n_resamples": args.resamples, "seed": args.seed}
         chosen = {name: value for name, value in drawn.items() if value is not None}
         intervals = {} if args.confidence is None else task.intervals(args.confidence, **chosen)
@@ -109,44 +110,58 @@ def _run_logs(args: argparse.Namespace) -> int:
     return int(n_problems > 0)
 
 
-def _text(scored: ScoredTask, intervals: Intervals) -> str:
-    head = (
-        f"{scored.name} (version {scored.version:g}, {visible(scored.data)}), "
-        f"{count(len(scored.ids), 'document')}, {visible(scored.model)}: {visible(scored.log.path.name)}"
-    )
-    values = scored.metrics
-    lines = [head, visible(str(scored.conditions))]
-    if scored.task.family == "timelines":
-        lines += papers_layout(values, scored.score.by_topic())
+def _text(run: Run, intervals: Intervals) -> str:
+    scored = _scored(run)
+    made = f"version {scored.version:g}, {visible(scored.data)}" if scored else visible(run.data)
+    head = f"{visible(run.name)} ({made}), {count(len(run.ids), 'document')}, {visible(run.model)}"
+    values = run.metrics
+    lines = [f"{head}: {visible(run.log.path.name)}", *([visible(str(scored.conditions))] if scored else ())]
+    if run.family == "timelines":
+        lines += papers_layout(values, run.score.by_topic())
     if values:
         lines.append(value_table(values, intervals))
-    return "\n".join([*lines, *map(visible, scored.signatures.values()), ""])
+    return "\n".join([*lines, *map(visible, run.signatures.values()), ""])
 
 
-def _as_dict(scored: ScoredTask, intervals: Intervals) -> dict[str, Any]:
-    topics = scored.score.by_topic()
+def _scored(run: Run) -> ScoredTask | None:
+    """The run, if it is of a task of ours that was scored again: only then does it say what it was made of."""
+    from tls_tasks.after.scored_runs import ScoredTask
+
+    return run if isinstance(run, ScoredTask) else None
+
+
+def _as_dict(run: Run, intervals: Intervals) -> dict[str, Any]:
     result = {
-        "task": scored.name,
+        "task": run.name,
+        **_made_of(run),
+        "model": run.model,
+        "samples": str(run.log.path),
+        "n_documents": len(run.ids),
+        "metrics": run.metrics,
+        "intervals": intervals,
+        "interval_caution": caution(intervals) if intervals else "",
+        "signatures": run.signatures,
+        "problems": list(map(str, run.problems)),
+    }
+    if run.score.topics is not None and len(topics := run.score.by_topic()) < len(run.ids):
+        result["topics"] = topics
+    return result
+
+
+def _made_of(run: Run) -> dict[str, Any]:
+    """What a task of ours was made of; of others' tasks this is not known."""
+    if (scored := _scored(run)) is None:
+        return {"version": None, "edition": "", "status": "", "fingerprint": "", "context_budget": ""}
+    return {
         "version": scored.version,
         "edition": scored.edition,
         "status": scored.status,
         "fingerprint": scored.conditions.fingerprint,
         "context_budget": scored.conditions.budget,
-        "model": scored.model,
-        "samples": str(scored.log.path),
-        "n_documents": len(scored.ids),
-        "metrics": scored.metrics,
-        "intervals": intervals,
-        "interval_caution": caution(intervals) if intervals else "",
-        "signatures": scored.signatures,
-        "problems": list(map(str, scored.problems)),
     }
-    if len(topics) < len(scored.ids):
-        result["topics"] = topics
-    return result
 
 
-def _write_tables(scored: Sequence[ScoredTask], csv: Path | None, parquet: Path | None) -> None:
+def _write_tables(scored: Sequence[Run], csv: Path | None, parquet: Path | None) -> None:
     import pyarrow as pa
     import pyarrow.csv
     import pyarrow.parquet
@@ -170,11 +185,9 @@ def _encodable(text: object) -> str:
     return str(text).encode("utf-8", "backslashreplace").decode()
 
 
-def _rows(scored: ScoredTask) -> Iterator[tuple[Any, ...]]:
+def _rows(scored: Run) -> Iterator[tuple[Any, ...]]:
     """The corpus first, then each document by itself."""
-    stated = scored.conditions
-    run = (scored.log.path, scored.model, scored.name, scored.version)
-    head = (*run, scored.edition, scored.status, stated.fingerprint, stated.budget, len(scored.ids))
+    head = (scored.log.path, scored.model, scored.name, *_made_of(scored).values(), len(scored.ids))
     for key, value in scored.metrics.items():
         yield (*head, "", "", key, value)
     for place, (doc_id, topic) in enumerate(zip(scored.ids, scored.topics, strict=True)):

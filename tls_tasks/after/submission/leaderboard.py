@@ -14,8 +14,9 @@ from importlib import resources
 from typing import Any
 
 from tls_tasks import __version__
-from tls_tasks.after.comparisons import System, compare_task, documents_of
+from tls_tasks.after.comparisons import System, compare_task
 from tls_tasks.after.conditions import Conditions
+from tls_tasks.after.joined import documents_of
 from tls_tasks.after.page import asset, csp_hash
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission.verification import Verified

@@ -1,0 +1,81 @@
+"""Where runs are: the files of one run each, of any host, in files and folders."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from tls_tasks.after.logs import RunFiles
+from tls_tasks.core.errors import DataError
+
+_FILE = re.compile(
+    r"(?:results|samples_(?P<task>.+))_(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?)\.json(?(task)l)"
+)
+_INSPECT_NAME = re.compile(r"(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)[^_]*_(?P<task>.+)_[^_]+")
+_INSPECT = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status"')
+_EVERY_EVAL_EVER = re.compile(rb'\s*\{[^\n]*"evaluation_id"[^\n]*"sample_id"')
+_BEGIN = 1 << 16  # bytes by which a log is known
+
+
+def find_runs(places: Iterable[str | Path], *, task: str | None = None) -> list[RunFiles]:
+    """The runs in files and folders, the oldest first.
+
+    Args:
+        places: Logs, or folders that are searched to any depth. A results file of the harness brings the samples of
+            its run that lie beside it. A JSONL file of plain rows must be named itself.
+        task: A samples file of the harness that is named otherwise is of this task.
+
+    Raises:
+        DataError: If a place doesn't exist, or holds no log.
+    """
+    files_of: dict[tuple[Path, str], dict[str, Path]] = {}  # (folder, date) -> task, empty for the results -> file
+    others: dict[Path, RunFiles] = {}
+    for place in map(Path, places):
+        if not place.exists():
+            raise DataError(f"{place}: no such file or folder")
+        # In a folder a pipe by the name of a log would be waited for for ever.
+        files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
+        if place.is_file() and place.name.startswith("results_"):
+            files = sorted(place.parent.glob(f"*{place.stem.removeprefix('results')}.json*"))
+        named = [(path, match) for path in files if (match := _FILE.fullmatch(path.name))]
+        for path, match in named:
+            files_of.setdefault((path.parent, match["date"]), {})[match["task"] or ""] = path
+        if task is not None and not named and place.is_file():
+            others[place] = RunFiles(place.parent, "", None, {task: place})
+            continue
+        read = {path for path, _ in named}
+        found = {path: run for path in files if path not in read and (run := _other_host(path, path == place))}
+        others |= found
+        if not named and not found:
+            expected = (
+                "results_<date>.json or samples_<task>_<date>.jsonl, as lm_eval --log_samples writes, a log of "
+                "Inspect, rows of Every Eval Ever, or JSONL with `id`"
+            )
+            raise DataError(f"{place}: no log there; expected {expected}")
+    runs = [RunFiles(*key, files.pop("", None), files) for key, files in files_of.items()]
+    return sorted([*others.values(), *runs], key=lambda run: (run.date, str(run.folder)))
+
+
+def _other_host(path: Path, named: bool) -> RunFiles | None:
+    """The run in a file that is not the harness's, told by its name or how it begins; None if it is no log.
+
+    Args:
+        path: The file.
+        named: Whether the user named it: any file with a row in JSON is then taken for a log.
+    """
+    host = "inspect_ai" if path.suffix == ".eval" else ""
+    if path.suffix in {".json", ".jsonl"}:
+        with path.open("rb") as file:
+            start = file.read(_BEGIN)
+        if path.suffix == ".json":
+            host = "inspect_ai" if _INSPECT.match(start) else ""
+        elif _EVERY_EVAL_EVER.match(start):
+            host = "every_eval_ever"
+        elif named and start.lstrip().startswith(b"{"):
+            host = "rows"
+    if not host:
+        return None
+    match = _INSPECT_NAME.fullmatch(path.stem) if host == "inspect_ai" else None
+    date, name = (match["date"], match["task"]) if match else ("", path.stem)
+    return RunFiles(path.parent, date, None, {name: path}, host)

@@ -58,7 +58,7 @@ class Run(ABC):
     @property
     def metrics(self) -> dict[str, float]:
         """The results over all documents; none of no documents."""
-        return dict(self.score.results) if self.ids else {}
+        return dict(self.score.results) if len(self.score.units) else {}
 
     @property
     def ranked(self) -> dict[str, float]:
@@ -76,7 +76,7 @@ class Run(ABC):
 
     def intervals(self, confidence: float = 0.95, n_resamples: int = 1000, seed: int = 12345) -> dict[str, Interval]:
         """Confidence intervals over topics where there are topics, else over documents; none of no documents."""
-        if not self.ids:
+        if not len(self.score.units):
             return {}
         return self.score.intervals(confidence=confidence, n_resamples=n_resamples, seed=seed)
 

@@ -23,7 +23,7 @@ from tls_tasks.after.row_logs import read_every_eval_ever, read_rows
 from tls_tasks.after.run import Run
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.prompts import is_asked
-from tls_tasks.core.score import Score, unscored
+from tls_tasks.core.score import Result, Score, unscored
 from tls_tasks.core.task import Task, answer_text
 from tls_tasks.data.editions import Edition, edition_with, status
 from tls_tasks.hosts.task_files import TaskFile, data_set_of, task_file, task_files
@@ -315,23 +315,45 @@ def _of_document(log: SampleLog, sample: Sample, function: Callable[..., T], *ar
 def _score_again(
     run: RunFiles, log: SampleLog, file: TaskFile, results: Results, progress: Progress | None
 ) -> ScoredTask:
+    task, table = task_of(file, log)
+    scored = [
+        score_sample(task, log, sample)
+        for sample in (progress(log.samples, file.name, len(log.samples)) if progress else log.samples)
+    ]
+    log = replace(log, problems=(*log.problems, *(problem for _, problem in scored if problem)))
+    topics = [topic_of(sample)[1] for sample in log.samples]
+    ran = results.get("versions", {}).get(file.name)
+    version = ran if isinstance(ran, float) else file.version
+    return ScoredTask(
+        run, log, task, version, Score(file.name, "", [unit for unit, _ in scored], table, topics), results
+    )
+
+
+def task_of(file: TaskFile, log: SampleLog) -> tuple[Task, dict[str, Result]]:
+    """The task of a log, and the results that its file lists, in that order.
+
+    Raises:
+        DataError: If the first document is none of the task's.
+    """
     task: Task = find_task(file.name)
     if log.samples:
         task = _of_document(log, log.samples[0], task.for_document)
-    table = {key: task.table[key] for key in file.metrics if key in task.table}
-    units, problems = [], []
-    for sample in progress(log.samples, file.name, len(log.samples)) if progress else log.samples:
-        try:
-            units.append(_of_document(log, sample, task.score, answer_text(sample.answer)))
-        except DataError as error:  # noqa: PERF203 - the other documents count
-            units.append(unscored(task.table))
-            place, _, said = str(error).partition(": ")
-            problems.append(LogProblem("unscored_document", place, said))
-    log = replace(log, problems=(*log.problems, *problems))
-    topics = [str(sample.doc.get("topic") or _id(sample)) for sample in log.samples]
-    ran = results.get("versions", {}).get(file.name)
-    version = ran if isinstance(ran, float) else file.version
-    return ScoredTask(run, log, task, version, Score(file.name, "", units, table, topics), results)
+    return task, {key: task.table[key] for key in file.metrics if key in task.table}
+
+
+def score_sample(task: Task, log: SampleLog, sample: Sample) -> tuple[dict[str, float], LogProblem | None]:
+    """A logged answer's unit; where it can't be scored all parts are NaN, and the problem says why."""
+    try:
+        return _of_document(log, sample, task.score, answer_text(sample.answer)), None
+    except DataError as error:
+        place, _, said = str(error).partition(": ")
+        return unscored(task.table), LogProblem("unscored_document", place, said)
+
+
+def topic_of(sample: Sample) -> tuple[str, str]:
+    """A document's name, and its topic: its own name where the task has no topics."""
+    name = _id(sample)
+    return name, str(sample.doc.get("topic") or name)
 
 
 def _id(sample: Sample) -> str:

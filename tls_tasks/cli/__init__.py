@@ -23,7 +23,7 @@ from tls_tasks.core.errors import TlsTasksError, nearest
 _GROUPS = {
     "score what you have": ("timelines", "summaries", "evidence", "trees", "judge"),
     "installation and data": ("doctor", "listing", "fetch", "fingerprint", "prepare", "documents", "publish"),
-    "after a run": ("score", "compare", "page", "agree"),
+    "after a run": ("score", "merge", "compare", "page", "agree"),
     "submit": ("submit", "leaderboard"),
 }
 """The modules of the commands, in the groups and the order of ``--help``."""

@@ -10,7 +10,8 @@ import math
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias, TypeVar
 
@@ -162,6 +163,23 @@ def progress(items: Iterable[T], what: str, n_items: int) -> Iterable[T]:
 
     bar: Iterable[T] = tqdm(items, desc=what, total=n_items, leave=False, delay=0.5)
     return bar
+
+
+@contextmanager
+def progress_of_bytes(n_bytes: int, what: str) -> Iterator[Callable[[int, int], None]]:
+    """What is told of (bytes, documents) that are done: a bar with rate and time left, if stderr is a terminal."""
+    from tqdm import tqdm
+
+    n_documents = 0
+    with tqdm(total=n_bytes, desc=what, unit="B", unit_scale=True, disable=not sys.stderr.isatty(), leave=False) as bar:
+
+        def report(more_bytes: int, more_documents: int) -> None:
+            nonlocal n_documents
+            n_documents += more_documents
+            bar.set_postfix_str(f"{n_documents} documents", refresh=False)
+            bar.update(more_bytes)
+
+        yield report
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

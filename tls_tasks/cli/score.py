@@ -5,11 +5,21 @@ from __future__ import annotations
 import argparse
 import inspect
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tls_tasks.cli.base import Subparsers, add_command, count, no_formula, note, progress, say, write_json
+from tls_tasks.cli.base import (
+    Subparsers,
+    add_command,
+    count,
+    no_formula,
+    note,
+    progress,
+    progress_of_bytes,
+    say,
+    write_json,
+)
 from tls_tasks.cli.scored_files import value_table
 from tls_tasks.cli.timelines import papers_layout
 from tls_tasks.core.errors import DataError, InputError, OptionError
@@ -45,12 +55,28 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of --metric, as JSON or text"
     )
+    parser.add_argument(
+        "-o",
+        "--units",
+        type=Path,
+        metavar="FOLDER",
+        help="stream one large samples file, and keep each document's units",
+    )
+    parser.add_argument(
+        "--shard", type=_shard, metavar="I/N", help="with -o: only every N-th block; `merge` joins them"
+    )
+    parser.add_argument("--workers", type=int, metavar="N", help="with -o: processes (one a core)")
+    add_output(parser)
+    parser.add_argument("--csv", type=Path, metavar="FILE", help="write a table, one row per document and metric")
+    parser.add_argument("--parquet", type=Path, metavar="FILE", help="write the same table as Parquet")
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """Add the options of what is printed of runs."""
     parser.add_argument("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
     parser.add_argument("--resamples", type=int, metavar="N", help="resamples of bootstrap intervals (1000)")
     parser.add_argument("--seed", type=int, help="random seed of the intervals (12345)")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write a table, one row per document and metric")
-    parser.add_argument("--parquet", type=Path, metavar="FILE", help="write the same table as Parquet")
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -64,6 +90,10 @@ def _run(args: argparse.Namespace) -> int:
     `reference` (or `references`), and with `topic` or `source` if the metric uses them. A row that cannot be scored
     is an error.
 
+    With -o, one samples file of any size is scored block by block on all cores. FOLDER keeps the units of each document
+    (what the results are sums of) as Parquet; the same command goes on where it was stopped. --shard I/N scores a part
+    of the blocks, so that N machines share the work: `tls-tasks merge` joins their folders.
+
     In the table of --csv, text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a
     carriage return) begins with an apostrophe; the tables of --json and --parquet hold it as it is.
 
@@ -73,13 +103,14 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks score out/                                  everything below a folder
       tls-tasks score out/m/samples_tls_crisis_2026-11-21T04-11-39.260879.jsonl --json -
       tls-tasks score out/ --newest --csv scores.csv --parquet scores.parquet
+      tls-tasks score out/m/samples_summ_qmsum_2026-11-21T04-11-39.260879.jsonl -o units --shard 2/8
       tls-tasks score answers.jsonl --metric rouge_l --option tokenizer=unicode
     """
     if args.metric is None:
         if args.option:
             wanted = "--metric NAME, whose option it is; what the harness has logged is scored as its task says"
             raise InputError("--option", None, repr(args.option[0]), wanted)
-        return _run_logs(args)
+        return _run_logs(args) if args.units is None else _run_streamed(args)
     for name in ("csv", "parquet", "confidence", "resamples", "seed"):
         if getattr(args, name) is not None:
             raise InputError(f"--{name}", None, "--metric", "it with samples of the harness only; use --json, --option")
@@ -92,28 +123,66 @@ def _run(args: argparse.Namespace) -> int:
 def _run_logs(args: argparse.Namespace) -> int:
     from tls_tasks.after.scored_runs import read_runs
 
+    for name in ("shard", "workers"):
+        if getattr(args, name) is not None:
+            raise InputError(f"--{name}", None, "no -o FOLDER", "a folder for the units")
+    runs, code = print_runs(args, read_runs(args.files, task=args.task, newest=args.newest, progress=progress))
+    if args.csv is not None or args.parquet is not None:
+        _write_tables(runs, args.csv, args.parquet)
+    return code
+
+
+def print_runs(args: argparse.Namespace, runs: Iterable[Run]) -> tuple[list[Run], int]:
+    """Print runs as they come, and write them as JSON; the runs, and the exit code."""
     scored = []
     n_problems = 0
-    for task in read_runs(args.files, task=args.task, newest=args.newest, progress=progress):
+    for run in runs:
         drawn = {"n_resamples": args.resamples, "seed": args.seed}
         chosen = {name: value for name, value in drawn.items() if value is not None}
-        intervals = {} if args.confidence is None else task.intervals(args.confidence, **chosen)
-        scored.append((task, intervals))
+        intervals = {} if args.confidence is None else run.intervals(args.confidence, **chosen)
+        scored.append((run, intervals))
         if str(args.json) != "-":
-            say(_text(task, intervals))
-        note("score", *task.problems)
-        n_problems += len(task.problems)
+            say(_text(run, intervals))
+        note(args.command, *run.problems)
+        n_problems += len(run.problems)
     if args.json is not None:
-        write_json(args.json, [_as_dict(task, intervals) for task, intervals in scored])
-    if args.csv is not None or args.parquet is not None:
-        _write_tables([task for task, _ in scored], args.csv, args.parquet)
-    return int(n_problems > 0)
+        write_json(args.json, [_as_dict(run, intervals) for run, intervals in scored])
+    return [run for run, _ in scored], int(n_problems > 0)
+
+
+def _run_streamed(args: argparse.Namespace) -> int:
+    from tls_tasks.after.find import find_runs
+    from tls_tasks.after.streamed import read_units, score_streamed
+    from tls_tasks.after.task_files import task_file
+
+    for name in ("csv", "parquet"):
+        if getattr(args, name) is not None:
+            raise InputError(f"--{name}", None, "it with -o", f"one of them: {args.units} holds each document's units")
+    files = [(run, name, path) for run in find_runs(args.files, task=args.task) for name, path in run.samples.items()]
+    if len(files) != 1 or files[0][0].host != "lm_eval":
+        raise InputError("-o", None, f"{len(files)} logs", "one samples file of the harness")
+    run, name, path = files[0]
+    name = task_file(args.task or name).name
+    shard = args.shard or (1, 1)
+    with progress_of_bytes(path.stat().st_size, name) as report:
+        score_streamed(path, name, args.units, shard=shard, n_workers=args.workers, report=report)
+    if shard != (1, 1):
+        say(f"{args.units}: shard {shard[0]}/{shard[1]} of {path.name}; `tls-tasks merge` joins all {shard[1]}")
+        return 0
+    return print_runs(args, [read_units([args.units], run, run.read_results([name]))])[1]
+
+
+def _shard(text: str) -> tuple[int, int]:
+    own, slash, n = text.partition("/")
+    if not (slash and own.isdecimal() and n.isdecimal() and 1 <= int(own) <= int(n)):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected I/N with I from 1 to N, such as 2/8")
+    return int(own), int(n)
 
 
 def _text(run: Run, intervals: Intervals) -> str:
     scored = _scored(run)
     made = f"version {scored.version:g}, {visible(scored.data)}" if scored else visible(run.data)
-    head = f"{visible(run.name)} ({made}), {count(len(run.ids), 'document')}, {visible(run.model)}"
+    head = f"{visible(run.name)} ({made}), {count(len(run.score.units), 'document')}, {visible(run.model)}"
     values = run.metrics
     lines = [f"{head}: {visible(run.log.path.name)}", *([visible(str(scored.conditions))] if scored else ())]
     if run.family == "timelines":
@@ -136,15 +205,15 @@ def _as_dict(run: Run, intervals: Intervals) -> dict[str, Any]:
         **_made_of(run),
         "model": run.model,
         "samples": str(run.log.path),
-        "n_documents": len(run.ids),
+        "n_documents": len(run.score.units),
         "metrics": run.metrics,
         "intervals": intervals,
         "interval_caution": caution(intervals) if intervals else "",
         "signatures": run.signatures,
         "problems": list(map(str, run.problems)),
     }
-    if run.score.topics is not None and len(topics := run.score.by_topic()) < len(run.ids):
-        result["topics"] = topics
+    if len(set(run.topics)) < len(run.score.units):
+        result["topics"] = run.score.by_topic()
     return result
 
 

@@ -12,7 +12,6 @@ from typing import Any
 from tls_tasks.after.foreign import Results, read_row
 from tls_tasks.after.logs import MOST_BYTES_OF_ROW, LogProblem, RunFiles, Sample, SampleLog
 from tls_tasks.after.scored_runs import ScoredTask, score_sample, task_of, topic_of
-from tls_tasks.after.task_files import task_file
 from tls_tasks.after.units import (
     Header,
     StoredUnits,
@@ -25,6 +24,7 @@ from tls_tasks.after.units import (
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Score, parts_of
 from tls_tasks.core.task import Task
+from tls_tasks.hosts.task_files import task_file
 from tls_tasks.registry import find_task
 
 BLOCK = 4 << 20

@@ -153,7 +153,7 @@ def print_runs(args: argparse.Namespace, runs: Iterable[Run]) -> tuple[list[Run]
 def _run_streamed(args: argparse.Namespace) -> int:
     from tls_tasks.after.find import find_runs
     from tls_tasks.after.streamed import read_units, score_streamed
-    from tls_tasks.after.task_files import task_file
+    from tls_tasks.hosts.task_files import task_file
 
     for name in ("csv", "parquet"):
         if getattr(args, name) is not None:

@@ -78,7 +78,8 @@ def _change(owner: "Any", function: str, argument: str, change: "Any") -> None:
 
 class _Path(str):  # a placeholder in a registry, which gives way to what its own package registers under that name
     def __ne__(self, other: "Any") -> bool:
-        return self.split(":")[0].split(".")[0] != getattr(other, "__module__", "").split(".")[0]
+        module = str(getattr(other, "__module__", ""))
+        return str(self) != other and self.split(":")[0].split(".")[0] != module.split(".")[0]
 
 
 def _register(registry: "Any", plugin: "Any") -> None:

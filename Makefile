@@ -18,7 +18,7 @@ export TOKENIZERS_PARALLELISM = false
 # Set somewhere, this makes each of the many processes that the tests start compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types unit quick coverage lowest hooks docs bench wheel space clean
+.PHONY: help demo test lint types unit upstream quick coverage lowest hooks docs bench wheel space clean
 
 help: ## What can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -63,6 +63,9 @@ $(VENV)/validators: $(VENV)/dev
 unit: $(VENV)/dev $(VENV)/validators
 	EVERY_EVAL_EVER="$$(ls $(abspath $(VENV)-validators)/bin/every_eval_ever 2>/dev/null)" \
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 20
+
+upstream: $(VENV)/dev ## The tests of lm-eval against a checkout of it: make upstream LM_EVAL_SOURCE=FOLDER
+	LM_EVAL_SOURCE="$(abspath $(LM_EVAL_SOURCE))" $(BIN)/python -m pytest tests/hosts/test_host_suites.py -k "source or checkout"
 
 quick: $(VENV)/dev ## The tests that take no time: without harness runs, models and wheels
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal -m "not slow"

@@ -118,7 +118,7 @@ def plugins(site: Path) -> Path:
 
 
 def test_hook_is_short() -> None:
-    assert len(HOOK.read_text(encoding="utf-8").splitlines()) < 100
+    assert len(HOOK.read_text(encoding="utf-8").splitlines()) < 130
     assert PTH.read_text(encoding="utf-8") == "import _tls_tasks_hook\n"
 
 
@@ -168,13 +168,23 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
         {
             "good/__init__.py": "",
             "good/model.py": """
+                from lm_eval.api.filter import Filter
                 from lm_eval.api.model import LM
-                from lm_eval.api.registry import register_model
+                from lm_eval.api.registry import register_filter, register_metric, register_model
 
                 @register_model("good_model")
                 class Good(LM):
                     pass
+
+                @register_filter("good_filter")
+                class GoodFilter(Filter):
+                    pass
+
+                @register_metric(metric="good_metric", higher_is_better=True, aggregation="mean")
+                def good_metric(**rows):
+                    return 1.0
                 """,
+            "quits/__init__.py": "raise SystemExit(3)",
         },
     )
     for folder, task in (
@@ -185,9 +195,23 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     ):
         (site / folder).mkdir(exist_ok=True)
         (site / folder / f"{task}.yaml").write_text(f"task: {task}\nclass: nowhere.Nothing\n", encoding="utf-8")
-    entry_points = (
-        "[lm_eval.tasks]\ngood = good.tasks\n[lm_eval.models]\nhf = good.model:Good\ngood_model = good.model:Good\n"
-    )
+    entry_points = """
+        [lm_eval.tasks]
+        quits = quits.tasks
+        good = good.tasks
+        [lm_eval.models]
+        quits = quits.model:Quits
+        hf = good.model:Good
+        good_model = good.model:Good
+        [lm_eval.filters]
+        good_filter = good.model:GoodFilter
+        take_first = good.model:GoodFilter
+        [lm_eval.metrics]
+        good_metric = good.model:good_metric
+        acc = good.model:good_metric
+        [lm_eval.aggregations]
+        good_aggregation = good.model:good_metric
+        """
     add_plugin(site, "good", entry_points)
     code = f"""
     import importlib, importlib.util, inspect, json, logging, pickle
@@ -197,7 +221,8 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
     found = importlib.util.find_spec("lm_eval.tasks").origin
     from lm_eval.tasks import TaskManager
     import lm_eval.tasks, lm_eval.models
-    from lm_eval.api.registry import get_model, model_registry
+    from lm_eval.api.registry import get_aggregation, get_filter, get_metric, get_model
+    from lm_eval.api.registry import is_higher_better, model_registry
 
     def names(tasks):
         return [name for name in tasks.all_tasks if name in ("good_task", "shared", "user_task")]
@@ -226,6 +251,11 @@ def facts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, object]:
         wrapped_once=not hasattr(lm_eval.tasks.TaskManager.__init__.__wrapped__, "__wrapped__"),
         model=get_model("good_model").__module__,
         hf=str(model_registry._objs["hf"]),
+        functions=[get(name).__module__ for get, name in (
+            (get_metric, "good_metric"), (get_filter, "good_filter"), (get_aggregation, "good_aggregation"),
+            (get_metric, "acc"), (get_filter, "take_first"),
+        )],
+        better=is_higher_better("good_metric"),
     )))
     """
     # In PYTHONPATH too: if a hook is installed here, this one comes before it.
@@ -250,6 +280,12 @@ def test_models_of_plugins_are_found_and_never_replace_those_of_lm_eval(facts: d
     assert "good" not in str(facts["hf"])
 
 
+def test_filters_metrics_and_aggregations_of_plugins_are_found(facts: dict[str, object]) -> None:
+    """Where the plugin's own decorator registers them, too: it takes the place of what the entry point left there."""
+    assert facts["functions"] == ["good.model"] * 3 + ["lm_eval.api.metrics", "lm_eval.filters.selection"]
+    assert facts["better"] is True
+
+
 def test_task_manager_looks_and_pickles_as_before(facts: dict[str, object]) -> None:
     assert facts["parameters"] == ["verbosity", "include_path", "include_defaults", "metadata"]
     assert facts["pickled"] == facts["reloaded"] == ["good_task", "shared"]
@@ -269,30 +305,57 @@ def test_kill_switch(plugins: Path) -> None:
     assert python(code, plugins, TLS_TASKS_NO_HOOK="0") == f"{[str(plugins / 'good' / 'tasks')]} True"
 
 
-def test_stands_down_where_lm_eval_reads_the_groups_itself(plugins: Path) -> None:
+READS_ENTRY_POINTS = """
+from importlib import metadata, util
+from pathlib import Path
+
+def a_name_that_nobody_foresaw():
+    for plugin in metadata.entry_points(group="lm_eval.tasks"):
+        if not plugin.name.startswith("never"):
+            yield from util.find_spec(plugin.value).submodule_search_locations
+
+class TaskManager:
+    def __init__(self, verbosity=None, include_path=None, include_defaults=True, metadata=None):
+        self.roots = [*a_name_that_nobody_foresaw(), *(include_path or [])]
+        self.task_index = {p.stem: ENTRY for root in self.roots for p in Path(root).glob("**/*.yaml")}
+"""
+
+
+@pytest.mark.parametrize("entry", ["{'yaml_path': str(p)}", "type('Entry', (), {'yaml_path': p})"])
+def test_roots_that_lm_eval_reads_itself_are_not_read_twice(plugins: Path, entry: str) -> None:
+    """Root by root, and whatever the functions are called that do it: both forms of an index's entries."""
+    write(plugins, {"lm_eval/tasks/__init__.py": READS_ENTRY_POINTS.replace("ENTRY", entry)})
+    write(plugins, {"good/tasks/deep/good.yaml": "task: good\n", "other/__init__.py": "", "other/other.yaml": ""})
+    add_plugin(plugins, "other", "[lm_eval.tasks]\nnever = other\n")
+    code = """
+    from lm_eval.tasks import TaskManager
+    print(TaskManager().roots, TaskManager(include_path=["mine"]).roots)
+    """
+    good, other = str(plugins / "good" / "tasks"), str(plugins / "other")
+    assert python(code, plugins) == f"{[good, other]} {[good, other, 'mine']}"
+
+
+def test_names_that_lm_eval_registers_itself_are_its_own(plugins: Path) -> None:
+    registry = """
+    class Registry(dict):
+        def register(self, name, target):
+            assert name not in self
+            self[name] = target
+
+    model_registry, metric_registry = Registry(taken=1), Registry(taken=2)
+    """
+    tasks = TASK_MANAGER + "\nimport lm_eval.api.registry\n"
     write(
         plugins,
-        {
-            "lm_eval/tasks/__init__.py": "from lm_eval.tasks.manager import TaskManager\n",
-            "lm_eval/tasks/manager.py": TASK_MANAGER + "\ndef discover_plugin_task_paths(): ...\n",
-            "lm_eval/api/__init__.py": "",
-            "lm_eval/api/registry.py": """
-                class Registry(dict):
-                    def register(self, name, target):
-                        self[name] = target
-
-                model_registry = Registry()
-                def load_plugins(group, registry): ...
-                """,
-            "lm_eval/models/__init__.py": "import lm_eval.api.registry\n",
-        },
+        {"lm_eval/api/__init__.py": "", "lm_eval/api/registry.py": registry, "lm_eval/tasks/__init__.py": tasks},
     )
-    add_plugin(plugins, "model", "[lm_eval.models]\nmine = good:Model\n")
+    points = "taken = good:Model\nmine = good:Model\n"
+    add_plugin(plugins, "model", f"[lm_eval.models]\n{points}[lm_eval.metrics]\n{points}")
     code = """
-    import lm_eval.models, lm_eval.tasks
-    print(lm_eval.tasks.TaskManager().include_path, lm_eval.api.registry.model_registry)
+    import lm_eval.api.registry as registry, lm_eval.models, lm_eval.tasks
+    print(registry.model_registry, registry.metric_registry)
     """
-    assert python(code, plugins) == "None {}"
+    assert python(code, plugins) == "{'taken': 1, 'mine': 'good:Model'} {'taken': 2, 'mine': 'good:Model'}"
 
 
 def test_a_folder_that_the_user_includes_is_not_read_twice(plugins: Path) -> None:
@@ -329,6 +392,25 @@ def test_a_module_in_the_working_directory_wins(plugins: Path, tmp_path: Path) -
     assert python(code, plugins, cwd=tmp_path) == "score"
 
 
+def test_no_package_gets_between_evaluate_and_its_own_metrics(plugins: Path, tmp_path: Path) -> None:
+    write(plugins, {f"good/{name}/{name}.py": "" for name in ("rouge", "mcnemar", "toxicity", "rouge_of_mine")})
+    code = """
+    from evaluate.loading import evaluation_module_factory as find
+    print(*(find(name) for name in ("rouge", "mcnemar", "toxicity", "rouge_of_mine")))
+    """
+    assert python(code, plugins, cwd=tmp_path) == f"rouge mcnemar toxicity {plugins / 'good' / 'rouge_of_mine'}"
+    write(tmp_path, {"rouge/rouge.py": ""})  # what the user has put here is the user's own choice: evaluate reads it
+    assert python(code, plugins, cwd=tmp_path).startswith("rouge mcnemar")
+
+
+@pytest.mark.skipif("EVALUATE_TESTS" not in os.environ, reason="EVALUATE_TESTS names no checkout of evaluate's tests")
+def test_evaluates_own_names_are_those_of_its_checkout() -> None:
+    checkout = Path(os.environ["EVALUATE_TESTS"]).parent
+    folders = [path for kind in ("metrics", "comparisons", "measurements") for path in (checkout / kind).iterdir()]
+    names = re.search(r'EVALUATES = """(.*?)"""', HOOK.read_text(encoding="utf-8"), re.S)
+    assert names and sorted(names[1].split()) == sorted({path.name for path in folders if path.is_dir()})
+
+
 # What is odd
 
 
@@ -337,20 +419,24 @@ BROKEN = """
 absent = absent.tasks
 malformed = not a module!
 raises = raises.tasks
+quits = quits.tasks
 no_folder = sys
 exits = good.tasks.absent
 """
 
 
 def test_broken_plugins_are_passed_over_in_silence(plugins: Path) -> None:
-    write(plugins, {"raises/__init__.py": "raise RuntimeError('one\\ntwo')"})
+    write(
+        plugins, {"raises/__init__.py": "raise RuntimeError('one\\ntwo')", "quits/__init__.py": "raise SystemExit(3)"}
+    )
     add_plugin(plugins, "broken", BROKEN)
     code = "import lm_eval.tasks; print(lm_eval.tasks.TaskManager('INFO', ['mine']).include_path)"
     assert python(code, plugins) == str([str(plugins / "good" / "tasks"), "mine"])
     lines = python(code, plugins, TLS_TASKS_DEBUG="1").splitlines()
-    assert len(lines) == 5
+    assert len(lines) == 6
     assert all(line.startswith("tls-tasks hook: folder: ") for line in lines)
     assert "tls-tasks hook: folder: RuntimeError('one\\ntwo')" in lines
+    assert "tls-tasks hook: folder: SystemExit(3)" in lines
 
 
 def test_plain_module_stands_for_its_folder(plugins: Path) -> None:

@@ -179,8 +179,9 @@ class _Teller:
         node = _node_of(code, function.__globals__)
         defaults = self.tell((function.__defaults__, function.__kwdefaults__))
         cells = {name: _content(cell) for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True)}
-        read = {name: function.__globals__[name] for name in _global_names(code) if name in function.__globals__}
-        imported = [(name, _release(name) or self._own(name)) for name in _imported_names(code)]
+        names = _names(code, "LOAD_GLOBAL", "LOAD_NAME")
+        read = {name: function.__globals__[name] for name in names if name in function.__globals__}
+        imported = [(name, _release(name) or self._own(name)) for name in _names(code, "IMPORT_NAME")]
         return "function", ast.unparse(node), defaults, self.tell(cells), self.tell(read), imported
 
     def _own(self, name: str) -> Any:
@@ -254,16 +255,9 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def _names(code: types.CodeType, *operations: str) -> list[str]:
+    """The names that these operations take, in order."""
     found = (step.argval for one in _codes(code) for step in dis.get_instructions(one) if step.opname in operations)
     return sorted(set(found))
-
-
-def _global_names(code: types.CodeType) -> list[str]:
-    return _names(code, "LOAD_GLOBAL", "LOAD_NAME")
-
-
-def _imported_names(code: types.CodeType) -> list[str]:
-    return _names(code, "IMPORT_NAME")
 
 
 # --- source ---

@@ -279,12 +279,13 @@ Plain = Callable[[Any], Any]
 """An object of a family's own class -> plain values; raises TypeError for any other class."""
 
 
-def _no_class(value: Any) -> Any:
+def no_class(value: Any) -> Any:
+    """For families whose rows hold plain values only."""
     raise TypeError(f"{type(value).__name__} is no plain value")
 
 
 def pack_columns(
-    columns: Mapping[str, Any], check: Check, plain: Plain = _no_class, is_row: IsRow = _never
+    columns: Mapping[str, Any], check: Check, plain: Plain = no_class, is_row: IsRow = _never
 ) -> dict[str, list[str]]:
     r"""Columns with every row as one JSON string, for tables that keep strings only.
 

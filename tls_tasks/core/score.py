@@ -137,9 +137,9 @@ def ratio(hits: str, of: str, *, empty: float = 0.0, **options: Any) -> Result:
     return Result((of, hits), partial(_ratio, empty), empty, **options)
 
 
-def mean(part: str, of: str = "n", **options: Any) -> Result:
-    """The mean of a part over units, each of which has 1 in ``of``."""
-    return ratio(part, of, is_mean=not options.get("equal_votes"), **options)
+def mean(part: str, **options: Any) -> Result:
+    """The mean of a part over units, each of which has 1 in ``n``."""
+    return ratio(part, "n", is_mean=not options.get("equal_votes"), **options)
 
 
 def total(part: str, **options: Any) -> Result:

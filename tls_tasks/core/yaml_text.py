@@ -160,14 +160,12 @@ def _mended(line: str) -> str:
     for mark in ("**", "__", "`"):
         if len(value) > 2 * len(mark) and value.startswith(mark) and value.endswith(mark):
             value = value[len(mark) : -len(mark)]
-    if (key or bullets) and (_NOT_BARE.match(value) and value not in ("|", ">", "|-", ">-") and not _is_number(value)):
+    if (key or bullets) and (
+        _NOT_BARE.match(value) and value not in ("|", ">", "|-", ">-") and not _NUMBER.fullmatch(value)
+    ):
         value = json.dumps(value, ensure_ascii=False)
     bullets = re.sub(_BULLET, lambda bullet: "-".ljust(len(bullet[0])), bullets)
     return f"{indent.expandtabs(4)}{bullets}{key}: {value}" if key else f"{indent.expandtabs(4)}{bullets}{value}"
-
-
-def _is_number(value: str) -> bool:
-    return bool(_NUMBER.fullmatch(value))
 
 
 def _read(text: str, notes: Notes) -> tuple[Any, Notes]:

@@ -11,7 +11,7 @@ import io
 import json
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -136,12 +136,8 @@ def text_lines(path: Path) -> Iterator[str]:
         raise DataError(f"{path}, after line {n_read}: can't be read: {error}") from error
 
 
-def parquet_rows(file: Path, columns: Sequence[str] | None = None) -> list[dict[str, Any]]:
+def parquet_rows(file: Path) -> list[dict[str, Any]]:
     """The rows of any Parquet file.
-
-    Args:
-        file: The file.
-        columns: The columns to read; None reads all.
 
     Raises:
         DataError: If it isn't Parquet.
@@ -150,7 +146,7 @@ def parquet_rows(file: Path, columns: Sequence[str] | None = None) -> list[dict[
     import pyarrow.parquet as pq
 
     try:
-        rows: list[dict[str, Any]] = pq.ParquetFile(file).read(columns=columns).to_pylist()
+        rows: list[dict[str, Any]] = pq.ParquetFile(file).read().to_pylist()
     except (OSError, pa.ArrowException) as error:
         raise DataError(f"{file}: not readable as Parquet: {error}") from error
     return rows

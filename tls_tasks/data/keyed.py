@@ -165,15 +165,15 @@ def joined(gold: Keyed, predictions: Keyed) -> list[tuple[str, Row, Row | None]]
     return [(name, row, predictions.rows.get(name)) for name, row in gold.rows.items()]
 
 
-def some(names: Sequence[str], most: int = 3) -> str:
-    """The first names of many.
+def some(names: Sequence[str]) -> str:
+    """The first three names of many.
 
     Example:
         >>> some(["a", "b", "c", "d"]), some(["a"])
         ("'a', 'b', 'c' … (4)", "'a'")
     """
-    listed = ", ".join(map(repr, names[:most]))
-    return f"{listed} … ({len(names)})" if len(names) > most else listed
+    listed = ", ".join(map(repr, names[:3]))
+    return f"{listed} … ({len(names)})" if len(names) > 3 else listed
 
 
 def missing_note(told: Iterable[tuple[str, object]], what: str, hence: str) -> list[str]:

@@ -10,13 +10,7 @@ from typing import Any
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.files import file_rows, split_files, text_lines
 from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed
-from tls_tasks.evidence.data_rows import (
-    ID_FIELDS,
-    OBJECT_FIELDS,
-    TEXT_FIELDS,
-    EvidenceDocument,
-    read_rows,
-)
+from tls_tasks.evidence.data_rows import ID_FIELDS, OBJECT_FIELDS, TEXT_FIELDS, EvidenceDocument, read_rows
 from tls_tasks.evidence.schema import read_schema
 from tls_tasks.evidence.types import EvidenceSchema
 

@@ -47,12 +47,12 @@ def find_objects(text: str, schema: EvidenceSchema) -> FoundJson:
         >>> find_objects("<domain>food</domain><evidence_span>tea</evidence_span>", JOURNAL_SCHEMA).values
         ([{'domain': 'food', 'evidence_span': 'tea'}],)
     """
-    names = _Names(schema)
+    reader = ObjectReader(schema)
+    names = _Names(reader)
     for form, find in (("table", _in_tables), ("XML", _in_xml)):
         if found := [each for each in find(text, names) if each[0]]:
             values, places = zip(*found, strict=True)
             return FoundJson(values, "repaired", (problem("repaired_json", form),), places)
-    reader = ObjectReader(schema)
     outlines, pairs = _in_yaml(text, names, reader), _in_pairs(text, names)
     n_objects = sum(map(reader.count_whole, outlines.values))
     return pairs if len(pairs.values) > n_objects else outlines
@@ -61,12 +61,9 @@ def find_objects(text: str, schema: EvidenceSchema) -> FoundJson:
 class _Names:
     """The schema's keys and domains by the names that a model may give them."""
 
-    def __init__(self, schema: EvidenceSchema) -> None:
-        self.schema = schema
-        self.domain, self.span = schema.domain_field, schema.span_field
-        fields = [key for attribute in schema.attributes for key in attribute.fields.values()]
-        self.keys = {folded(key): key for key in (self.domain, self.span, *fields)}
-        self.domains = {folded(name): name for name in schema.domains}
+    def __init__(self, reader: ObjectReader) -> None:
+        self.schema, self.keys, self.domains = reader.schema, reader.keys, reader.domains
+        self.domain, self.span = self.schema.domain_field, self.schema.span_field
 
     def columns(self, header: Sequence[str]) -> list[list[str]]:
         """The keys that each column may hold: several under ``intensity_bucket / arousal_bucket``."""

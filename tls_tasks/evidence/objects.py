@@ -38,9 +38,9 @@ class ObjectReader:
         self.schema = schema
         names = [*schema.domains, schema.domain_field, schema.span_field]
         fields = [key for attribute in schema.attributes for key in attribute.fields.values()]
-        self._keys = {folded(key): key for key in (*fields, schema.domain_field, schema.span_field)}
-        self._known = frozenset(self._keys.values())
-        self._domains = {folded(name): name for name in schema.domains}
+        self.keys = {folded(key): key for key in (*fields, schema.domain_field, schema.span_field)}
+        self._known = frozenset(self.keys.values())
+        self.domains = {folded(name): name for name in schema.domains}
         self._own_words = {word for name in names for word in _WORD.findall(name.casefold().replace("_", " "))}
 
     def read(self, fields: Mapping[str, Any]) -> EvidenceObject:
@@ -146,7 +146,7 @@ class ObjectReader:
         """An object with the schema's keys in place of those that are spelt in another way: ``evidenceSpan``."""
         if not isinstance(value, Mapping) or self._known.issuperset(value):
             return value
-        meant = {key: self._keys.get(folded(str(key)), key) for key in value}
+        meant = {key: self.keys.get(folded(str(key)), key) for key in value}
         taken = Counter(meant.values())
         return {key if taken[meant[key]] > 1 else meant[key]: inner for key, inner in value.items()}
 
@@ -166,7 +166,7 @@ class ObjectReader:
         elif inners:
             own = value.get(self.schema.domain_field)
             for key, inner in inners.items():
-                under = self._domains.get(folded(str(key))) or (own if isinstance(own, str) else domain)
+                under = self.domains.get(folded(str(key))) or (own if isinstance(own, str) else domain)
                 yield from self.raw(inner, under, depth + 1, False)
         elif listed:
             yield dict(value)

@@ -19,12 +19,7 @@ _TASK = "evidence_custom"
 
 
 def prepare_evidence(
-    source: Path,
-    out: Path,
-    *,
-    schema: EvidenceSchema = JOURNAL_SCHEMA,
-    licence: str | None = None,
-    force: bool = False,
+    source: Path, out: Path, *, schema: EvidenceSchema = JOURNAL_SCHEMA, licence: str | None = None, force: bool = False
 ) -> Loaded[EvidenceDocument]:
     """Check a data set and write it as Parquet with a data set card.
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.parsed import Problem
-from tls_tasks.core.rows import describe, read_columns, shorten
+from tls_tasks.core.rows import describe, no_class, read_columns, shorten
 from tls_tasks.evidence.objects import ObjectReader
 from tls_tasks.evidence.read import ParsedEvidence, parse_objects
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
@@ -57,9 +57,8 @@ def is_row(mapping: Mapping[Any, Any], schema: EvidenceSchema = JOURNAL_SCHEMA) 
     return not mapping.keys().isdisjoint({schema.domain_field, schema.span_field, *schema.domains})
 
 
-def as_plain(value: Any) -> Any:
-    """Rows of objects hold plain values only."""
-    raise TypeError(type(value).__name__)
+as_plain = no_class
+"""Rows of objects hold plain values only."""
 
 
 def _read_prediction(row: Any, index: int, reader: ObjectReader) -> ParsedEvidence:

@@ -63,10 +63,10 @@ def results(schema: EvidenceSchema, macro: bool = False) -> dict[str, Result]:
         **_count_results(),
         **_prf_results(),
         **{f"{name}_accuracy": accuracy_result(name) for name in schema.accuracy_names},
-        "evidence_coverage": Result(("sourced", "checked", "grounded"), _coverage, empty=math.nan),
-        "evidence_coverage_normalised": Result(
-            ("sourced", "checked", "grounded_normalised"), _coverage, empty=math.nan
-        ),
+        **{
+            f"evidence_coverage{kind}": Result(("sourced", "checked", f"grounded{kind}"), _coverage, empty=math.nan)
+            for kind in ("", "_normalised")
+        },
         **({f"macro_{name}": mean(f"macro/{name}") for name in PRF._fields} if macro else {}),
         "parse_failures": total("parse_failures", better=False),
         "schema_invalid": total("schema_invalid", better=False),

@@ -24,43 +24,19 @@ PROBLEM_KINDS = (
 """What may have been left out of an answer."""
 
 
-def _any_of(*patterns: str) -> str:
-    return f"(?:{'|'.join(patterns)})"
-
-
-_NOUN = _any_of(
-    "(?:short|brief|concise)(?:er)? version",
-    "summary",
-    "summari[sz]ation",
-    "overview",
-    "synopsis",
-    "recap",
-    "tl;?dr",
-    "abstract",
-    "answer",
-    "response",
+_NOUN = (
+    r"(?:(?:short|brief|concise)(?:er)? version|summary|summari[sz]ation|overview|synopsis|recap|tl;?dr|abstract"
+    r"|answer|response)"
 )
-_VERSION = _any_of(_NOUN, "version", "draft", "summari[sz]e")
+_VERSION = rf"(?:{_NOUN}|version|draft|summari[sz]e)"
 _COUNTED = r"(?:about |approx\.? |approximately |~)?\d{1,4} words"
-_POLITE = _any_of(
-    r"i(?:'d|’d| would) be (?:happy|glad) to \w{1,9}",
-    "sure(?: thing)?",
-    "certainly",
-    "of course",
-    "absolutely",
-    "ok(?:ay)?",
-    "great",
-    "got it",
-    "understood",
+_POLITE = (
+    r"(?:i(?:'d|’d| would) be (?:happy|glad) to \w{1,9}|sure(?: thing)?|certainly|of course|absolutely|ok(?:ay)?|great"
+    r"|got it|understood)"
 )
-_HERE = _any_of(
-    "this is",
-    "let me",
-    "i(?:'ll|’ll| will)",
-    "here(?: is|'s|’s| are)",
-    "below (?:is|are)",
-    "the following is",
-    "i(?:'ve|’ve| have) (?:written|prepared)",
+_HERE = (
+    r"(?:this is|let me|i(?:'ll|’ll| will)|here(?: is|'s|’s| are)|below (?:is|are)|the following is"
+    r"|i(?:'ve|’ve| have) (?:written|prepared))"
 )
 _OPENING = rf"(?:{_POLITE}\b[^\n:]{{0,80}}[,.!]\s{{1,3}})?"  # Sure, I can help!
 _HEADING, _BOLD, _END = r"#{1,6}[ \t]{1,3}", r"(?:\*{1,3}|_{1,2})", r"(?:\s{1,9}|$)"
@@ -71,7 +47,7 @@ _LEAD_INS = [
     for pattern in (
         # Here is a summary of the meeting: … (which may go on in the line)
         rf"(?:{_HEADING}|{_BOLD})?{_OPENING}(?:[^\n:.!?]{{1,100}}, )?{_HERE}\b[^\n:]{{0,160}}"
-        rf"\b{_any_of(_VERSION, 'words', 'sentences')}\b[^\n:]{{0,160}}:{_BOLD}?{_END}",
+        rf"\b(?:{_VERSION}|words|sentences)\b[^\n:]{{0,160}}:{_BOLD}?{_END}",
         # Here is a summary of the meeting. (a paragraph of its own)
         rf"{_OPENING}{_HERE}\b[^\n]{{0,120}}\b{_VERSION}\b[^\n]{{0,120}}[.!]\s{{0,9}}\n\s{{0,9}}\n",
         # Sure! (a paragraph of its own)
@@ -83,19 +59,15 @@ _LEAD_INS = [
         rf"(?:{_HEADING})?{_BOLD}?{_ADJECTIVE}{_NOUN}{_BOLD}?[ \t]{{0,9}}(?:\n|$)",
     )
 ]
-_REMARK = _any_of(
-    r"(?:please )?(?:let me know|feel free)\b",
-    r"(?:i )?hope (?:this|that|it)\b",
-    r"happy to\b",
-    r"(?:would|do) you (?:like|want|need)\b",
-    r"if you(?:'d|’d| would)? (?:like|need|want|have (?:any|further|more))\b",
-    r"is there anything else",
-    r"i can (?:also )?(?:shorten|expand|adjust|make|provide|rewrite|revise)\b",
-    r"i(?:'ve|’ve| have) (?:kept|focused|tried|summari[sz]ed|limited)\b",
-    r"(?:please )?note\b[^\n]{0,200}\b(?:summary|words?)\b",
-    r"(?:this|the|my|above) summary (?:is|has|contains|covers|captures|was|stays)\b",
-    r"(?:total )?(?:word|character)s?(?:[ -](?:count|length))?[ \t]{0,3}[:=(]",
-    rf"{_COUNTED}\b",
+_REMARK = (
+    r"(?:(?:please )?(?:let me know|feel free)\b|(?:i )?hope (?:this|that|it)\b|happy to\b"
+    r"|(?:would|do) you (?:like|want|need)\b|is there anything else"
+    r"|if you(?:'d|’d| would)? (?:like|need|want|have (?:any|further|more))\b"
+    r"|i can (?:also )?(?:shorten|expand|adjust|make|provide|rewrite|revise)\b"
+    r"|i(?:'ve|’ve| have) (?:kept|focused|tried|summari[sz]ed|limited)\b"
+    r"|(?:please )?note\b[^\n]{0,200}\b(?:summary|words?)\b"
+    r"|(?:this|the|my|above) summary (?:is|has|contains|covers|captures|was|stays)\b"
+    rf"|(?:total )?(?:word|character)s?(?:[ -](?:count|length))?[ \t]{{0,3}}[:=(]|{_COUNTED}\b)"
 )
 _CLOSING = re.compile(rf"[-*_(\[\s]{{0,9}}{_REMARK}[^\n]{{0,400}}\Z", re.IGNORECASE)
 _LATER = re.compile(

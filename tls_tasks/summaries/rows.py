@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.rows import describe, read_columns, read_text
+from tls_tasks.core.rows import describe, no_class, read_columns, read_text
 
 _TEXTS = "a str or a list of str"
 
@@ -59,6 +59,5 @@ def is_row(mapping: Mapping[Any, Any]) -> bool:
     return False
 
 
-def as_plain(value: Any) -> Any:
-    """Rows of summaries hold no objects of our own."""
-    raise TypeError(type(value).__name__)
+as_plain = no_class
+"""Rows of summaries hold no objects of our own."""

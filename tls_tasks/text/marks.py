@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from tls_tasks.text.rouge155 import normal_form
 
@@ -15,17 +15,17 @@ _WORD = re.compile(r"[A-Za-z0-9]+")
 _TOKEN = re.compile(r"\S+")
 
 
-def mark_words(text: str, wanted: Collection[str], mark: str = "common") -> Segments:
+def mark_words(text: str, wanted: Collection[str]) -> Segments:
     """Mark the words whose counted form is in ``wanted``.
 
     Example:
         >>> mark_words("The protesters march.", {"protest"})
         [['The ', ''], ['protesters', 'common'], [' march.', '']]
     """
-    return _cut(text, _WORD, lambda place, word: (normal_form(word.lower()) or "") in wanted, mark)
+    return _marked(text, (word for word in _WORD.finditer(text) if (normal_form(word[0].lower()) or "") in wanted))
 
 
-def mark_positions(text: str, positions: Iterable[int], mark: str = "common") -> Segments:
+def mark_positions(text: str, positions: Iterable[int]) -> Segments:
     """Mark words, split at whitespace, by their positions.
 
     Example:
@@ -33,7 +33,7 @@ def mark_positions(text: str, positions: Iterable[int], mark: str = "common") ->
         [['a', 'common'], [' b  ', ''], ['c', 'common']]
     """
     wanted = frozenset(positions)
-    return _cut(text, _TOKEN, lambda place, word: place in wanted, mark)
+    return _marked(text, (word for place, word in enumerate(_TOKEN.finditer(text)) if place in wanted))
 
 
 def mark_spans(text: str, spans: Iterable[tuple[int, int, str]]) -> Segments:
@@ -56,11 +56,11 @@ def mark_spans(text: str, spans: Iterable[tuple[int, int, str]]) -> Segments:
     return _joined(pieces)
 
 
-def _cut(text: str, pattern: re.Pattern[str], is_marked: Callable[[int, str], bool], mark: str) -> Segments:
-    pieces, end = [], 0
-    for place, word in enumerate(pattern.finditer(text)):
-        pieces.append([text[end : word.start()], ""])
-        pieces.append([word[0], mark if is_marked(place, word[0]) else ""])
+def _marked(text: str, words: Iterable[re.Match[str]]) -> Segments:
+    pieces: Segments = []
+    end = 0
+    for word in words:
+        pieces += [text[end : word.start()], ""], [word[0], "common"]
         end = word.end()
     return _joined([*pieces, [text[end:], ""]])
 

@@ -94,9 +94,7 @@ class _Forms(dict[bytes, str | None]):
 _MAX_FORMS = 1 << 18
 
 
-@cache
-def _forms(remove_stopwords: bool, use_stemmer: bool) -> _Forms:
-    return _Forms(remove_stopwords, use_stemmer)
+_forms = cache(_Forms)  # one for each way to count
 
 
 def tokenize(sentence: str, remove_stopwords: bool = True, use_stemmer: bool = True) -> list[str]:

@@ -231,22 +231,17 @@ def _with_exact_date_means(score: Score, rows: Sequence[TimelineRow], config: _A
 def _exact_date_mean(prediction: Timeline, reference: Timeline, n: int) -> float:
     """The mean over the reference's sentences of their ROUGE-N F against all that is predicted for the same date."""
     predicted = {entry.date: entry.sentences for entry in prediction}
-    return _mean(
-        [
-            rouge_counts(predicted.get(entry.date, ()), [[sentence]], n, _lower_words).prf().f1
-            for entry in reference
-            for sentence in entry.sentences
-        ]
-    )
+    values = [
+        rouge_counts(predicted.get(entry.date, ()), [[sentence]], n, _lower_words).prf().f1
+        for entry in reference
+        for sentence in entry.sentences
+    ]
+    return math.fsum(values) / len(values) if values else 0.0
 
 
 def _lower_words(sentence: str) -> list[str]:
     words: list[str] = re.findall(r"\w+", sentence.lower())
     return words
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values) if values else 0.0
 
 
 def _warn_of_unseen(rows: Sequence[TimelineRow]) -> None:

@@ -25,7 +25,7 @@ from tls_tasks.timelines.context import Budget, Context
 from tls_tasks.timelines.documents import Room, documents
 from tls_tasks.timelines.news_tls import read_data_set
 from tls_tasks.timelines.own_rows import distinct_topics, read_row
-from tls_tasks.timelines.parquet import read_parquet, row_topic
+from tls_tasks.timelines.parquet import read_parquet
 from tls_tasks.timelines.public_files import public_copies
 from tls_tasks.timelines.topics import Topic
 
@@ -188,7 +188,7 @@ def _reading(wanted: DataSet, need_articles: bool) -> Reading[Topic]:
         DATA_SETS.values(),
         at=partial(_read_at, wanted),  # with the articles, whose time a closed-book prompt tells too
         published=partial(_published, wanted, need_articles),
-        from_rows=lambda rows: tuple(row_topic(wanted.name, row, where) for where, row in rows),
+        from_rows=lambda rows: tuple(read_row(wanted.name, row, where) for where, row in rows),
         lacking=_lacking_articles if need_articles else lambda topics: "",
         public=public,
     )
@@ -196,7 +196,7 @@ def _reading(wanted: DataSet, need_articles: bool) -> Reading[Topic]:
 
 def _read_at(wanted: DataSet, place: Path) -> tuple[Topic, ...]:
     if place.is_file() and place.suffix != ".parquet":
-        return distinct_topics(place, [read_row(wanted.name, row, where) for where, row in file_rows(place)])
+        return distinct_topics(str(place), [read_row(wanted.name, row, where) for where, row in file_rows(place)])
     files = [place] if place.is_file() else sorted([*place.glob("*.parquet"), *place.glob("data/*.parquet")])
     return read_parquet(wanted.name, files) if files else read_data_set(place)
 

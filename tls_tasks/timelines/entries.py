@@ -15,29 +15,14 @@ DATE_KEYS = ("date", "start", "start_date", "event_date", "datetime", "timestamp
 END_KEYS = ("end", "end_date")
 """Names of the last day of a range."""
 
-TEXT_KEYS = (
-    *("text", "summary", "event", "events", "description", "content", "sentences", "sentence", "details"),
-    *("headline", "title", "heading", "news", "body"),
+TEXT_KEYS = tuple(
+    "text summary event events description content sentences sentence details headline title heading news body".split()
 )
 """Names of an entry's text; all that are present are taken."""
 
-ASIDE_KEYS = (
-    *(
-        "id",
-        "no",
-        "nr",
-        "number",
-        "source",
-        "sources",
-        "url",
-        "link",
-        "links",
-        "reference",
-        "references",
-        "ref",
-        "refs",
-    ),
-    *("citation", "citations", "confidence", "importance", "category", "type", "tags"),
+ASIDE_KEYS = tuple(
+    "id no nr number source sources url link links reference references ref refs citation citations confidence"
+    " importance category type tags".split()
 )
 """Names of what stands beside an entry's text and is no part of it."""
 

@@ -1,9 +1,8 @@
-"""Topics as people write them by hand: a row a topic, in JSON Lines or JSON."""
+"""Topics as rows: what people write by hand in JSON Lines or JSON, and our own Parquet."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
@@ -40,7 +39,7 @@ def read_row(name: str, row: Any, where: str) -> Topic:
         )
         found = tuple(
             Article(
-                str(article.get("id") or number),
+                str(number if article.get("id") is None else article["id"]),
                 read_day(article["date"], where),
                 str(article.get("title") or ""),
                 read_sentences(_texts(article["sentences"])),
@@ -55,17 +54,17 @@ def read_row(name: str, row: Any, where: str) -> Topic:
     return topic
 
 
-def distinct_topics(file: Path, topics: Sequence[Topic]) -> tuple[Topic, ...]:
-    """The topics of a file.
+def distinct_topics(place: str, topics: Sequence[Topic]) -> tuple[Topic, ...]:
+    """The topics of a place, which is named in messages.
 
     Raises:
         DataError: If there is none, or two have the same name.
     """
     if not topics:
-        raise DataError(f"{file}: no topic in it")
+        raise DataError(f"{place}: no topic in it")
     names = [topic.name for topic in topics]
     if twice := next((name for name in names if names.count(name) > 1), None):
-        raise DataError(f"{file}: two topics are called {twice!r}; give all timelines of a topic in one row")
+        raise DataError(f"{place}: two topics are called {twice!r}; give all timelines of a topic in one row")
     return tuple(topics)
 
 

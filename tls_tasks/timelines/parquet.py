@@ -6,26 +6,18 @@ it: a note written by one major release is not understood by the one before.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.core.errors import DataError
 from tls_tasks.data.files import parquet_rows
-from tls_tasks.timelines.topics import Article, Topic, joined_timeline, read_day
-
-COLUMNS = ("data_set", "topic", "keywords", "articles", "timelines")
-"""The columns: see :func:`_topic_row`."""
+from tls_tasks.timelines.own_rows import distinct_topics, read_row
+from tls_tasks.timelines.topics import Topic
 
 
 def _topic_row(name: str, topic: Topic) -> dict[str, Any]:
-    """The row of one topic of the data set ``name``.
-
-    Example:
-        >>> sorted(_topic_row("tls_crisis", Topic("egypt", ("egypt",), (), ()))) == sorted(COLUMNS)
-        True
-    """
+    """The row of one topic of the data set ``name``."""
     return {
         "data_set": name,
         "topic": topic.name,
@@ -33,33 +25,6 @@ def _topic_row(name: str, topic: Topic) -> dict[str, Any]:
         "articles": [{**asdict(article), "date": article.date.isoformat()} for article in topic.articles],
         "timelines": [timeline.as_rows() for timeline in topic.timelines],
     }
-
-
-def row_topic(name: str, row: Mapping[str, Any], where: str) -> Topic:
-    """The topic of one row; the inverse of :func:`_topic_row`.
-
-    Args:
-        name: The data set that is wanted.
-        row: One row.
-        where: File or repository, for messages.
-
-    Raises:
-        DataError: The row is of another data set, lacks a column, or has an invalid date.
-    """
-    missing = [column for column in COLUMNS if column not in row]
-    if missing:
-        raise DataError(f"{where}: no column {', '.join(missing)}; expected a file made by tls-tasks prepare")
-    if row["data_set"] != name:
-        raise DataError(f"{where}: holds {row['data_set']}, not {name}")
-    articles = tuple(
-        Article(article["id"], read_day(article["date"], where), article["title"], tuple(article["sentences"]))
-        for article in row["articles"]
-    )
-    timelines = tuple(
-        joined_timeline([(read_day(day["date"], where), day["text"]) for day in timeline], where)
-        for timeline in row["timelines"]
-    )
-    return Topic(row["topic"], tuple(row["keywords"]), articles, timelines)
 
 
 def write_parquet(name: str, topics: Iterable[Topic], path: Path) -> None:
@@ -70,8 +35,8 @@ def write_parquet(name: str, topics: Iterable[Topic], path: Path) -> None:
     text, texts = pa.string(), pa.list_(pa.string())
     article = pa.struct([("id", text), ("date", text), ("title", text), ("sentences", texts)])
     day = pa.struct([("date", text), ("text", texts)])
-    kinds = (text, text, texts, pa.list_(article), pa.list_(pa.list_(day)))
-    schema = pa.schema(list(zip(COLUMNS, kinds, strict=True)))
+    topic_kinds = {"keywords": texts, "articles": pa.list_(article), "timelines": pa.list_(pa.list_(day))}
+    schema = pa.schema({"data_set": text, "topic": text, **topic_kinds})
     with pq.ParquetWriter(path, schema, compression="zstd") as writer:
         for topic in topics:
             writer.write_table(pa.Table.from_pylist([_topic_row(name, topic)], schema=schema))
@@ -85,9 +50,7 @@ def read_parquet(name: str, files: Sequence[Path]) -> tuple[Topic, ...]:
         files: One or more files.
 
     Raises:
-        DataError: A file is broken or not one of ours, or there is no topic in it.
+        DataError: A file is broken or not one of ours, there is no topic in it, or two have the same name.
     """
-    topics = [row_topic(name, row, str(file)) for file in files for row in parquet_rows(file)]
-    if not topics:
-        raise DataError(f"{', '.join(map(str, files))}: no topic in it")
-    return tuple(topics)
+    topics = [read_row(name, row, str(file)) for file in files for row in parquet_rows(file)]
+    return distinct_topics(", ".join(map(str, files)), topics)

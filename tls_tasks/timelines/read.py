@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_type_hints
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, find_json, is_whole_json
@@ -41,15 +41,6 @@ PROBLEM_KINDS = (
     *JSON_PROBLEM_KINDS,
 )
 """Every kind of problem that :func:`parse_timeline` reports."""
-
-OPTIONS = {
-    "partial": ("first_day", "drop"),
-    "range": ("start", "end", "drop"),
-    "repeated": ("merge", "first", "last"),
-    "undated": ("continue", "drop"),
-    "day_month": ("list", "day_first", "month_first"),
-}
-"""The choices of each option of a policy, the default first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +86,9 @@ class TimelinePolicy:
         )
 
 
+OPTIONS: dict[str, tuple[str, ...]] = {name: get_args(kind) for name, kind in get_type_hints(TimelinePolicy).items()}
+"""The choices of each option of a policy, the default first."""
+
 DEFAULT_POLICY = TimelinePolicy()
 
 
@@ -112,7 +106,7 @@ def read_policy(value: Any) -> TimelinePolicy:
         return value
     if not isinstance(value, Mapping | None):
         raise InputError("policy", None, describe(value), f"a TimelinePolicy or a mapping of {', '.join(OPTIONS)}")
-    check_options("policy", value or (), [field.name for field in fields(TimelinePolicy)])
+    check_options("policy", value or (), OPTIONS)
     return TimelinePolicy(**(value or {}))
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tls_tasks.core.json_values import problem
+from tls_tasks.core.markdown_tables import Table, table_at
 from tls_tasks.core.parsed import Problem
 from tls_tasks.text.dates import DateExpression, Known, dates_in
 from tls_tasks.timelines.entries import UNKNOWN, RawEntry
@@ -19,7 +20,7 @@ from tls_tasks.timelines.leads import Lead, continued, is_date_label, item_of, l
 from tls_tasks.timelines.markup import as_lines
 from tls_tasks.timelines.prompts import EXAMPLE
 from tls_tasks.timelines.sections import Section, is_restart, listed_lines, numbered_lines, text_comes_first
-from tls_tasks.timelines.tables import Table, read_table, table_at
+from tls_tasks.timelines.tables import is_header, read_table
 from tls_tasks.timelines.tails import read_tails
 
 _MARKUP_TAG = re.compile(r"</?[A-Za-z][\w.-]{0,30}/?>|\[{1,2}[a-z][\w.]{0,30}\]{1,2}")  # and TOML's [[event]]
@@ -100,7 +101,7 @@ class _Lines:
             index += 1
             if not line or line.isspace():
                 self.after_blank = True
-            elif table := table_at(self.lines, index - 1):
+            elif table := table_at(self.lines, index - 1, is_header):
                 index += table.n_lines - 1
                 yield from self._table(table)
             else:

@@ -52,14 +52,8 @@ class Section:
         if expression is None:
             return lead
         day = expression.date
-        if (
-            lead.is_short
-            and self._rolls
-            and self._last
-            and day.month <= 3
-            and self._last.month >= 10
-            and day < self._last
-        ):
+        last = self._last if lead.is_short and self._rolls else None
+        if last and day.month <= 3 and last.month >= 10 and day < last:
             day = day.replace(year=day.year + 1, day=min(day.day, 28) if day.month == 2 else day.day)
             end = expression.end and expression.end.replace(year=expression.end.year + 1)
             lead = lead._replace(expression=type(expression)(day, expression.precision, end))

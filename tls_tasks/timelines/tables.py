@@ -2,106 +2,30 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 from tls_tasks.core.json_values import problem
+from tls_tasks.core.markdown_tables import Table
 from tls_tasks.core.parsed import Problem
 from tls_tasks.text.dates import MAX_LENGTH, DateExpression, Known, read_date
 from tls_tasks.timelines.entries import ASIDE_KEYS, DATE_KEYS, TEXT_KEYS, UNKNOWN, RawEntry
 from tls_tasks.timelines.leads import clean
 
-_MAX_CELLS = 32
-"""Cells of a row that are read; the last one takes the rest of the line."""
-
-_CELL_END = re.compile(r"(?<!\\)\|")
 _LINE_BREAK = re.compile(r"<br\s?/?>", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]+")
 _YEAR = re.compile(r"\W{0,4}([12][0-9]{3})\W{0,4}")
-_DELIMITERS = ",;\t"
+_DATE_NAMES, _TEXT_NAMES = frozenset(DATE_KEYS), frozenset(TEXT_KEYS)
 
 
-class Table(NamedTuple):
-    """A table within a text.
-
-    Attributes:
-        rows: Its cells, the header first if there is one.
-        n_lines: How many lines of the text it takes.
-    """
-
-    rows: list[list[str]]
-    n_lines: int
-
-
-def table_at(lines: Sequence[str], index: int) -> Table | None:
-    """The table that begins at a line; None if there is none.
-
-    A table is a run of lines that begin with a bar, one whose second line is of the form ``--- | ---``, or one whose
-    first line is a header such as ``date,event``.
+def is_header(names: Sequence[str]) -> bool:
+    """Whether these columns are a date and a text.
 
     Example:
-        >>> table_at(["text", "| a | b |", "| c | d |", ""], 1)
-        Table(rows=[['a', 'b'], ['c', 'd']], n_lines=2)
-        >>> table_at(["a | b", "--- | ---", "c | d", "text"], 0).rows
-        [['a', 'b'], ['c', 'd']]
-        >>> table_at(["date,event", '2011-01-25,"A, B"'], 0).rows
-        [['date', 'event'], ['2011-01-25', 'A, B']]
+        >>> is_header(["date", "event"]), is_header(["date", "place"])
+        (True, False)
     """
-    line = lines[index]
-    if line.lstrip().startswith("|"):
-        run = _run(lines, index, lambda other: other.lstrip().startswith("|"))
-    elif "|" in line and index + 1 < len(lines) and _is_delimiter(lines[index + 1]):
-        run = _run(lines, index, lambda other: "|" in other)
-    elif delimiter := _csv_delimiter(line):
-        run = _run(lines, index, lambda other: delimiter in other)
-        return Table(_csv_rows(run, delimiter), len(run)) if len(run) > 1 else None
-    else:
-        return None
-    return Table([_cells(other) for other in run if not _is_delimiter(other)], len(run))
-
-
-def _run(lines: Sequence[str], index: int, belongs: Callable[[str], bool]) -> Sequence[str]:
-    end = index
-    while end < len(lines) and belongs(lines[end]):
-        end += 1
-    return lines[index:end]
-
-
-def _is_delimiter(line: str) -> bool:
-    """Whether a line separates a table's header from its rows."""
-    return "-" in line and "|" in line and set(line) <= set("|-: \t")
-
-
-def _cells(line: str) -> list[str]:
-    stripped = line.strip().removeprefix("|")
-    cells = [cell.strip() for cell in _CELL_END.split(stripped, maxsplit=_MAX_CELLS - 1)]
-    return cells[:-1] if cells[-1] == "" else cells
-
-
-def _csv_delimiter(line: str) -> str | None:
-    """The delimiter of a CSV header; None if the line is none."""
-    if len(line) > MAX_LENGTH:
-        return None
-    for delimiter in _DELIMITERS:
-        names = [name.strip(" \"'").lower() for name in line.split(delimiter)]
-        if 1 < len(names) < _MAX_CELLS and set(names) & set(DATE_KEYS) and set(names) & set(TEXT_KEYS):
-            return delimiter
-    return None
-
-
-def _csv_rows(lines: Sequence[str], delimiter: str) -> list[list[str]]:
-    """The rows of CSV, one a line; text with delimiters in it may lack its quotes in the last column."""
-    rows: list[list[str]] = []
-    for line in lines:
-        try:
-            row = next(csv.reader([line], delimiter=delimiter, skipinitialspace=True))
-        except (csv.Error, StopIteration):
-            row = line.split(delimiter, _MAX_CELLS)
-        n_cells = len(rows[0]) if rows else len(row)
-        rows.append([*row[: n_cells - 1], delimiter.join(row[n_cells - 1 :])])
-    return rows
+    return not (_DATE_NAMES.isdisjoint(names) or _TEXT_NAMES.isdisjoint(names))
 
 
 def read_table(table: Table, keep_undated: bool = True, known: Known = UNKNOWN) -> Iterator[RawEntry | Problem]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tls_tasks.core.errors import DataError, warn_of_repeated
@@ -102,11 +102,7 @@ def read_timeline(rows: Iterable[tuple[object, Iterable[str]]], where: str) -> T
         >>> read_timeline([("2011-02", ["B."]), ("2011-01-25", ["A."])], "line 1").dates
         (datetime.date(2011, 1, 25), datetime.date(2011, 2, 1))
     """
-    return joined_timeline([(read_day(value, where), read_sentences(texts)) for value, texts in rows], where)
-
-
-def joined_timeline(days: Sequence[tuple[datetime.date, Iterable[str]]], where: str) -> Timeline:
-    """The timeline of these days; those of one date are joined, with a warning."""
+    days = [(read_day(value, where), read_sentences(texts)) for value, texts in rows]
     counts = Counter(day for day, _ in days)
     warn_of_repeated([f"{where}: {day}" for day, n in counts.items() if n > 1])
     return Timeline.of(days)

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.score import Result, mean
+from tls_tasks.core.score import Result, ratio
 from tls_tasks.hosts.aggregations import registered_aggregation
 
 _TOLERANCE = 1e-9  # of the reported number; hosts add up in other orders
@@ -132,7 +132,7 @@ def _mean(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, list[Uni
     units = [
         [_Counts() if value is None else _Counts({key: float(value), n: 1.0}) for value in run.values] for run in runs
     ]
-    return mean(key, n, bounded=all(0 <= value <= 1 for value in values)), units
+    return ratio(key, n, is_mean=True, bounded=all(0 <= value <= 1 for value in values)), units
 
 
 def _of_sums(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, list[Units]] | None:

@@ -6,7 +6,9 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tls_tasks.trees.meanings import as_meant
 from tls_tasks.trees.nodes import MAYBE, NULL, VALUE, WRONG, state_of
+from tls_tasks.trees.pairs import Pairs, Sides
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for
 
@@ -39,7 +41,7 @@ def differences(reference: Any, prediction: Any, plan: Plan, alignments: _Alignm
         0 $.b 2 None missed 0.0
         0 $.c None 1 invented 0.0
     """
-    walk = _Differences(alignments, plan.options.types == "loose")
+    walk = _Differences(alignments, plan.options.types == "loose", plan)
     for path, expected, got, kind, similarity in walk.node(plan.root, reference, prediction, (), ()):
         yield {"path": _json_path(path), "expected": _plain(expected), "got": got, "kind": kind, "score": similarity}
 
@@ -48,6 +50,7 @@ def differences(reference: Any, prediction: Any, plan: Plan, alignments: _Alignm
 class _Differences:
     alignments: _Alignments
     is_loose: bool
+    plan: Plan
 
     def node(self, node: SchemaNode | None, one: Any, other: Any, path: Path, there: Path) -> Iterator[_Found]:
         """Of a node; ``path`` has the positions of the reference, ``there`` those of the prediction."""
@@ -90,6 +93,10 @@ class _Differences:
             if right == VALUE:
                 scores = [float(metric.normalize(metric.pairs([one], [other])[0])) for metric in node.metrics]
                 similarity = sum(scores) / len(scores)
+            if not self.plan.follows_treeval:
+                pair = Sides([one], [other], Pairs.aligned(1))
+                meant = as_meant(node, pair, None, self.plan.options.day_month)
+                similarity = similarity if meant is None else max(similarity, float(meant[0]))
             if similarity < 1 - 1e-12:
                 yield path, one, other, "wrong", similarity
 

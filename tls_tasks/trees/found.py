@@ -39,7 +39,7 @@ VALUE_PARTS = ("soft|sum", "soft|right", "soft|met", "soft|spare", "wanted")
 """What is known of the values of a leaf, with its name behind it, where items of lists are aligned by similarity.
 
 The sum of similarities, how many are right, how many pairs have two values, in how many of these null was a valid
-answer, and how many values the reference surely has. Outside of lists the first is enough, with the :data:`KINDS`.
+answer, and how many values the reference surely has.
 """
 
 LACKING = "lacking"
@@ -104,13 +104,12 @@ def _value_counts(plan: Plan, tally: Mapping[str, Any]) -> dict[str, Any]:
     def total(parts: Sequence[str], fields: Sequence[Field]) -> Any:
         return sum((tally.get(f"{part}|{field.name}", 0) + 0 for field in fields for part in parts), 0)
 
-    alone, listed = ([field for field in plan.fields if bool(field.depth) is is_in] for is_in in (False, True))
-    wanted = total(KINDS[:3], alone) + total(["wanted"], listed)
+    wanted = total(["wanted"], plan.fields)
     return {
         "value_hits": tally.get(HITS[SOFT], 0.0),
         "value_hits_exact": tally.get(HITS[EXACT], 0) + 0,
         "value_given": total(["correct", "wrong", "invented"], plan.fields) + tally.get(OUTSIDE, 0),
-        "value_wanted": wanted + total(["soft|spare"], listed),
+        "value_wanted": wanted + total(["soft|spare"], plan.fields),
         "value_wanted_exact": wanted + tally.get("exact|spare", 0),
     }
 
@@ -153,7 +152,7 @@ def _parts_of_unit(plan: Plan) -> list[str]:
     containers = [path for path, node in nodes_of(plan.root).items() if not isinstance(node, Field)]
     if plan.follows_treeval:
         return [*COUNTS, *kinds, *sums, *map(seen_part, containers)]
-    of_values = [f"{part}|{field.name}" for field in plan.fields for part in VALUE_PARTS[: None if field.depth else 1]]
+    of_values = [f"{part}|{field.name}" for field in plan.fields for part in VALUE_PARTS]
     return [*COUNTS, *VALUE_COUNTS, *kinds, *sums, *of_values]
 
 

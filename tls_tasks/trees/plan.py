@@ -37,8 +37,12 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
     "list_items": ("nodes", "surplus"),
     "unmatched_items": ("nodes", "worst"),
     "aggregate": ("micro", "macro"),
+    "day_month": ("as_written", "day_first", "month_first"),
 }
 """Name -> the values that it may have, the guide's first."""
+
+_OF_VALUES = ("day_month",)
+"""Those that the scores of values alone have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,8 @@ class TreeOptions:
         unmatched_items: Items without counterpart: count as ``nodes`` only, or their metrics get the ``worst`` score
             too.
         aggregate: Results of the summed counts (``micro``), or the mean of the samples' results (``macro``).
+        day_month: What ``01/02/2024`` is, for the scores of values: a text (``as_written``), or a day, of which day or
+            month comes first.
     """
 
     profile: str = "guide"
@@ -61,6 +67,7 @@ class TreeOptions:
     list_items: str = "nodes"
     unmatched_items: str = "nodes"
     aggregate: str = "micro"
+    day_month: str = "as_written"
 
     def __str__(self) -> str:
         """The profile's name, and what differs from it."""
@@ -83,7 +90,7 @@ def _resolve_options(compat: str | None, changes: Any) -> TreeOptions:
         >>> _resolve_options(None, {"list_item": "nodes"})
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.OptionError: option: got 'list_item', expected one of 'types', 'list_items', 'unmatched_items', 'aggregate'; did you mean 'list_items'?
+        tls_tasks.core.errors.OptionError: option: got 'list_item', expected one of 'types', 'list_items', 'unmatched_items', 'aggregate', 'day_month'; did you mean 'list_items'?
     """  # noqa: E501 - the message is one line
     check_choice("compat", compat, (None, "treeval"))
     if changes is not None and not isinstance(changes, Mapping):
@@ -91,6 +98,10 @@ def _resolve_options(compat: str | None, changes: Any) -> TreeOptions:
     for name, value in (changes or {}).items():
         check_choice("option", name, OPTIONS)
         check_choice(name, value, OPTIONS[name])
+        if compat and name in _OF_VALUES:
+            raise InputError(
+                "options", None, f"{name!r} with compat='treeval'", "no compat: it has no scores of values"
+            )
     return replace(PROFILES[compat or "guide"], **(changes or {}))
 
 

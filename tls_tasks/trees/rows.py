@@ -15,7 +15,7 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Problem
-from tls_tasks.core.rows import describe, read_columns
+from tls_tasks.core.rows import as_values, describe, read_columns
 from tls_tasks.trees.read import ParsedTree, TooDeepError, are_plain, parse_tree, plain
 from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, SchemaNode
 
@@ -120,6 +120,8 @@ def _structured(value: Any) -> ParsedTree:
 
 
 def _with_answers(value: Any, index: int | None) -> Any:
+    if isinstance(value, AnyOf):
+        return AnyOf([_with_answers(plain(as_values(answer)), index) for answer in value.values])
     if isinstance(value, list):
         return [_with_answers(item, index) for item in value]
     if not isinstance(value, dict):

@@ -273,6 +273,7 @@ MOVES = {
             {**DAYS, "options": {"day_month": "day_first"}},
             {**DAYS, "options": {"day_month": "month_first"}},
         ),
+        ("options: least_similarity", {"options": {"least_similarity": 0}}, {"options": {"least_similarity": 0.9}}),
         *_INTERVAL,
     ],
 }

@@ -241,8 +241,9 @@ def test_dates_of_python_meet_dates_in_text():
 
 
 def test_treevals_profile_has_no_options_of_values():
-    with pytest.raises(InputError, match="it has no scores of values"):
-        tree_eval([{}], [{}], {"a": "date"}, compat="treeval", options={"day_month": "day_first"})
+    for options in ({"day_month": "day_first"}, {"least_similarity": 0.5}):
+        with pytest.raises(InputError, match="an option that treeval's profile has"):
+            tree_eval([{}], [{}], {"a": "date"}, compat="treeval", options=options)
 
 
 # --- lists by position ---

@@ -15,7 +15,8 @@ import numpy as np
 
 from tls_tasks.trees.leaf_base import FloatArray
 from tls_tasks.trees.pairs import GUIDE, HITS, Array, Pairs, Sides, Tally, aim_of
-from tls_tasks.trees.similarity import ALMOST, Pairing, assign, improved, pairings, sort_keys, weigh
+from tls_tasks.trees.plan import Plan
+from tls_tasks.trees.similarity import ALMOST, Pairing, assign, f1_of_pairs, improved, pairings, sort_keys, weigh
 from tls_tasks.trees.types import Again, Branch, ListOf, OneOf, SchemaNode
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ def _by_weight(
         weights = _grid_weights(walk, node.item, left, right, scored) if len(blocks) else []
         for owner, start, end, other, other_end in blocks.tolist():
             own = [of_aim[start:end, other:other_end] for of_aim in weights]
-            yield _assigned(owner, start, range(other, other_end), own, is_canonical)
+            yield _assigned(walk.plan, owner, start, range(other, other_end), own)
         return
     are_reflexive = all(metric.is_reflexive for metric in walk.plan.metrics.values())
     most = SHORT if are_reflexive else CHUNK  # metrics of others are asked for as much as possible at once
@@ -247,14 +248,14 @@ def _by_weight(
     for place, (owner, start, end, other, other_end) in enumerate(zip(*blocks.T.tolist(), strict=True)):
         size = (end - start) * (other_end - other)
         is_equal = is_canonical and are_reflexive and left.keys[start:end] == right.keys[other:other_end]
-        if size == 1 or is_equal:
+        if is_equal or (size == 1 and not walk.plan.options.least_similarity):
             yield [([owner] * (end - start), range(start, end), range(other, other_end))]
         elif size <= most and len(blocks) > 1:
             short.append(place)
         else:
             columns = _few_of_a_kind(right, range(other, other_end), end - start)
             weights = _grid_weights(walk, node.item, left, right, scored, range(start, end), columns)
-            yield _assigned(owner, start, columns, weights, is_canonical)
+            yield _assigned(walk.plan, owner, start, columns, weights)
     if short:
         blocks = blocks[short]
         group = np.cumsum((blocks[:, 2] - blocks[:, 1]) * (blocks[:, 4] - blocks[:, 3])) // CHUNK
@@ -262,13 +263,18 @@ def _by_weight(
             yield _together(walk, node, left, right, blocks[group == number], scored)
 
 
-def _assigned(
-    owner: int, start: int, columns: Sequence[int], weights: Sequence[FloatArray], is_canonical: bool
-) -> _OfAims:
-    return [
-        ([owner] * len(rows), [start + row for row in rows], [columns[column] for column in found])
-        for rows, found in pairings(weights, is_canonical)
-    ]
+def _assigned(plan: Plan, owner: int, start: int, columns: Sequence[int], weights: Sequence[FloatArray]) -> _OfAims:
+    found = _alike(plan, weights, pairings(weights, not plan.follows_treeval))
+    return [([owner] * len(rows), [start + row for row in rows], [columns[i] for i in own]) for rows, own in found]
+
+
+def _alike(plan: Plan, weights: Sequence[FloatArray], found: Sequence[Pairing]) -> Sequence[Pairing]:
+    """The pairing of each aim, or one for all, without items that are too unlike, whose weight is 0."""
+    if not plan.options.least_similarity:
+        return found
+    each = found if len(found) > 1 else [*found] * len(weights)
+    places = [np.array(own)[:, of_aim[own] > 0].tolist() for of_aim, own in zip(weights, each, strict=True)]
+    return [(rows, columns) for rows, columns in places]
 
 
 def _few_of_a_kind(lists: _Lists, places: range, n: int) -> Sequence[int]:
@@ -292,7 +298,7 @@ def _together(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Arr
     weights, tally = _weights(walk, node.item, left.items, right.items, pairs)
     _keep(walk, scored, pairs, pairs, tally, len(right.items))
     heads = np.flatnonzero(within % widths[block] == 0)  # where the rows of the blocks begin
-    found = _solved(weights, begins, widths, ends - starts, heads, not walk.plan.follows_treeval)
+    found = _solved(walk.plan, weights, begins, widths, ends - starts, heads)
     aligned: list[_Aligned] = []
     for pairings_of_aim in found:
         block = np.repeat(np.arange(len(blocks)), [len(rows) for rows, _ in pairings_of_aim])
@@ -302,23 +308,23 @@ def _together(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Arr
 
 
 def _solved(
-    weights: Sequence[FloatArray], begins: Array, widths: Array, heights: Array, heads: Array, is_canonical: bool
-) -> list[list[Pairing]]:
+    plan: Plan, weights: Sequence[FloatArray], begins: Array, widths: Array, heights: Array, heads: Array
+) -> Sequence[Sequence[Pairing]]:
     """The pairings of blocks that stand one after the other, for each aim; one for all where the first serves all.
 
     Args:
+        plan: The schema and its settings.
         weights: Of each aim, those of all blocks.
         begins: Where each block begins.
         widths: How many columns each has.
         heights: How many rows each has.
         heads: Where each row of each block begins.
-        is_canonical: Whether the first of equally good partners may be taken.
     """
     shapes = [
         (slice(begin, begin + width * height), width)
         for begin, width, height in zip(begins.tolist(), widths.tolist(), heights.tolist(), strict=True)
     ]
-    first = [assign(weights[GUIDE][own].reshape(-1, width), is_canonical) for own, width in shapes]
+    first = [assign(weights[GUIDE][own].reshape(-1, width), not plan.follows_treeval) for own, width in shapes]
     lengths = np.array([len(rows) for rows, _ in first])
     block = np.repeat(np.arange(len(shapes)), lengths)
     rows, columns = (np.array([place for own in first for place in own[side]], dtype=np.int64) for side in (0, 1))
@@ -331,6 +337,10 @@ def _solved(
             where, width = shapes[place]
             own[place] = improved(of_aim[where].reshape(-1, width), first[place])
         found.append(own)
+    if plan.options.least_similarity:
+        blocks = [[of_aim[own].reshape(-1, width) for of_aim in weights] for own, width in shapes]
+        told = [_alike(plan, *own) for own in zip(blocks, zip(*found, strict=True), strict=True)]
+        return list(zip(*told, strict=True))
     serves = all(one is other for own in found for one, other in zip(own, first, strict=True))
     return found[:1] if serves else found
 
@@ -394,4 +404,8 @@ def _weights(
     type(walk)(walk.plan, has_details=False).items(node, Sides(references, predictions, pairs, are_items=True), tally)
     own = [np.asarray(tally.get(HITS[aim], 0.0), dtype=np.float64) for aim in walk.aims if aim != GUIDE]
     weights = [weigh(walk.plan, node, tally, pairs.shape), *(np.broadcast_to(hits, pairs.shape) for hits in own)]
+    if least := walk.plan.options.least_similarity:
+        given = Sides(references, predictions, pairs)
+        alike = [weights[GUIDE], *(f1_of_pairs(node, given, hits, walk.is_loose) for hits in own)]
+        weights = [np.where(f1 > least - 1e-12, of_aim, 0.0) for f1, of_aim in zip(alike, weights, strict=True)]
     return weights, tally

@@ -15,8 +15,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from tls_tasks.trees.leaf_base import FloatArray
-from tls_tasks.trees.nodes import count_nodes
-from tls_tasks.trees.pairs import ALIKE, SINGLE, Tally
+from tls_tasks.trees.nodes import count_nodes, fields_with_value, values_outside
+from tls_tasks.trees.pairs import ALIKE, SINGLE, Sides, Tally
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Again, Branch, ListOf, OneOf, SchemaNode, part_for
 
@@ -124,6 +124,24 @@ def weigh(plan: Plan, node: SchemaNode, tally: Tally, shape: tuple[int, ...]) ->
     if ALIKE in tally:
         mean = np.where(tally[ALIKE], 1.0, mean)
     return np.broadcast_to(mean, shape)
+
+
+def f1_of_pairs(node: SchemaNode, sides: Sides, hits: Any, is_loose: bool) -> FloatArray:
+    """What the F1 of values is of each pair; 1 where neither side has a value.
+
+    Args:
+        node: Their node.
+        sides: Values of references and predictions.
+        hits: The sum of similarities of each pair.
+        is_loose: Whether a leaf takes values of any type.
+    """
+    left, right = (
+        np.array([len(fields_with_value(node, value, is_loose)) + values_outside(node, value) for value in own])
+        for own in (sides.references, sides.predictions)
+    )
+    both = left[sides.pairs.rows] + right[sides.pairs.columns]
+    f1: FloatArray = np.where(both > 0, np.minimum(2 * hits / np.maximum(both, 1), 1.0), 1.0)
+    return f1
 
 
 def _mean_score(plan: Plan, field: Field, tally: Tally) -> Any:

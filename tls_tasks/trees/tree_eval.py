@@ -81,7 +81,7 @@ def tree_eval(
     confidence_interval: float | None = None,
     n_resamples: int = 1000,
     seed: int = 12345,
-    options: Mapping[str, str] | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Score:
     """Score trees against reference trees of the same schema.
 
@@ -103,7 +103,8 @@ def tree_eval(
         n_resamples: Resamples of a bootstrap, which is made of 100 rows or more.
         seed: Seed of the bootstrap.
         options: What differs from the profile: ``types``, ``list_items``, ``unmatched_items``, ``aggregate``; for the
-            scores of values ``day_month``; see :class:`~tls_tasks.trees.plan.TreeOptions`.
+            scores of values ``day_month``; for the items of lists ``least_similarity``; see
+            :class:`~tls_tasks.trees.plan.TreeOptions`.
 
     Returns:
         ``precision_value``, ``recall_value``, ``f1_value`` of values (leaves that are not null): similarities of those

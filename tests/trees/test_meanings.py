@@ -9,11 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import hostile
+from tls_tasks.cli.trees import _leaf_metrics
 from tls_tasks.core.errors import InputError
 from tls_tasks.trees.meanings import number_in
+from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import VALUE_KEYS
+from tls_tasks.trees.settings import named_path
 from tls_tasks.trees.tree_eval import tree_eval
-from tls_tasks.trees.types import AnyOf
+from tls_tasks.trees.types import EACH_KEY, AnyOf, nodes_of
 
 NUMBER, TEXT, INTEGER = {"type": "number"}, {"type": "string"}, {"type": "integer"}
 MOMENT, DAY = {"type": "string", "format": "date-time"}, {"type": "string", "format": "date"}
@@ -262,3 +265,58 @@ def test_hostile_values_cost_little(piece):
         similarity(text, 5, NUMBER), similarity(text, "2024-01-01T12:00Z", MOMENT)
 
     assert hostile.seconds(both, piece * (200_000 // len(piece))) < 20
+
+
+# --- names of fields ---
+
+PLACES = {
+    "a": TEXT, "lines": list_of(schema_of(price=NUMBER, tags=list_of(TEXT), **{"unit price": NUMBER, "it's": TEXT})),
+    "prices": {"type": "object", "additionalProperties": NUMBER}, "x/y": NUMBER, "0": NUMBER,
+}  # fmt: skip
+NODES = list(nodes_of(read_schema(schema_of(**PLACES))))
+
+
+@pytest.mark.parametrize(
+    ("path", "names"),
+    [
+        (("a",), ["a", "$.a", "/a", "$['a']", '$["a"]', ("a",)]),
+        (("lines",), ["lines", "lines[]", "$.lines", "$.lines[*]", "/lines", "/lines/*", "/lines/-"]),
+        (("lines", "price"), ["lines.price", "lines[].price", "$.lines[*].price", "/lines/price", "/lines/*/price"]),
+        (("lines", "price"), ["$.lines[3].price", "/lines/3/price", "$['lines'][*]['price']", ("lines", "price")]),
+        (("lines", "tags"), ["lines[].tags[]", "$.lines[*].tags[*]", "/lines/tags", "/lines/0/tags/1"]),
+        (("lines", "unit price"), ["lines['unit price']", "lines[].unit price", "/lines/unit price"]),
+        (("lines", "it's"), ["$.lines[*]['it\\'s']", "/lines/it's", '$.lines[*]["it\'s"]']),
+        (("prices", EACH_KEY), ["prices.*", "$.prices.*", "$.prices[*]", "/prices/*"]),
+        (("x/y",), ["x/y", "/x~1y", "$['x/y']"]),
+        (("0",), ["0", "/0", "$['0']"]),
+        (None, ["", "$", "b", "lines.cost", "/", "/lines//price", "lines..price", "$.lines[", "lines[*", 7, None, ()]),
+    ],
+)
+def test_a_field_has_three_spellings(path, names):
+    assert [named_path(name, NODES) for name in names] == [path] * len(names)
+
+
+def test_what_differs_names_fields_as_they_are_read():
+    reference = {"lines": [{"price": 1, "tags": ["x"], "unit price": 2, "it's": "z"}], "prices": {"b": 1}}
+    found = tree_eval([{}], [reference], schema_of(**PLACES)).differences()
+    assert [named_path(one["path"], NODES) for one in found] == [
+        ("lines", "price"), ("lines", "tags"), ("lines", "unit price"), ("lines", "it's"), None
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ["lines[].tags", "$.lines[*].tags", "/lines/tags"])
+def test_every_setting_takes_every_spelling(name):
+    trees = {"lines": [{"tags": ["x", "y"]}]}, {"lines": [{"tags": ["y", "x"]}]}
+    schema = schema_of(**PLACES)
+    score = tree_eval([trees[0]], [trees[1]], schema, {name: "exact_match"}, list_order={name: "ordered"})
+    assert score.results["f1_value"] == 0
+    assert _leaf_metrics([f"{name}=exact_match", "rouge_l"], read_schema(schema))[("lines", "tags")] == [
+        "exact_match", "rouge_l"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("piece", ["[*]", "/*", ".a", "['", "[", "\\"])
+def test_hostile_names_cost_little(piece):
+    name = piece * (200_000 // len(piece))
+    assert hostile.seconds(lambda name: named_path(f"$.lines{name}", NODES), name) < 20
+    assert hostile.seconds(lambda name: named_path(f"/{name}", NODES), name) < 20

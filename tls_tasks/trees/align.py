@@ -405,7 +405,7 @@ def _weights(
     own = [np.asarray(tally.get(HITS[aim], 0.0), dtype=np.float64) for aim in walk.aims if aim != GUIDE]
     weights = [weigh(walk.plan, node, tally, pairs.shape), *(np.broadcast_to(hits, pairs.shape) for hits in own)]
     if least := walk.plan.options.least_similarity:
-        given = Sides(references, predictions, pairs)
-        alike = [weights[GUIDE], *(f1_of_pairs(node, given, hits, walk.is_loose) for hits in own)]
+        told = Sides(references, predictions, pairs)
+        alike = [weights[GUIDE], *f1_of_pairs(node, told, tally, walk.aims[1:], walk.is_loose)]
         weights = [np.where(f1 > least - 1e-12, of_aim, 0.0) for f1, of_aim in zip(alike, weights, strict=True)]
     return weights, tally

@@ -6,11 +6,12 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tls_tasks.trees.answers import chosen
 from tls_tasks.trees.meanings import as_meant
 from tls_tasks.trees.nodes import MAYBE, NULL, VALUE, WRONG, state_of
 from tls_tasks.trees.pairs import Pairs, Sides
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for, settled
 
 _Alignments = Mapping[Path, Sequence[tuple[int, int]]]
 
@@ -42,6 +43,7 @@ def differences(reference: Any, prediction: Any, plan: Plan, alignments: _Alignm
         0 $.c None 1 invented 0.0
     """
     walk = _Differences(alignments, plan.options.types == "loose", plan)
+    reference = chosen(reference, alignments)
     for path, expected, got, kind, similarity in walk.node(plan.root, reference, prediction, (), ()):
         yield {"path": _json_path(path), "expected": _plain(expected), "got": got, "kind": kind, "score": similarity}
 
@@ -108,9 +110,10 @@ def _inner(node: Branch, key: Hashable) -> SchemaNode | None:
 
 def _alone(node: SchemaNode | None, value: Any, path: Path, kind: str) -> Iterator[_Found]:
     """The values of one side alone."""
+    if node is not None:
+        node, value = settled(node, value)
     if value is None or (isinstance(value, AnyOf) and value.may_be_null):
         return
-    node = node and part_for(node, value)
     if not isinstance(node, Field) and isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else ((Position(i), item) for i, item in enumerate(value))
         for key, child in items:

@@ -176,6 +176,8 @@ def with_numbers(tree: Any, node: SchemaNode) -> Any:
         >>> with_numbers({"a": "1,234.50", "b": ["7", "x"]}, node)
         {'a': 1234.5, 'b': [7, 'x']}
     """
+    if isinstance(tree, AnyOf):
+        return AnyOf([with_numbers(answer, node) for answer in tree.values])
     node = part_for(node, tree)
     if isinstance(node, Branch) and isinstance(tree, dict):
         rest = node.rest and node.rest.item
@@ -184,4 +186,4 @@ def with_numbers(tree: Any, node: SchemaNode) -> Any:
     if isinstance(node, ListOf) and isinstance(tree, list):
         return [with_numbers(item, node.item) for item in tree]
     is_number = base_type(getattr(node, "type", "")) in ("integer", "number")
-    return _mapped(_as_number, tree) if is_number else tree
+    return _as_number(tree) if is_number else tree

@@ -129,9 +129,9 @@ def _with_answers(value: Any, index: int | None) -> Any:
     if value.keys() != {ANY_OF}:
         return {key: _with_answers(child, index) for key, child in value.items()}
     answers = value[ANY_OF]
-    if not isinstance(answers, list) or not answers or any(isinstance(answer, dict) for answer in answers):
-        raise InputError("references", index, f"{ANY_OF} with {describe(answers)}", "a list of values for one leaf")
-    return AnyOf(answers)
+    if not isinstance(answers, list) or not answers:
+        raise InputError("references", index, f"{ANY_OF} with {describe(answers)}", "a list of one answer or more")
+    return AnyOf(_with_answers(answers, index))
 
 
 def check_row(row: Any, field: str, index: int) -> None:

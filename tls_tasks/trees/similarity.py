@@ -16,7 +16,7 @@ from scipy.optimize import linear_sum_assignment
 
 from tls_tasks.trees.leaf_base import FloatArray
 from tls_tasks.trees.nodes import count_nodes, fields_with_value, values_outside
-from tls_tasks.trees.pairs import ALIKE, SINGLE, Sides, Tally
+from tls_tasks.trees.pairs import ALIKE, HITS, MORE, SINGLE, Array, Sides, Tally
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Again, Branch, ListOf, OneOf, SchemaNode, part_for
 
@@ -126,22 +126,29 @@ def weigh(plan: Plan, node: SchemaNode, tally: Tally, shape: tuple[int, ...]) ->
     return np.broadcast_to(mean, shape)
 
 
-def f1_of_pairs(node: SchemaNode, sides: Sides, hits: Any, is_loose: bool) -> FloatArray:
-    """What the F1 of values is of each pair; 1 where neither side has a value.
+def f1_of_pairs(node: SchemaNode, sides: Sides, tally: Tally, aims: Sequence[int], is_loose: bool) -> list[FloatArray]:
+    """What the F1 of values is of each pair, for these aims; 1 where neither side has a value.
 
     Args:
         node: Their node.
         sides: Values of references and predictions.
-        hits: The sum of similarities of each pair.
+        tally: What was counted of the pairs.
+        aims: Those of the scores of values.
         is_loose: Whether a leaf takes values of any type.
     """
-    left, right = (
-        np.array([len(fields_with_value(node, value, is_loose)) + values_outside(node, value) for value in own])
-        for own in (sides.references, sides.predictions)
-    )
+    left, right = (value_counts(node, own, is_loose) for own in (sides.references, sides.predictions))
     both = left[sides.pairs.rows] + right[sides.pairs.columns]
-    f1: FloatArray = np.where(both > 0, np.minimum(2 * hits / np.maximum(both, 1), 1.0), 1.0)
-    return f1
+    found = []
+    for aim in aims:
+        n_values = both + tally.get(MORE[aim], 0)
+        f1 = np.minimum(2 * np.asarray(tally.get(HITS[aim], 0.0)) / np.maximum(n_values, 1), 1.0)
+        found.append(np.where(n_values > 0, f1, 1.0))
+    return found
+
+
+def value_counts(node: SchemaNode, values: Sequence[Any], is_loose: bool) -> Array:
+    """How many values there surely are in each of some values of a node; of several answers in the first."""
+    return np.array([len(fields_with_value(node, value, is_loose)) + values_outside(node, value) for value in values])
 
 
 def _mean_score(plan: Plan, field: Field, tally: Tally) -> Any:

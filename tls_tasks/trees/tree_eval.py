@@ -87,8 +87,8 @@ def tree_eval(
 
     Args:
         predictions: One tree a row: plain Python values, JSON text, or whatever a model wrote.
-        references: One tree a row: plain Python values or JSON text; several valid answers of a leaf as
-            ``{"$any_of": [...]}`` or :class:`~tls_tasks.trees.types.AnyOf`.
+        references: One tree a row: plain Python values or JSON text; several valid answers of a leaf,
+            a dictionary or a list as ``{"$any_of": [...]}`` or :class:`~tls_tasks.trees.types.AnyOf`.
         schema: What :func:`~tls_tasks.trees.schema.read_schema` reads: treeval's form ("string", ["string"],
             ["4/4", "2/2"] for a choice, dictionaries, [{...}]), JSON Schema, a pydantic model class.
         leaf_metrics: Type or path -> a metric or a list of them, or a tree in the shape of the schema. Metrics are

@@ -8,16 +8,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tls_tasks.trees.leaf_base import FloatArray
+from tls_tasks.trees.nodes import width
 from tls_tasks.trees.pairs import GUIDE, HITS, Array, Pairs, Sides, Tally, aim_of
 from tls_tasks.trees.plan import Plan
-from tls_tasks.trees.similarity import ALMOST, Pairing, assign, f1_of_pairs, improved, pairings, sort_keys, weigh
-from tls_tasks.trees.types import Again, Branch, ListOf, OneOf, SchemaNode
+from tls_tasks.trees.similarity import (
+    ALMOST,
+    Pairing,
+    alike_only,
+    assign,
+    improved,
+    pairings,
+    sort_keys,
+    weigh,
+    without_unlike,
+)
+from tls_tasks.trees.types import ListOf, SchemaNode
 
 if TYPE_CHECKING:
     from tls_tasks.trees.walk import Walk
@@ -264,17 +275,8 @@ def _by_weight(
 
 
 def _assigned(plan: Plan, owner: int, start: int, columns: Sequence[int], weights: Sequence[FloatArray]) -> _OfAims:
-    found = _alike(plan, weights, pairings(weights, not plan.follows_treeval))
+    found = alike_only(plan, weights, pairings(weights, not plan.follows_treeval))
     return [([owner] * len(rows), [start + row for row in rows], [columns[i] for i in own]) for rows, own in found]
-
-
-def _alike(plan: Plan, weights: Sequence[FloatArray], found: Sequence[Pairing]) -> Sequence[Pairing]:
-    """The pairing of each aim, or one for all, without items that are too unlike, whose weight is 0."""
-    if not plan.options.least_similarity:
-        return found
-    each = found if len(found) > 1 else [*found] * len(weights)
-    places = [np.array(own)[:, of_aim[own] > 0].tolist() for of_aim, own in zip(weights, each, strict=True)]
-    return [(rows, columns) for rows, columns in places]
 
 
 def _few_of_a_kind(lists: _Lists, places: range, n: int) -> Sequence[int]:
@@ -339,7 +341,7 @@ def _solved(
         found.append(own)
     if plan.options.least_similarity:
         blocks = [[of_aim[own].reshape(-1, width) for of_aim in weights] for own, width in shapes]
-        told = [_alike(plan, *own) for own in zip(blocks, zip(*found, strict=True), strict=True)]
+        told = [alike_only(plan, *own) for own in zip(blocks, zip(*found, strict=True), strict=True)]
         return list(zip(*told, strict=True))
     serves = all(one is other for own in found for one, other in zip(own, first, strict=True))
     return found[:1] if serves else found
@@ -358,7 +360,7 @@ def _grid_weights(
     rows = range(len(left.items)) if rows is None else rows
     columns = range(len(right.items)) if columns is None else columns
     predictions = [right.items[j] for j in columns]
-    step = max(1, CHUNK // max(1, _width(node, predictions)))
+    step = max(1, CHUNK // max(1, width(node, predictions)))
     found: list[Sequence[FloatArray]] = []
     for start in range(0, len(rows), step):
         own = rows[start : start + step]
@@ -379,33 +381,14 @@ def _keep(walk: Walk, scored: list[_Scored], places: Pairs, pairs: Pairs, tally:
     scored.append((keys, Tally(own)))
 
 
-def _width(node: SchemaNode, values: Sequence[Any]) -> int:
-    """How many items there are, or items of lists within them, if these are more."""
-    if not values:
-        return 0
-    if isinstance(node, Again):
-        return _width(node.node, values)
-    if isinstance(node, OneOf):
-        return max(_width(part, values) for part in node.parts)
-    if isinstance(node, ListOf):
-        return max(len(values), _width(node.item, [item for own in values if type(own) is list for item in own]))
-    trees = [value for value in values if type(value) is dict]
-    if isinstance(node, Branch) and node.rest is not None:
-        others = [own for tree in trees for key, own in tree.items() if key not in node.children]
-        return max(_width(replace(node, rest=None), values), _width(node.rest.item, others))
-    children = node.children.items() if isinstance(node, Branch) else ()
-    return max([len(values), *(_width(child, [tree[key] for tree in trees if key in tree]) for key, child in children)])
-
-
 def _weights(
     walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any], pairs: Pairs
 ) -> tuple[Sequence[FloatArray], Tally]:
     tally = Tally()
     type(walk)(walk.plan, has_details=False).items(node, Sides(references, predictions, pairs, are_items=True), tally)
     own = [np.asarray(tally.get(HITS[aim], 0.0), dtype=np.float64) for aim in walk.aims if aim != GUIDE]
-    weights = [weigh(walk.plan, node, tally, pairs.shape), *(np.broadcast_to(hits, pairs.shape) for hits in own)]
-    if least := walk.plan.options.least_similarity:
-        told = Sides(references, predictions, pairs)
-        alike = [weights[GUIDE], *f1_of_pairs(node, told, tally, walk.aims[1:], walk.is_loose)]
-        weights = [np.where(f1 > least - 1e-12, of_aim, 0.0) for f1, of_aim in zip(alike, weights, strict=True)]
+    found = (weigh(walk.plan, node, tally, pairs.shape), *own)
+    weights: Sequence[FloatArray] = [np.broadcast_to(of_aim, pairs.shape) for of_aim in found]
+    if walk.plan.options.least_similarity:
+        weights = without_unlike(walk.plan, node, Sides(references, predictions, pairs), tally, weights)
     return weights, tally

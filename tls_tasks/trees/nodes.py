@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.plan import Field
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, OneOf, SchemaNode, part_for, settled
+from tls_tasks.trees.types import Again, AnyOf, Branch, ListOf, OneOf, SchemaNode, part_for, settled
 
 MISSING = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 """Stands for the value of a key that isn't there."""
@@ -149,3 +151,21 @@ def fields_with_value(node: SchemaNode, value: Any, is_loose: bool) -> list[Fiel
     elif isinstance(node, ListOf) and isinstance(value, list):
         children = [(node.item, item) for item in value]
     return [field for child, below in children for field in fields_with_value(child, below, is_loose)]
+
+
+def width(node: SchemaNode, values: Sequence[Any]) -> int:
+    """How many items there are, or items of lists within them, if these are more."""
+    if not values:
+        return 0
+    if isinstance(node, Again):
+        return width(node.node, values)
+    if isinstance(node, OneOf):
+        return max(width(part, values) for part in node.parts)
+    if isinstance(node, ListOf):
+        return max(len(values), width(node.item, [item for own in values if type(own) is list for item in own]))
+    trees = [value for value in values if type(value) is dict]
+    if isinstance(node, Branch) and node.rest is not None:
+        others = [own for tree in trees for key, own in tree.items() if key not in node.children]
+        return max(width(replace(node, rest=None), values), width(node.rest.item, others))
+    children = node.children.items() if isinstance(node, Branch) else ()
+    return max([len(values), *(width(child, [tree[key] for tree in trees if key in tree]) for key, child in children)])

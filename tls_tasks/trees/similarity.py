@@ -68,6 +68,24 @@ def pairings(weights: Sequence[FloatArray], canonical: bool = False) -> Sequence
     return found[:1] if all(own is first for own in found) else found
 
 
+def alike_only(plan: Plan, weights: Sequence[FloatArray], found: Sequence[Pairing]) -> Sequence[Pairing]:
+    """The pairing of each aim, or one for all, without items that are too unlike, whose weight is 0."""
+    if not plan.options.least_similarity:
+        return found
+    each = found if len(found) > 1 else [*found] * len(weights)
+    places = [np.array(own)[:, of_aim[own] > 0].tolist() for of_aim, own in zip(weights, each, strict=True)]
+    return [(rows, columns) for rows, columns in places]
+
+
+def without_unlike(
+    plan: Plan, node: SchemaNode, sides: Sides, tally: Tally, weights: Sequence[FloatArray]
+) -> Sequence[FloatArray]:
+    """The weights of each aim, 0 where items are too unlike: by the weight itself, for values by their F1."""
+    least, is_loose = plan.options.least_similarity - 1e-12, plan.options.types == "loose"
+    alike = [weights[0], *f1_of_pairs(node, sides, tally, range(1, len(weights)), is_loose)]
+    return [np.where(own > least, of_aim, 0.0) for own, of_aim in zip(alike, weights, strict=True)]
+
+
 def improved(weights: FloatArray, known: Pairing) -> Pairing:
     """A pairing of a greater sum of weights than the known one; the known one itself where there is none."""
     total = weights[known].sum()

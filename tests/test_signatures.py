@@ -136,6 +136,7 @@ DEEP = {
     "references": [{"a": "x", "b": {"c": "y", "d": "y"}}],
     "schema": {"a": "string", "b": {"c": "string", "d": "string"}},
 }
+DAYS = {"predictions": [{"a": "01/02/2024"}], "references": [{"a": "2024-02-01"}], "schema": {"a": "date"}}
 FLAT = {"predictions": [{"f": "b"}], "references": [{"e": "a", "f": "b"}]}
 
 SUMMARIES = {
@@ -271,6 +272,12 @@ MOVES = {
             {"options": {"unmatched_items": "worst"}},
         ),
         ("options: aggregate", {"options": {"aggregate": "micro"}}, {"options": {"aggregate": "macro"}}),
+        (
+            "options: day_month",
+            {**DAYS, "options": {"day_month": "day_first"}},
+            {**DAYS, "options": {"day_month": "month_first"}},
+        ),
+        ("options: least_similarity", {"options": {"least_similarity": 0}}, {"options": {"least_similarity": 0.9}}),
         *_INTERVAL,
     ],
 }

@@ -12,8 +12,8 @@ from tls_tasks.trees.types import Branch, Leaf, ListOf
 class SlowValues:
     """``similarity``: (path, reference, prediction) -> similarity of two values of a leaf, in [0, 1]."""
 
-    def __init__(self, schema, similarity, order="unordered"):
-        self.schema, self.similarity, self.order = schema, similarity, order
+    def __init__(self, schema, similarity, order="unordered", least=0.0):
+        self.schema, self.similarity, self.order, self.least = schema, similarity, order, least
 
     def hits(self, node, one, other, is_exact, path=()):
         """The greatest sum of similarities of values that belong together."""
@@ -31,10 +31,17 @@ class SlowValues:
             )
         if not isinstance(one, list) or not isinstance(other, list) or not one or not other:
             return 0.0
-        hits = np.array([[self.hits(node.item, mine, yours, is_exact, path) for yours in other] for mine in one])
         if self.order == "ordered":
-            return sum(hits[place, place] for place in range(min(hits.shape)))
+            pairs = zip(one, other, strict=False)
+            return sum(self.hits(node.item, mine, yours, is_exact, path) for mine, yours in pairs)
+        hits = self.weights(node.item, one, other, is_exact, path)
         return hits[linear_sum_assignment(hits, maximize=True)].sum()
+
+    def weights(self, node, one, other, is_exact, path):
+        """The sums of all pairs of items, 0 for those that are too unlike."""
+        hits = np.array([[self.hits(node, mine, yours, is_exact, path) for yours in other] for mine in one])
+        counts = [[self.count(node, mine) + self.count(node, yours) for yours in other] for mine in one]
+        return np.where(2 * hits >= self.least * np.array(counts) - 1e-12, hits, 0.0)
 
     def count(self, node, tree):
         """The values of a tree."""

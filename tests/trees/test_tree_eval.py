@@ -256,8 +256,8 @@ def test_every_option_has_a_row_in_the_documentation():
     rows = re.findall(r"^\| `(\w+)` \| `(\w+)` \| `(\w+)` \| (.+) \|$", text, re.MULTILINE)
     assert [row[0] for row in rows] == list(OPTIONS)
     for name, default, treeval, words in rows:
-        assert default == getattr(TreeOptions(), name) == OPTIONS[name][0]
-        assert treeval == getattr(PROFILES["treeval"], name)
+        assert default == str(getattr(TreeOptions(), name)) == (*OPTIONS[name], "0")[0]
+        assert treeval == str(getattr(PROFILES["treeval"], name))
         assert all(f"`{other}`" in words for other in OPTIONS[name] if other not in (default, treeval))
 
 

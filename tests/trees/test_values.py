@@ -4,7 +4,6 @@ import copy
 import math
 import random
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,12 +11,14 @@ from scipy.optimize import linear_sum_assignment
 
 from tests.trees.slow_values import SlowValues
 from tests.trees.test_tree_eval import CASES, alone, make_tree, metrics_of, near, scored, shuffled
+from tls_tasks.core.errors import InputError
 from tls_tasks.trees.found import KINDS
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import VALUE_KEYS
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf
 
+LEAST = st.sampled_from([0, 0, 0.3, 0.7, 1])
 ORDERS = st.sampled_from(["unordered", "unordered", "ordered"])
 SCHEMA = {"description": "string", "price": "number", "lines": [{"item": "string", "n": "integer"}], "tags": ["string"]}
 REFERENCE = {
@@ -36,7 +37,7 @@ def same(left, right):
     return near(left, right) or (math.isnan(left) and math.isnan(right))
 
 
-def slow_of(score, schema, order="unordered"):
+def slow_of(score, schema, order="unordered", least=0):
     plan = score.items[0].plan
     metrics = {field.path: field.metrics for field in plan.fields}
 
@@ -44,21 +45,27 @@ def slow_of(score, schema, order="unordered"):
         found = [metric.normalize(alone(metric)(expected, given)) for metric in metrics[path]]
         return sum(found) / len(found)
 
-    return SlowValues(read_schema(schema), similarity, order)
+    return SlowValues(read_schema(schema), similarity, order, least)
 
 
-@given(CASES, ORDERS)
-def test_every_number_is_that_of_the_slow_version(case, order):
-    score = tree_eval(case.predictions, case.references, case.schema, metrics_of(case.schema), list_order=order)
-    slow = slow_of(score, case.schema, order).evaluate(case.predictions, case.references)
+def options_of(least):
+    return {"least_similarity": least} if least else None
+
+
+@given(CASES, ORDERS, LEAST)
+def test_every_number_is_that_of_the_slow_version(case, order, least):
+    metrics, options = metrics_of(case.schema), options_of(least)
+    score = tree_eval(case.predictions, case.references, case.schema, metrics, list_order=order, options=options)
+    slow = slow_of(score, case.schema, order, least).evaluate(case.predictions, case.references)
     for key in VALUE_KEYS:
         assert same(slow[key], score.results[key]), key
 
 
-@given(CASES, ORDERS)
-def test_the_fields_add_up_to_the_whole(case, order):
+@given(CASES, ORDERS, LEAST)
+def test_the_fields_add_up_to_the_whole(case, order, least):
     """But for values that the schema has no leaf for, which only the whole has."""
-    score = tree_eval(case.predictions, case.references, case.schema, metrics_of(case.schema), list_order=order)
+    metrics, options = metrics_of(case.schema), options_of(least)
+    score = tree_eval(case.predictions, case.references, case.schema, metrics, list_order=order, options=options)
     fields = score.as_dict()["values"].values()
     sums = {part: sum(unit[part] for unit in score.units) for part in ("value_given", "value_wanted", "value_hits")}
     met, missed = (sum(own[kind] for own in fields for kind in kinds) for kinds in (("correct", "wrong"), ("missed",)))
@@ -69,12 +76,12 @@ def test_the_fields_add_up_to_the_whole(case, order):
     assert near(hits, sums["value_hits"])
 
 
-@given(CASES)
-def test_perfect_is_1_and_silence_0(case):
+@given(CASES, LEAST)
+def test_perfect_is_1_and_silence_0(case, least):
     slow = slow_of(tree_eval(case.references, case.references, case.schema), case.schema)
     n_values = sum(slow.count(slow.schema, tree) for tree in case.references)
     for answers, expected in ((case.references, 1.0), ([{}] * len(case.references), 0.0)):
-        score = tree_eval(answers, case.references, case.schema)
+        score = tree_eval(answers, case.references, case.schema, options=options_of(least))
         for key in VALUE_KEYS:
             assert score.results[key] == expected if n_values else math.isnan(score.results[key])
     if n_values:
@@ -89,10 +96,11 @@ def flat(leaves):
     return [leaf for inner in leaves.values() for leaf in flat(inner)]
 
 
-@given(CASES, st.randoms(use_true_random=False))
-def test_the_order_of_lists_never_matters(case, generator):
+@given(CASES, LEAST, st.randoms(use_true_random=False))
+def test_the_order_of_lists_never_matters(case, least, generator):
+    metrics, options = metrics_of(case.schema), options_of(least)
     results = [
-        tree_eval(predictions, references, case.schema, metrics_of(case.schema)).results
+        tree_eval(predictions, references, case.schema, metrics, options=options).results
         for predictions, references in (
             (case.predictions, case.references),
             ([shuffled(generator, tree) for tree in case.predictions], case.references),
@@ -130,10 +138,9 @@ def aligned(slow, node, one, other, is_exact, path):
     if slow.order == "ordered" or not one or not other:
         pairs = list(zip(range(len(one)), range(len(other)), strict=False))
     else:
-        hits = [[slow.hits(node.item, mine, yours, is_exact, path) for yours in other] for mine in one]
-        pairs = list(
-            zip(*(side.tolist() for side in linear_sum_assignment(np.array(hits), maximize=True)), strict=True)
-        )
+        hits = slow.weights(node.item, one, other, is_exact, path)
+        pairs = list(zip(*(side.tolist() for side in linear_sum_assignment(hits, maximize=True)), strict=True))
+        pairs = [(i, j) for i, j in pairs if hits[i, j] > 0 or not slow.least]
     return pairs, [j for j in range(len(other)) if j not in {j for _, j in pairs}]
 
 
@@ -146,24 +153,24 @@ def with_value(tree, place, value):
     return tree
 
 
-@given(CASES, ORDERS, st.booleans(), st.randoms(use_true_random=False))
-def test_making_one_value_right_never_lowers_the_f1_that_aligned_the_lists(case, order, is_exact, generator):
+@given(CASES, ORDERS, LEAST, st.booleans(), st.randoms(use_true_random=False))
+def test_making_one_value_right_never_lowers_the_f1_that_aligned_the_lists(case, order, least, is_exact, generator):
+    metrics, options = metrics_of(case.schema), options_of(least)
+
     def results(prediction):
-        return tree_eval(
-            [prediction], [reference], case.schema, metrics_of(case.schema), list_order=order
-        )  # fmt: skip
+        return tree_eval([prediction], [reference], case.schema, metrics, list_order=order, options=options)
 
     reference, prediction = case.references[0], case.predictions[0]
     score, key = results(prediction), "f1_value_exact" if is_exact else "f1_value"
-    slow = slow_of(score, case.schema, order)
+    slow = slow_of(score, case.schema, order, least)
     places = edits(slow, slow.schema, reference, prediction, is_exact)
     for place, value in generator.sample(places, min(3, len(places))):
         before, after = score.results[key], results(with_value(prediction, place, value)).results[key]
         assert after >= before - 1e-12 or math.isnan(before) or math.isnan(after), (place, value, before, after)
 
 
-@given(st.integers(0, 10**6), ORDERS)
-def test_a_value_of_similarity_0_never_scores_above_a_missing_one(seed, order):
+@given(st.integers(0, 10**6), ORDERS, LEAST)
+def test_a_value_of_similarity_0_never_scores_above_a_missing_one(seed, order, least):
     """One value after the other is replaced by one that is like nothing in the reference, or left out."""
     generator = random.Random(seed)
     schema = {"a": "string", "l": ["string"], "d": [{"x": "string", "y": ["integer"]}], "b": {"c": "integer"}}
@@ -172,7 +179,10 @@ def test_a_value_of_similarity_0_never_scores_above_a_missing_one(seed, order):
     places = list(values_in(prediction))
     for place, value in generator.sample(places, min(3, len(places))):
         bad, without = (with_value(prediction, place, new) for new in (unlike[type(value)], None))
-        scores = [tree_eval([tree], [reference], schema, list_order=order).results for tree in (bad, without)]
+        scores = [
+            tree_eval([tree], [reference], schema, list_order=order, options=options_of(least)).results
+            for tree in (bad, without)
+        ]
         for key in VALUE_KEYS:
             assert not scores[0][key] > scores[1][key] + 1e-12, (key, place)
 
@@ -274,12 +284,40 @@ def test_the_scores_of_values_come_first():
     assert tuple(result)[: len(VALUE_KEYS)] == VALUE_KEYS
 
 
+def test_items_that_are_too_unlike_are_not_compared():
+    schema, trees = {"a": ["string"]}, ({"a": ["zebra", "bass"]}, {"a": ["drums", "bass"]})
+    assert of_values(*trees, schema)[:3] == [0.6] * 3  # "zebra" and "drums" share one letter of five
+    for least in (0.21, 1):
+        score = tree_eval([trees[0]], [trees[1]], schema, options={"least_similarity": least})
+        assert [score.results[key] for key in VALUE_KEYS] == [0.5] * 6
+        assert [tuple(one.values())[1:5] for one in score.differences()] == [
+            ("$.a[0]", "drums", None, "missed"), ("$.a[0]", None, "zebra", "invented")
+        ]  # fmt: skip
+        assert score.results["f1_node"] == pytest.approx(2 / 3)
+    assert of_values(*trees, schema, options={"least_similarity": 0.2})[:3] == [0.6] * 3
+    assert of_values({"a": ["zebra"]}, {"a": ["drums"]}, schema, options={"least_similarity": 0.5}) == [0] * 6
+
+
+def test_dictionaries_are_as_similar_as_the_f1_of_their_values():
+    schema = {"l": [{"a": "choice", "b": "choice", "c": "choice"}]}
+    trees = {"l": [{"a": "x", "b": "no", "c": None}]}, {"l": [{"a": "x", "b": "y", "c": "z"}]}
+    assert of_values(*trees, schema, options={"least_similarity": 0.4}) == [0.5, 0.3333, 0.4] * 2
+    assert of_values(*trees, schema, options={"least_similarity": 0.41}) == [0] * 6
+
+
+@pytest.mark.parametrize("least", [-0.1, 1.1, "0.5", True, None, math.nan])
+def test_a_least_similarity_is_a_number_from_0_to_1(least):
+    with pytest.raises(InputError, match="a number from 0 to 1"):
+        tree_eval([{}], [{}], {"a": "string"}, options={"least_similarity": least})
+
+
 # --- what differs, as data ---
 
 
-@given(CASES, ORDERS)
-def test_differences_are_what_is_counted(case, order):
-    score = tree_eval(case.predictions, case.references, case.schema, metrics_of(case.schema), list_order=order)
+@given(CASES, ORDERS, LEAST)
+def test_differences_are_what_is_counted(case, order, least):
+    metrics, options = metrics_of(case.schema), options_of(least)
+    score = tree_eval(case.predictions, case.references, case.schema, metrics, list_order=order, options=options)
     found, fields = score.differences(), score.as_dict()["values"].values()
     for kind in ("wrong", "missed"):
         assert [one["kind"] for one in found].count(kind) == sum(own[kind] for own in fields)

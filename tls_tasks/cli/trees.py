@@ -167,15 +167,16 @@ def _leaf_metrics(arguments: list[str], node: Any) -> dict[Any, list[str]] | Non
         >>> _leaf_metrics(["exact_match", "b=rouge_l"], read_schema({"a": "integer", "b": "string"}))
         {('a',): ['exact_match'], ('b',): ['exact_match', 'rouge_l']}
     """
-    from tls_tasks.trees.types import leaves_of, path_name
+    from tls_tasks.trees.settings import named_path
+    from tls_tasks.trees.types import leaves_of, nodes_of
 
-    paths = {path_name(path): path for path in leaves_of(node)}
+    nodes = nodes_of(node)
     chosen: dict[Any, list[str]] = {}
     for argument in arguments:
         where, equals, name = argument.rpartition("=")
         if not name or (equals and not where):
             raise InputError("--metric", None, repr(argument), "NAME or WHERE=NAME")
-        for place in [paths.get(where, where)] if where else paths.values():
+        for place in [named_path(where, nodes) or where] if where else leaves_of(node):
             chosen.setdefault(place, []).append(name)
     return chosen or None
 

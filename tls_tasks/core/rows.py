@@ -51,7 +51,7 @@ def read_columns(is_row: IsRow = _never, /, **columns: Any) -> list[Any]:
 
     A column is a list, or an array or column of numpy, pandas, pyarrow or datasets. Where both predictions
     and references are mappings name -> row, the rows are joined by name, in the order of the predictions. In rows, what
-    :func:`_as_values` can unfold is plain afterwards.
+    :func:`as_values` can unfold is plain afterwards.
 
     Args:
         is_row: Tells such a mapping of names from a bare row that lacks the list around it.
@@ -124,7 +124,7 @@ def _listed(name: str, column: Any) -> list[Any]:
         raise InputError(name, None, describe(column), _ROWS + hint)
     if are_plain(rows):
         return list(rows)
-    found = [_as_values(row) for row in rows]
+    found = [as_values(row) for row in rows]
     for index, row in enumerate(found):
         _refuse_classes(row, name, index)
     return found
@@ -137,7 +137,7 @@ _DEPTH = 64  # levels that are looked into; a family says what it thinks of more
 
 
 def are_plain(rows: Iterable[Any]) -> bool:
-    """Whether rows hold dictionaries, lists and scalars of JSON only, so that :func:`_as_values` would change nothing.
+    """Whether rows hold dictionaries, lists and scalars of JSON only, so that :func:`as_values` would change nothing.
 
     All rows are checked at once, level by level, which is quick.
     """
@@ -156,7 +156,7 @@ def are_plain(rows: Iterable[Any]) -> bool:
     return False
 
 
-def _as_values(value: Any, depth: int = 0) -> Any:
+def as_values(value: Any, depth: int = 0) -> Any:
     """A row with dictionaries, lists and values of JSON for what stands for them: nothing else changes.
 
     Dictionaries for dataclasses, pydantic models, named tuples, tilse's timelines and other objects with public
@@ -167,7 +167,7 @@ def _as_values(value: Any, depth: int = 0) -> Any:
     Example:
         >>> import numpy as np
         >>> from types import SimpleNamespace
-        >>> _as_values([SimpleNamespace(date="2011-01-25", text=np.array(["Protests.", "Clashes."]))])
+        >>> as_values([SimpleNamespace(date="2011-01-25", text=np.array(["Protests.", "Clashes."]))])
         [{'date': '2011-01-25', 'text': ['Protests.', 'Clashes.']}]
     """
     if type(value).__name__ in ("NAType", "NaTType"):
@@ -175,7 +175,9 @@ def _as_values(value: Any, depth: int = 0) -> Any:
     if isinstance(value, Enum):
         return value.value
     if isinstance(value, Decimal):
-        return float(value)
+        if not value.is_finite():
+            return None
+        return int(value) if value.as_tuple().exponent == 0 else float(value)
     if value is None or isinstance(value, str | bytes | int | float | datetime.date) or _is_ours(value):
         return value
     if depth > _DEPTH or isinstance(value, type):
@@ -184,9 +186,9 @@ def _as_values(value: Any, depth: int = 0) -> Any:
         value = value.dates_to_summaries
     value = _fields(value) if _is_object(value) else _unfolded(value)
     if isinstance(value, Mapping):
-        return {_as_values(key, depth + 1): _as_values(inner, depth + 1) for key, inner in value.items()}
+        return {as_values(key, depth + 1): as_values(inner, depth + 1) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        rows = [_as_values(inner, depth + 1) for inner in value]
+        rows = [as_values(inner, depth + 1) for inner in value]
         return tuple(rows) if isinstance(value, tuple) else rows
     return value
 

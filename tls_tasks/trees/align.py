@@ -8,15 +8,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tls_tasks.trees.leaf_base import FloatArray
+from tls_tasks.trees.nodes import width
 from tls_tasks.trees.pairs import GUIDE, HITS, Array, Pairs, Sides, Tally, aim_of
-from tls_tasks.trees.similarity import ALMOST, Pairing, assign, improved, pairings, sort_keys, weigh
-from tls_tasks.trees.types import Again, Branch, ListOf, OneOf, SchemaNode
+from tls_tasks.trees.plan import Plan
+from tls_tasks.trees.similarity import (
+    ALMOST,
+    Pairing,
+    alike_only,
+    assign,
+    improved,
+    pairings,
+    sort_keys,
+    weigh,
+    without_unlike,
+)
+from tls_tasks.trees.types import ListOf, SchemaNode
 
 if TYPE_CHECKING:
     from tls_tasks.trees.walk import Walk
@@ -239,7 +251,7 @@ def _by_weight(
         weights = _grid_weights(walk, node.item, left, right, scored) if len(blocks) else []
         for owner, start, end, other, other_end in blocks.tolist():
             own = [of_aim[start:end, other:other_end] for of_aim in weights]
-            yield _assigned(owner, start, range(other, other_end), own, is_canonical)
+            yield _assigned(walk.plan, owner, start, range(other, other_end), own)
         return
     are_reflexive = all(metric.is_reflexive for metric in walk.plan.metrics.values())
     most = SHORT if are_reflexive else CHUNK  # metrics of others are asked for as much as possible at once
@@ -247,14 +259,14 @@ def _by_weight(
     for place, (owner, start, end, other, other_end) in enumerate(zip(*blocks.T.tolist(), strict=True)):
         size = (end - start) * (other_end - other)
         is_equal = is_canonical and are_reflexive and left.keys[start:end] == right.keys[other:other_end]
-        if size == 1 or is_equal:
+        if is_equal or (size == 1 and not walk.plan.options.least_similarity):
             yield [([owner] * (end - start), range(start, end), range(other, other_end))]
         elif size <= most and len(blocks) > 1:
             short.append(place)
         else:
             columns = _few_of_a_kind(right, range(other, other_end), end - start)
             weights = _grid_weights(walk, node.item, left, right, scored, range(start, end), columns)
-            yield _assigned(owner, start, columns, weights, is_canonical)
+            yield _assigned(walk.plan, owner, start, columns, weights)
     if short:
         blocks = blocks[short]
         group = np.cumsum((blocks[:, 2] - blocks[:, 1]) * (blocks[:, 4] - blocks[:, 3])) // CHUNK
@@ -262,13 +274,9 @@ def _by_weight(
             yield _together(walk, node, left, right, blocks[group == number], scored)
 
 
-def _assigned(
-    owner: int, start: int, columns: Sequence[int], weights: Sequence[FloatArray], is_canonical: bool
-) -> _OfAims:
-    return [
-        ([owner] * len(rows), [start + row for row in rows], [columns[column] for column in found])
-        for rows, found in pairings(weights, is_canonical)
-    ]
+def _assigned(plan: Plan, owner: int, start: int, columns: Sequence[int], weights: Sequence[FloatArray]) -> _OfAims:
+    found = alike_only(plan, weights, pairings(weights, not plan.follows_treeval))
+    return [([owner] * len(rows), [start + row for row in rows], [columns[i] for i in own]) for rows, own in found]
 
 
 def _few_of_a_kind(lists: _Lists, places: range, n: int) -> Sequence[int]:
@@ -292,7 +300,7 @@ def _together(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Arr
     weights, tally = _weights(walk, node.item, left.items, right.items, pairs)
     _keep(walk, scored, pairs, pairs, tally, len(right.items))
     heads = np.flatnonzero(within % widths[block] == 0)  # where the rows of the blocks begin
-    found = _solved(weights, begins, widths, ends - starts, heads, not walk.plan.follows_treeval)
+    found = _solved(walk.plan, weights, begins, widths, ends - starts, heads)
     aligned: list[_Aligned] = []
     for pairings_of_aim in found:
         block = np.repeat(np.arange(len(blocks)), [len(rows) for rows, _ in pairings_of_aim])
@@ -302,23 +310,23 @@ def _together(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Arr
 
 
 def _solved(
-    weights: Sequence[FloatArray], begins: Array, widths: Array, heights: Array, heads: Array, is_canonical: bool
-) -> list[list[Pairing]]:
+    plan: Plan, weights: Sequence[FloatArray], begins: Array, widths: Array, heights: Array, heads: Array
+) -> Sequence[Sequence[Pairing]]:
     """The pairings of blocks that stand one after the other, for each aim; one for all where the first serves all.
 
     Args:
+        plan: The schema and its settings.
         weights: Of each aim, those of all blocks.
         begins: Where each block begins.
         widths: How many columns each has.
         heights: How many rows each has.
         heads: Where each row of each block begins.
-        is_canonical: Whether the first of equally good partners may be taken.
     """
     shapes = [
         (slice(begin, begin + width * height), width)
         for begin, width, height in zip(begins.tolist(), widths.tolist(), heights.tolist(), strict=True)
     ]
-    first = [assign(weights[GUIDE][own].reshape(-1, width), is_canonical) for own, width in shapes]
+    first = [assign(weights[GUIDE][own].reshape(-1, width), not plan.follows_treeval) for own, width in shapes]
     lengths = np.array([len(rows) for rows, _ in first])
     block = np.repeat(np.arange(len(shapes)), lengths)
     rows, columns = (np.array([place for own in first for place in own[side]], dtype=np.int64) for side in (0, 1))
@@ -331,6 +339,10 @@ def _solved(
             where, width = shapes[place]
             own[place] = improved(of_aim[where].reshape(-1, width), first[place])
         found.append(own)
+    if plan.options.least_similarity:
+        blocks = [[of_aim[own].reshape(-1, width) for of_aim in weights] for own, width in shapes]
+        told = [alike_only(plan, *own) for own in zip(blocks, zip(*found, strict=True), strict=True)]
+        return list(zip(*told, strict=True))
     serves = all(one is other for own in found for one, other in zip(own, first, strict=True))
     return found[:1] if serves else found
 
@@ -348,7 +360,7 @@ def _grid_weights(
     rows = range(len(left.items)) if rows is None else rows
     columns = range(len(right.items)) if columns is None else columns
     predictions = [right.items[j] for j in columns]
-    step = max(1, CHUNK // max(1, _width(node, predictions)))
+    step = max(1, CHUNK // max(1, width(node, predictions)))
     found: list[Sequence[FloatArray]] = []
     for start in range(0, len(rows), step):
         own = rows[start : start + step]
@@ -369,29 +381,14 @@ def _keep(walk: Walk, scored: list[_Scored], places: Pairs, pairs: Pairs, tally:
     scored.append((keys, Tally(own)))
 
 
-def _width(node: SchemaNode, values: Sequence[Any]) -> int:
-    """How many items there are, or items of lists within them, if these are more."""
-    if not values:
-        return 0
-    if isinstance(node, Again):
-        return _width(node.node, values)
-    if isinstance(node, OneOf):
-        return max(_width(part, values) for part in node.parts)
-    if isinstance(node, ListOf):
-        return max(len(values), _width(node.item, [item for own in values if type(own) is list for item in own]))
-    trees = [value for value in values if type(value) is dict]
-    if isinstance(node, Branch) and node.rest is not None:
-        others = [own for tree in trees for key, own in tree.items() if key not in node.children]
-        return max(_width(replace(node, rest=None), values), _width(node.rest.item, others))
-    children = node.children.items() if isinstance(node, Branch) else ()
-    return max([len(values), *(_width(child, [tree[key] for tree in trees if key in tree]) for key, child in children)])
-
-
 def _weights(
     walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any], pairs: Pairs
 ) -> tuple[Sequence[FloatArray], Tally]:
     tally = Tally()
     type(walk)(walk.plan, has_details=False).items(node, Sides(references, predictions, pairs, are_items=True), tally)
     own = [np.asarray(tally.get(HITS[aim], 0.0), dtype=np.float64) for aim in walk.aims if aim != GUIDE]
-    weights = [weigh(walk.plan, node, tally, pairs.shape), *(np.broadcast_to(hits, pairs.shape) for hits in own)]
+    found = (weigh(walk.plan, node, tally, pairs.shape), *own)
+    weights: Sequence[FloatArray] = [np.broadcast_to(of_aim, pairs.shape) for of_aim in found]
+    if walk.plan.options.least_similarity:
+        weights = without_unlike(walk.plan, node, Sides(references, predictions, pairs), tally, weights)
     return weights, tally

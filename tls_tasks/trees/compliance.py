@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, part_for, path_name
+from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, part_for, path_name, settled
 
 ISSUE_KINDS = (
     "missing",  # a required key is absent
@@ -146,6 +146,10 @@ def complies(tree: Any, node: SchemaNode) -> list[_Issue]:
 
 def _check(value: Any, node: SchemaNode, path: Path, issues: list[_Issue]) -> None:
     if value is None:
+        return
+    if isinstance(value, AnyOf) and settled(node, value)[1] is not value:
+        for answer in value.values:
+            _check(answer, node, path, issues)
         return
     node = part_for(node, value)
     if isinstance(node, Leaf):

@@ -6,9 +6,12 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tls_tasks.trees.answers import chosen
+from tls_tasks.trees.meanings import as_meant
 from tls_tasks.trees.nodes import MAYBE, NULL, VALUE, WRONG, state_of
+from tls_tasks.trees.pairs import Pairs, Sides
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for
+from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for, settled
 
 _Alignments = Mapping[Path, Sequence[tuple[int, int]]]
 
@@ -39,7 +42,8 @@ def differences(reference: Any, prediction: Any, plan: Plan, alignments: _Alignm
         0 $.b 2 None missed 0.0
         0 $.c None 1 invented 0.0
     """
-    walk = _Differences(alignments, plan.options.types == "loose")
+    walk = _Differences(alignments, plan.options.types == "loose", plan)
+    reference = chosen(reference, alignments)
     for path, expected, got, kind, similarity in walk.node(plan.root, reference, prediction, (), ()):
         yield {"path": _json_path(path), "expected": _plain(expected), "got": got, "kind": kind, "score": similarity}
 
@@ -48,6 +52,7 @@ def differences(reference: Any, prediction: Any, plan: Plan, alignments: _Alignm
 class _Differences:
     alignments: _Alignments
     is_loose: bool
+    plan: Plan
 
     def node(self, node: SchemaNode | None, one: Any, other: Any, path: Path, there: Path) -> Iterator[_Found]:
         """Of a node; ``path`` has the positions of the reference, ``there`` those of the prediction."""
@@ -90,6 +95,10 @@ class _Differences:
             if right == VALUE:
                 scores = [float(metric.normalize(metric.pairs([one], [other])[0])) for metric in node.metrics]
                 similarity = sum(scores) / len(scores)
+            if not self.plan.follows_treeval:
+                pair = Sides([one], [other], Pairs.aligned(1))
+                meant = as_meant(node, pair, None, self.plan.options.day_month)
+                similarity = similarity if meant is None else max(similarity, float(meant[0]))
             if similarity < 1 - 1e-12:
                 yield path, one, other, "wrong", similarity
 
@@ -101,9 +110,10 @@ def _inner(node: Branch, key: Hashable) -> SchemaNode | None:
 
 def _alone(node: SchemaNode | None, value: Any, path: Path, kind: str) -> Iterator[_Found]:
     """The values of one side alone."""
+    if node is not None:
+        node, value = settled(node, value)
     if value is None or (isinstance(value, AnyOf) and value.may_be_null):
         return
-    node = node and part_for(node, value)
     if not isinstance(node, Field) and isinstance(value, dict | list):
         items = value.items() if isinstance(value, dict) else ((Position(i), item) for i, item in enumerate(value))
         for key, child in items:

@@ -11,9 +11,9 @@ import numpy as np
 
 from tls_tasks.core.score import Columns
 from tls_tasks.trees.align import Matches
-from tls_tasks.trees.pairs import EXACT, GUIDE, HITS, SOFT
+from tls_tasks.trees.pairs import EXACT, GUIDE, HITS, SOFT, Array
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import Path, Position, nodes_of, path_name
+from tls_tasks.trees.types import ANY_OF, Path, Position, nodes_of, path_name
 
 COUNTS = ("node_tp", "node_fp", "node_fn", "leaf_tp", "leaf_fp", "leaf_fn")
 """Nodes and leaves: found, too many, missed."""
@@ -39,14 +39,18 @@ VALUE_PARTS = ("soft|sum", "soft|right", "soft|met", "soft|spare", "wanted")
 """What is known of the values of a leaf, with its name behind it, where items of lists are aligned by similarity.
 
 The sum of similarities, how many are right, how many pairs have two values, in how many of these null was a valid
-answer, and how many values the reference surely has. Outside of lists the first is enough, with the :data:`KINDS`.
+answer, and how many values the reference surely has.
 """
 
 LACKING = "lacking"
 """How many keys a prediction lacks that the schema requires, of dictionaries that are there."""
 
 Alignments = dict[Path, list[tuple[int, int]]]
-"""Path of a list in the reference -> positions of its items and of those that they were aligned with."""
+"""Path of a list in the reference -> positions of its items and of those that they were aligned with.
+
+Where a dictionary or list has several valid answers, its path with :data:`~tls_tasks.trees.types.ANY_OF` behind it has
+the place of the one that counts, twice.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,15 @@ class Links:
 
     path: Path
     matches: Matches
-    inner: list[Links]
+    inner: list[Links | Choices]
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """Which of several answers counts in each pair for each aim; -1 where there is a single one."""
+
+    path: Path
+    of_aim: list[Array]
 
 
 @dataclass(frozen=True)
@@ -72,10 +84,10 @@ class Found:
     units: Columns
     is_clean: list[bool]
     lacking: list[float]
-    links: list[Links]
+    links: list[Links | Choices]
 
     @classmethod
-    def of(cls, plan: Plan, tally: Mapping[str, Any], n: int, links: list[Links]) -> Found:
+    def of(cls, plan: Plan, tally: Mapping[str, Any], n: int, links: list[Links | Choices]) -> Found:
         """What was counted of ``n`` pairs of trees."""
         tally = {**tally, **(_value_counts(plan, tally) if not plan.follows_treeval else {})}
         columns = {part: _column(tally.get(part, 0), n) for part in _parts_of_unit(plan)}
@@ -104,18 +116,19 @@ def _value_counts(plan: Plan, tally: Mapping[str, Any]) -> dict[str, Any]:
     def total(parts: Sequence[str], fields: Sequence[Field]) -> Any:
         return sum((tally.get(f"{part}|{field.name}", 0) + 0 for field in fields for part in parts), 0)
 
-    alone, listed = ([field for field in plan.fields if bool(field.depth) is is_in] for is_in in (False, True))
-    wanted = total(KINDS[:3], alone) + total(["wanted"], listed)
+    wanted = total(["wanted"], plan.fields)
     return {
         "value_hits": tally.get(HITS[SOFT], 0.0),
         "value_hits_exact": tally.get(HITS[EXACT], 0) + 0,
         "value_given": total(["correct", "wrong", "invented"], plan.fields) + tally.get(OUTSIDE, 0),
-        "value_wanted": wanted + total(["soft|spare"], listed),
+        "value_wanted": wanted + total(["soft|spare"], plan.fields),
         "value_wanted_exact": wanted + tally.get("exact|spare", 0),
     }
 
 
-def _collect(found: Sequence[Links], owners: Sequence[tuple[Path, Alignments]], aim: int, depth: int = 0) -> None:
+def _collect(
+    found: Sequence[Links | Choices], owners: Sequence[tuple[Path, Alignments]], aim: int, depth: int = 0
+) -> None:
     """Note which items belong together.
 
     Args:
@@ -125,6 +138,12 @@ def _collect(found: Sequence[Links], owners: Sequence[tuple[Path, Alignments]], 
         depth: How many keys lead to the owners.
     """
     for own in found:
+        if isinstance(own, Choices):
+            for (path, noted), place in zip(owners, own.of_aim[aim].tolist(), strict=True):
+                if place >= 0:
+                    where: Path = (*path, *own.path[depth:], ANY_OF)
+                    noted[where] = [(place, place)]
+            continue
         is_keyed = own.matches.is_keyed  # then the last step stands for the key
         paths = [(*path, *own.path[depth : len(own.path) - is_keyed]) for path, _ in owners]
         links = own.matches.links()
@@ -153,7 +172,7 @@ def _parts_of_unit(plan: Plan) -> list[str]:
     containers = [path for path, node in nodes_of(plan.root).items() if not isinstance(node, Field)]
     if plan.follows_treeval:
         return [*COUNTS, *kinds, *sums, *map(seen_part, containers)]
-    of_values = [f"{part}|{field.name}" for field in plan.fields for part in VALUE_PARTS[: None if field.depth else 1]]
+    of_values = [f"{part}|{field.name}" for field in plan.fields for part in VALUE_PARTS]
     return [*COUNTS, *VALUE_COUNTS, *kinds, *sums, *of_values]
 
 

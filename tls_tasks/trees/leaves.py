@@ -11,6 +11,7 @@ from tls_tasks.trees.columns import requires_keys
 from tls_tasks.trees.compliance import complies
 from tls_tasks.trees.found import UNSURE
 from tls_tasks.trees.leaf_base import LeafMetric
+from tls_tasks.trees.meanings import as_meant
 from tls_tasks.trees.nodes import ABSENT, MAYBE, MISSING, NULL, VALUE, WRONG, state_of
 from tls_tasks.trees.pairs import EXACT, GUIDE, HITS, SOFT, Array, Sides, States, Tally
 from tls_tasks.trees.plan import Field, Plan
@@ -58,6 +59,10 @@ class Leaves:
         if self.has_details:
             self._kinds(field, is_right, states, tally)
         if SOFT in self.aims:
+            meant = as_meant(field, sides, scored, self.plan.options.day_month)
+            if meant is not None:
+                similarity = np.maximum(similarity, meant)
+                is_right = similarity >= 1 - 1e-12
             tally.add(HITS[SOFT], similarity)
             tally.add(HITS[EXACT], is_right)
             if self.has_details:
@@ -84,8 +89,6 @@ class Leaves:
     def _met(self, field: Field, similarity: Array, is_right: Array, states: States | None, tally: Tally) -> None:
         """Count what the leaf is where the items of lists are paired for similarity."""
         tally.add(f"soft|sum|{field.name}", similarity)
-        if not field.depth:
-            return
         tally.add(f"soft|right|{field.name}", is_right)
         if states is None:
             tally.add(f"soft|met|{field.name}", 1)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.plan import Field
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, OneOf, SchemaNode, part_for
+from tls_tasks.trees.types import Again, AnyOf, Branch, ListOf, OneOf, SchemaNode, part_for, settled
 
 MISSING = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 """Stands for the value of a key that isn't there."""
@@ -53,7 +55,7 @@ def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) ->
     """The nodes below a value, whatever the schema: the keys of dictionaries at any depth.
 
     Args:
-        tree: A tree; anything but a dictionary has nothing below it.
+        tree: A tree; anything but a dictionary has nothing below it. Of several answers the first counts.
         only_leaves: Whether keys of dictionaries are left out.
         items: Whether items of lists count too: a scalar as one, a dictionary and a list for what is in them.
 
@@ -62,6 +64,8 @@ def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) ->
         >>> count_nodes(tree), count_nodes(tree, only_leaves=True), count_nodes(tree, items=True)
         (6, 4, 8)
     """
+    while isinstance(tree, AnyOf):
+        tree = tree.values[0]
     if isinstance(tree, dict):
         own = sum(not (only_leaves and isinstance(value, dict)) for value in tree.values())
         return own + sum(count_nodes(value, only_leaves=only_leaves, items=items) for value in tree.values())
@@ -72,7 +76,7 @@ def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) ->
 
 def nodes_below(node: SchemaNode, value: Any) -> int:
     """The nodes below a node of the schema with this value, and items of lists; a leaf has none, whatever its value."""
-    node = part_for(node, value)
+    node, value = settled(node, value)
     if isinstance(node, Branch) and isinstance(value, dict):
         known = [nodes_below(child, value[key]) for key, child in node.children.items() if key in value]
         others = [child for key, child in value.items() if key not in node.children]
@@ -99,7 +103,8 @@ def values_outside(node: SchemaNode | None, value: Any) -> int:
         >>> values_outside(node, {"a": "text", "b": [1, None, {"c": 2}]})
         3
     """
-    node = node and part_for(node, value)
+    if node is not None:
+        node, value = settled(node, value)
     if isinstance(node, Field) or value is None or value is MISSING:
         return 0
     if isinstance(value, dict):
@@ -119,7 +124,7 @@ def item_nodes(node: SchemaNode, value: Any, items: bool = True) -> int:
         value: The item.
         items: Whether items of lists count within it; if not, it is as treeval counts.
     """
-    node = part_for(node, value)
+    node, value = settled(node, value)
     if isinstance(node, Branch) and isinstance(value, dict):
         return nodes_below(node, value) if items else count_nodes(value)
     return nodes_below(node, value) if isinstance(node, ListOf) and isinstance(value, list) else 1
@@ -135,7 +140,7 @@ def schema_nodes(node: SchemaNode, *, only_leaves: bool = False) -> int:
 
 def fields_with_value(node: SchemaNode, value: Any, is_loose: bool) -> list[Field]:
     """The leaves that have a value at or below a node, each as often as it has one."""
-    node = part_for(node, value)
+    node, value = settled(node, value)
     if isinstance(node, Field):
         return [node] if state_of(node, value, is_loose) in (VALUE, WRONG) else []
     children: list[tuple[SchemaNode, Any]] = []
@@ -146,3 +151,21 @@ def fields_with_value(node: SchemaNode, value: Any, is_loose: bool) -> list[Fiel
     elif isinstance(node, ListOf) and isinstance(value, list):
         children = [(node.item, item) for item in value]
     return [field for child, below in children for field in fields_with_value(child, below, is_loose)]
+
+
+def width(node: SchemaNode, values: Sequence[Any]) -> int:
+    """How many items there are, or items of lists within them, if these are more."""
+    if not values:
+        return 0
+    if isinstance(node, Again):
+        return width(node.node, values)
+    if isinstance(node, OneOf):
+        return max(width(part, values) for part in node.parts)
+    if isinstance(node, ListOf):
+        return max(len(values), width(node.item, [item for own in values if type(own) is list for item in own]))
+    trees = [value for value in values if type(value) is dict]
+    if isinstance(node, Branch) and node.rest is not None:
+        others = [own for tree in trees for key, own in tree.items() if key not in node.children]
+        return max(width(replace(node, rest=None), values), width(node.rest.item, others))
+    children = node.children.items() if isinstance(node, Branch) else ()
+    return max([len(values), *(width(child, [tree[key] for tree in trees if key in tree]) for key, child in children)])

@@ -34,6 +34,9 @@ AIMS = {"soft": SOFT, "exact": EXACT}
 HITS = {SOFT: "soft|hits", EXACT: "exact|hits"}
 """Aim -> the sum of its similarities, of values that are compared: what the items of lists are paired for."""
 
+MORE = {SOFT: "soft|more", EXACT: "exact|more"}
+"""Aim -> how many values more the answers that were chosen have than the first ones, where there are several."""
+
 
 def aim_of(name: str) -> int:
     """What an amount of this name is counted for.

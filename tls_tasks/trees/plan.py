@@ -37,8 +37,13 @@ OPTIONS: Mapping[str, tuple[str, ...]] = {
     "list_items": ("nodes", "surplus"),
     "unmatched_items": ("nodes", "worst"),
     "aggregate": ("micro", "macro"),
+    "day_month": ("as_written", "day_first", "month_first"),
+    "least_similarity": (),
 }
-"""Name -> the values that it may have, the guide's first."""
+"""Name -> the values that it may have, the guide's first; none: a number from 0 to 1."""
+
+_NOT_OF_TREEVAL = ("day_month", "least_similarity")
+"""Those that treeval's profile does not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +59,9 @@ class TreeOptions:
         unmatched_items: Items without counterpart: count as ``nodes`` only, or their metrics get the ``worst`` score
             too.
         aggregate: Results of the summed counts (``micro``), or the mean of the samples' results (``macro``).
+        day_month: What ``01/02/2024`` is, for the scores of values: a text (``as_written``), or a day, of which day or
+            month comes first.
+        least_similarity: How similar items of lists in any order must be to be compared, from 0 to 1.
     """
 
     profile: str = "guide"
@@ -61,6 +69,8 @@ class TreeOptions:
     list_items: str = "nodes"
     unmatched_items: str = "nodes"
     aggregate: str = "micro"
+    day_month: str = "as_written"
+    least_similarity: float = 0
 
     def __str__(self) -> str:
         """The profile's name, and what differs from it."""
@@ -83,14 +93,19 @@ def _resolve_options(compat: str | None, changes: Any) -> TreeOptions:
         >>> _resolve_options(None, {"list_item": "nodes"})
         Traceback (most recent call last):
         ...
-        tls_tasks.core.errors.OptionError: option: got 'list_item', expected one of 'types', 'list_items', 'unmatched_items', 'aggregate'; did you mean 'list_items'?
+        tls_tasks.core.errors.OptionError: option: got 'list_item', expected one of 'types', 'list_items', 'unmatched_items', 'aggregate', 'day_month', 'least_similarity'; did you mean 'list_items'?
     """  # noqa: E501 - the message is one line
     check_choice("compat", compat, (None, "treeval"))
     if changes is not None and not isinstance(changes, Mapping):
         raise InputError("options", None, repr(changes), f"a dictionary of {', '.join(OPTIONS)}")
     for name, value in (changes or {}).items():
         check_choice("option", name, OPTIONS)
-        check_choice(name, value, OPTIONS[name])
+        if OPTIONS[name]:
+            check_choice(name, value, OPTIONS[name])
+        elif isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+            raise InputError(name, None, repr(value), "a number from 0 to 1")
+        if compat and name in _NOT_OF_TREEVAL:
+            raise InputError("options", None, f"{name!r} with compat='treeval'", "an option that treeval's profile has")
     return replace(PROFILES[compat or "guide"], **(changes or {}))
 
 

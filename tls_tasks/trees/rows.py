@@ -15,7 +15,7 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Problem
-from tls_tasks.core.rows import describe, read_columns
+from tls_tasks.core.rows import as_values, describe, read_columns
 from tls_tasks.trees.read import ParsedTree, TooDeepError, are_plain, parse_tree, plain
 from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, SchemaNode
 
@@ -120,6 +120,8 @@ def _structured(value: Any) -> ParsedTree:
 
 
 def _with_answers(value: Any, index: int | None) -> Any:
+    if isinstance(value, AnyOf):
+        return AnyOf([_with_answers(plain(as_values(answer)), index) for answer in value.values])
     if isinstance(value, list):
         return [_with_answers(item, index) for item in value]
     if not isinstance(value, dict):
@@ -127,9 +129,9 @@ def _with_answers(value: Any, index: int | None) -> Any:
     if value.keys() != {ANY_OF}:
         return {key: _with_answers(child, index) for key, child in value.items()}
     answers = value[ANY_OF]
-    if not isinstance(answers, list) or not answers or any(isinstance(answer, dict) for answer in answers):
-        raise InputError("references", index, f"{ANY_OF} with {describe(answers)}", "a list of values for one leaf")
-    return AnyOf(answers)
+    if not isinstance(answers, list) or not answers:
+        raise InputError("references", index, f"{ANY_OF} with {describe(answers)}", "a list of one answer or more")
+    return AnyOf(_with_answers(answers, index))
 
 
 def check_row(row: Any, field: str, index: int) -> None:

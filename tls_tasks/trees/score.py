@@ -224,13 +224,10 @@ def _of_field(field: Field, sums: Unit) -> dict[str, float | int | None]:
 
     In a list they are those of the items that are aligned by similarity.
     """
-    counts = {kind: int(sums.get(f"{kind}|{field.name}", 0)) for kind in KINDS[:4]}
-    if field.depth:
-        given = counts["correct"] + counts["wrong"] + counts["invented"]
-        right, met, spare, wanted = (int(sums.get(f"{part}|{field.name}", 0)) for part in VALUE_PARTS[1:])
-        missed = wanted + spare - met
-        counts = {"correct": right, "wrong": met - right, "missed": missed, "invented": given - met}
-    met = counts["correct"] + counts["wrong"]
+    given = sum(int(sums.get(f"{kind}|{field.name}", 0)) for kind in ("correct", "wrong", "invented"))
+    right, met, spare, wanted = (int(sums.get(f"{part}|{field.name}", 0)) for part in VALUE_PARTS[1:])
+    missed = wanted + spare - met
+    counts = {"correct": right, "wrong": met - right, "missed": missed, "invented": given - met}
     hits = sums.get(f"soft|sum|{field.name}", 0.0)
     own = {
         f"{name}_value": _of_values(name, hits, met + counts["invented"], met + counts["missed"]) for name in _DIVISORS

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Mapping
+import re
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from typing import Any
 
 from tls_tasks.core.errors import InputError
@@ -77,7 +78,8 @@ def _settings_of(
     """What a caller says of paths and types.
 
     A path is a key of the schema's root, a name such as ``seller.name``, or a tuple of keys. Lists add nothing to it:
-    the price of each line is ``lines.price``, or ``lines[].price``, ``$.lines[*].price``, ``/lines/price``. The root of a schema that is no dictionary is called ``$``.
+    the price of each line is ``lines.price``, see :func:`named_path`. The root of a schema that is no dictionary is
+    called ``$``.
 
     Args:
         option: The option's name, for errors.
@@ -108,12 +110,11 @@ def _settings_of(
     if not isinstance(given, Mapping | None):
         raise InputError(option, None, repr(given), "a dictionary: path or type -> value")
     nodes = nodes_of(schema)
-    named = {path_name(path): path for path in nodes}
     wrong: list[Any] = []
     for key, value in (given or {}).items():
-        path = (key,) if (key,) in nodes else named.get(key, named.get(_plain_name(key), key))
+        path = named_path(key, nodes)
         label = _type_name(key.removeprefix("type:") if isinstance(key, str) else key)
-        if path in nodes and key != ():
+        if path is not None and key != ():
             by_path |= _below(path, value, nodes)
         elif label in types:
             by_type[label] = value
@@ -126,19 +127,57 @@ def _settings_of(
     return by_path, by_type
 
 
-def _plain_name(key: Any) -> Any:
-    """A path as :func:`~tls_tasks.trees.types.path_name` writes it, from JSONPath, JSON Pointer or ``lines[].price``.
+_STEP = re.compile(
+    r"""\[(?:\*|\d*)\] | \[(?:'(?P<single>(?:[^'\\]|\\.)*)'|"(?P<double>(?:[^"\\]|\\.)*)")\] | \.?(?P<key>[^.\[\]]+)""",
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def named_path(name: Any, nodes: Collection[Path]) -> Path | None:
+    """The path that a name means: a key, a tuple of keys, ``lines[].price``, JSONPath or JSON Pointer.
+
+    Lists add nothing to a path, and a position in one stands for all of its items.
+
+    Args:
+        name: The name.
+        nodes: The paths that there are; None of them: None.
 
     Example:
-        >>> _plain_name("lines[].price"), _plain_name("$.lines[*].price"), _plain_name("/lines/price"), _plain_name("$")
-        ('lines.price', 'lines.price', 'lines.price', '$')
+        >>> nodes = [("lines",), ("lines", "unit price"), ("prices",), ("prices", EACH_KEY)]
+        >>> [named_path(name, nodes) for name in ("lines[]['unit price']", "$.lines[0]['unit price']")]
+        [('lines', 'unit price'), ('lines', 'unit price')]
+        >>> [named_path(name, nodes) for name in ("/lines/0/unit price", "$.prices[*]", "/lines/*", "lines.price")]
+        [('lines', 'unit price'), ('prices', *), ('lines',), None]
     """
-    if not isinstance(key, str):
-        return key
-    if key.startswith("/"):
-        steps = [step.replace("~1", "/").replace("~0", "~") for step in key[1:].split("/")]
-        return path_name([EACH_KEY if step == "*" else step for step in steps])
-    return key.replace("[*]", "").replace("[]", "").removeprefix("$.")
+    known = {(): (), **{path: path for path in nodes}}
+    if (name,) in known or (isinstance(name, tuple) and name in nodes):
+        return (name,) if (name,) in known else name
+    named = {path_name(path): path for path in nodes}
+    if not isinstance(name, str) or name in named:
+        return named.get(name)
+    found: dict[Path, None] = {(): None}
+    for key, is_any in _steps(name):
+        below = [(*path, step) for path in found for step in ([key, EACH_KEY] if is_any else [key])]
+        found = dict.fromkeys([path for path in below if path in known] + (list(found) if is_any else []))
+    return max((path for path in found if path and path in nodes), key=len, default=None)
+
+
+def _steps(name: str) -> Iterator[tuple[str | None, bool]]:
+    """The keys of a path, and whether each may stand for all that is in a list or dictionary; None fits nothing."""
+    if name.startswith("/"):
+        for step in name[1:].split("/"):
+            yield step.replace("~1", "/").replace("~0", "~"), step in ("*", "-") or step.isdecimal()
+        return
+    at = int(name.startswith("$"))
+    while at < len(name):
+        match = _STEP.match(name, at)
+        if match is None:
+            yield None, False
+            return
+        quoted = match["single"] if match["double"] is None else match["double"]
+        key = match["key"] if quoted is None else re.sub(r"\\(.)", r"\1", quoted, flags=re.DOTALL)
+        yield key, key is None or (key == "*" and quoted is None)
+        at = match.end()
 
 
 def _below(path: Path, value: Any, nodes: Mapping[Path, SchemaNode]) -> dict[Path, Any]:

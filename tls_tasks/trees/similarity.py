@@ -15,8 +15,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from tls_tasks.trees.leaf_base import FloatArray
-from tls_tasks.trees.nodes import count_nodes
-from tls_tasks.trees.pairs import ALIKE, SINGLE, Tally
+from tls_tasks.trees.nodes import count_nodes, fields_with_value, values_outside
+from tls_tasks.trees.pairs import ALIKE, HITS, MORE, SINGLE, Array, Sides, Tally
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Again, Branch, ListOf, OneOf, SchemaNode, part_for
 
@@ -66,6 +66,24 @@ def pairings(weights: Sequence[FloatArray], canonical: bool = False) -> Sequence
     first = assign(weights[0], canonical)
     found = [first, *(first if np.array_equal(own, weights[0]) else improved(own, first) for own in weights[1:])]
     return found[:1] if all(own is first for own in found) else found
+
+
+def alike_only(plan: Plan, weights: Sequence[FloatArray], found: Sequence[Pairing]) -> Sequence[Pairing]:
+    """The pairing of each aim, or one for all, without items that are too unlike, whose weight is 0."""
+    if not plan.options.least_similarity:
+        return found
+    each = found if len(found) > 1 else [*found] * len(weights)
+    places = [np.array(own)[:, of_aim[own] > 0].tolist() for of_aim, own in zip(weights, each, strict=True)]
+    return [(rows, columns) for rows, columns in places]
+
+
+def without_unlike(
+    plan: Plan, node: SchemaNode, sides: Sides, tally: Tally, weights: Sequence[FloatArray]
+) -> Sequence[FloatArray]:
+    """The weights of each aim, 0 where items are too unlike: by the weight itself, for values by their F1."""
+    least, is_loose = plan.options.least_similarity - 1e-12, plan.options.types == "loose"
+    alike = [weights[0], *f1_of_pairs(node, sides, tally, range(1, len(weights)), is_loose)]
+    return [np.where(own > least, of_aim, 0.0) for own, of_aim in zip(alike, weights, strict=True)]
 
 
 def improved(weights: FloatArray, known: Pairing) -> Pairing:
@@ -124,6 +142,31 @@ def weigh(plan: Plan, node: SchemaNode, tally: Tally, shape: tuple[int, ...]) ->
     if ALIKE in tally:
         mean = np.where(tally[ALIKE], 1.0, mean)
     return np.broadcast_to(mean, shape)
+
+
+def f1_of_pairs(node: SchemaNode, sides: Sides, tally: Tally, aims: Sequence[int], is_loose: bool) -> list[FloatArray]:
+    """What the F1 of values is of each pair, for these aims; 1 where neither side has a value.
+
+    Args:
+        node: Their node.
+        sides: Values of references and predictions.
+        tally: What was counted of the pairs.
+        aims: Those of the scores of values.
+        is_loose: Whether a leaf takes values of any type.
+    """
+    left, right = (value_counts(node, own, is_loose) for own in (sides.references, sides.predictions))
+    both = left[sides.pairs.rows] + right[sides.pairs.columns]
+    found = []
+    for aim in aims:
+        n_values = both + tally.get(MORE[aim], 0)
+        f1 = np.minimum(2 * np.asarray(tally.get(HITS[aim], 0.0)) / np.maximum(n_values, 1), 1.0)
+        found.append(np.where(n_values > 0, f1, 1.0))
+    return found
+
+
+def value_counts(node: SchemaNode, values: Sequence[Any], is_loose: bool) -> Array:
+    """How many values there surely are in each of some values of a node; of several answers in the first."""
+    return np.array([len(fields_with_value(node, value, is_loose)) + values_outside(node, value) for value in values])
 
 
 def _mean_score(plan: Plan, field: Field, tally: Tally) -> Any:

@@ -68,7 +68,9 @@ def _first_answers(tree: Any) -> Any:
         return [_first_answers(item) for item in tree]
     if not isinstance(tree, dict):
         return tree
-    return tree[ANY_OF][0] if tree.keys() == {ANY_OF} else {key: _first_answers(child) for key, child in tree.items()}
+    if tree.keys() == {ANY_OF}:
+        return _first_answers(tree[ANY_OF][0])
+    return {key: _first_answers(child) for key, child in tree.items()}
 
 
 TASKS = {

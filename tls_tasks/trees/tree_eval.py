@@ -29,6 +29,7 @@ from tls_tasks.core.terminal import shown
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
 from tls_tasks.trees.found import Found
 from tls_tasks.trees.leaves import BadReferenceError
+from tls_tasks.trees.meanings import with_numbers
 from tls_tasks.trees.nodes import MISSING
 from tls_tasks.trees.plan import Plan, TreeOptions, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
@@ -80,14 +81,14 @@ def tree_eval(
     confidence_interval: float | None = None,
     n_resamples: int = 1000,
     seed: int = 12345,
-    options: Mapping[str, str] | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> Score:
     """Score trees against reference trees of the same schema.
 
     Args:
         predictions: One tree a row: plain Python values, JSON text, or whatever a model wrote.
-        references: One tree a row: plain Python values or JSON text; several valid answers of a leaf as
-            ``{"$any_of": [...]}`` or :class:`~tls_tasks.trees.types.AnyOf`.
+        references: One tree a row: plain Python values or JSON text; several valid answers of a leaf,
+            a dictionary or a list as ``{"$any_of": [...]}`` or :class:`~tls_tasks.trees.types.AnyOf`.
         schema: What :func:`~tls_tasks.trees.schema.read_schema` reads: treeval's form ("string", ["string"],
             ["4/4", "2/2"] for a choice, dictionaries, [{...}]), JSON Schema, a pydantic model class.
         leaf_metrics: Type or path -> a metric or a list of them, or a tree in the shape of the schema. Metrics are
@@ -101,7 +102,8 @@ def tree_eval(
         confidence_interval: Coverage of intervals of the main results over rows, for example 0.95.
         n_resamples: Resamples of a bootstrap, which is made of 100 rows or more.
         seed: Seed of the bootstrap.
-        options: What differs from the profile: ``types``, ``list_items``, ``unmatched_items``, ``aggregate``; see
+        options: What differs from the profile: ``types``, ``list_items``, ``unmatched_items``, ``aggregate``; for the
+            scores of values ``day_month``; for the items of lists ``least_similarity``; see
             :class:`~tls_tasks.trees.plan.TreeOptions`.
 
     Returns:
@@ -146,10 +148,10 @@ def tree_eval(
         _refuse(list_order=None if isinstance(list_order, str) and list_order == "unordered" else list_order)
         return _as_extractbench(predictions, references, schema, parse_mode, interval)
     plan = _plan(schema, compat, options, leaf_metrics, list_order, hierarchical_averaging)
-    rows = read_rows(predictions, references, plan.root, parse_mode)
+    rows: _Rows = read_rows(predictions, references, plan.root, parse_mode)
     parses = [parsed for parsed, _ in rows]
     warn_of_unread([row for row, parsed in enumerate(parses) if parsed.failed], len(parses), "trees")
-    found = _walk(plan, rows)
+    found, rows = _walk(plan, rows)
     of_text = _columns_of_text(parses, found.is_clean, found.lacking, plan.root)
     units = Columns({**found.units.columns, **of_text}, len(rows))
     return Score(
@@ -219,6 +221,8 @@ def _explanation(rows: Sequence[tuple[ParsedTree, Any]], sample: Sample) -> Iter
     yield from (f"  schema: {shown(str(issue), _LONGEST)}" for issue in issues)
 
 
+_Rows = Sequence[tuple[ParsedTree, Any]]
+
 _MOST_PLANS = 64
 _plans: dict[bytes, Plan] = {}
 
@@ -245,17 +249,21 @@ def _signature(plan: Plan, parse_mode: str, interval: str) -> str:
     return signature("tree_eval", config, VERSION)
 
 
-def _walk(plan: Plan, rows: Sequence[tuple[ParsedTree, Any]]) -> Found:
-    """Walk all trees, see :meth:`~tls_tasks.trees.walk.Walk.trees`.
+def _walk(plan: Plan, rows: _Rows) -> tuple[Found, _Rows]:
+    """Walk all trees, see :meth:`~tls_tasks.trees.walk.Walk.trees`; with the rows, where numbers may stand for texts.
 
     Raises:
         InputError: A reference that doesn't follow the schema.
     """
-    references = [expected for _, expected in rows]
+    given = [MISSING if parsed.failed else parsed.value for parsed, _ in rows]
     try:
-        return Walk(plan).trees(references, [MISSING if parsed.failed else parsed.value for parsed, _ in rows])
+        return Walk(plan).trees([expected for _, expected in rows], given), rows
     except BadReferenceError:
-        for row, tree in enumerate(references):
+        rows = [(parsed, with_numbers(expected, plan.root)) for parsed, expected in rows]
+    try:
+        return Walk(plan).trees([expected for _, expected in rows], given), rows
+    except BadReferenceError:
+        for row, (_, tree) in enumerate(rows):
             for issue in slips(tree, plan.root):
                 wanted = "a tree that follows the schema, or types='loose'"
                 raise InputError("references", row, str(issue), wanted) from None

@@ -98,10 +98,10 @@ EACH_KEY = _EachKey()
 
 @dataclass(frozen=True, slots=True, init=False)
 class AnyOf:
-    """Several valid answers for one leaf of a reference; the one that the prediction matches best counts.
+    """Several valid answers in a reference, for a leaf, a dictionary or a list; the one that fits best counts.
 
     Attributes:
-        values: The answers, at least one. None among them: the leaf may be absent.
+        values: The answers, at least one. None among them: it may be absent.
 
     Raises:
         ValueError: No answer at all.
@@ -172,6 +172,22 @@ def part_for(node: SchemaNode, value: Any) -> SchemaNode:
     return next((part for part in node.parts if isinstance(part, kind)), None) or (
         node.parts[-1] if isinstance(node.parts[-1], Leaf) else node.parts[0]
     )
+
+
+def settled(node: SchemaNode, value: Any) -> tuple[SchemaNode, Any]:
+    """:func:`part_for` and the value; of several valid answers for a dictionary or list the first.
+
+    Example:
+        >>> settled(ListOf(Leaf("string")), AnyOf([["a"], []]))[1], settled(Leaf("string"), AnyOf(["a", "b"]))[1]
+        (['a'], AnyOf(values=('a', 'b')))
+    """
+    own = part_for(node, value)
+    while isinstance(value, AnyOf) and (
+        not isinstance(own, Leaf) or (own is not node and any(isinstance(one, dict | list) for one in value.values))
+    ):
+        value = value.values[0]
+        own = part_for(node, value)
+    return own, value
 
 
 def all_nodes(node: SchemaNode, path: Path = ()) -> Iterator[tuple[Path, SchemaNode]]:

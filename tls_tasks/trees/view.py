@@ -15,6 +15,7 @@ from typing import Any
 from tls_tasks.core.score import without_nan
 from tls_tasks.core.terminal import shown, visible
 from tls_tasks.core.text_table import text_table
+from tls_tasks.trees.answers import chosen
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.read import parse_tree
@@ -69,7 +70,7 @@ def compare(reference: Any, prediction: Any, plan: Plan, alignments: _Alignments
         missing city "Ulm" None {}
     """
     comparison = _Comparison(alignments, plan.options.types == "loose")
-    return list(comparison.node(reference, prediction, plan.root, (), 0, "(root)"))
+    return list(comparison.node(chosen(reference, alignments), prediction, plan.root, (), 0, "(root)"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +247,7 @@ def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -
         score = tree_eval([answer], [doc["reference"]], **{"schema": doc.get("schema"), **doc.get("options", {})})
     (sample,) = score.items
     parsed = parse_tree(answer, sample.plan.root)
-    reference = json.loads(doc["reference"])
+    reference = sample.trees[0]
     prediction = {} if parsed.failed and isinstance(reference, dict) else parsed.value
     rows = compare(reference, prediction, sample.plan, sample.alignments)
     return {

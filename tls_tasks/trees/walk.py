@@ -8,7 +8,8 @@ many below it is counted where it stands.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import repeat
 from operator import is_
 from typing import Any
@@ -16,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from tls_tasks.trees.align import Matches, align
+from tls_tasks.trees.answers import has_answers, walk_answers
 from tls_tasks.trees.columns import are_single, columns, count_lists, with_empty
 from tls_tasks.trees.compliance import slips
-from tls_tasks.trees.found import COUNTS, LACKING, OUTSIDE, UNSURE, Found, Links, seen_part
+from tls_tasks.trees.found import COUNTS, LACKING, OUTSIDE, UNSURE, Choices, Found, Links, seen_part
 from tls_tasks.trees.leaves import BadReferenceError, Leaves
 from tls_tasks.trees.nodes import (
     ABSENT,
@@ -37,7 +39,12 @@ from tls_tasks.trees.nodes import (
 )
 from tls_tasks.trees.pairs import ALIKE, GUIDE, SINGLE, Array, Pairs, Sides, States, Tally, at
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import EACH_KEY, Again, Branch, ListOf, OneOf, Path, SchemaNode
+from tls_tasks.trees.types import EACH_KEY, Again, AnyOf, Branch, ListOf, OneOf, Path, SchemaNode
+
+
+def _are_dictionaries(value: Any) -> bool:
+    """Whether this is several dictionaries."""
+    return isinstance(value, AnyOf) and all(isinstance(one, dict) or _are_dictionaries(one) for one in value.values)
 
 
 class Walk(Leaves):
@@ -51,7 +58,7 @@ class Walk(Leaves):
     def __init__(self, plan: Plan, has_details: bool = True) -> None:
         super().__init__(plan, has_details)
         self.has_item_nodes = plan.options.list_items == "nodes"
-        self._links: list[Links] = []
+        self.links: list[Links | Choices] = []
 
     def trees(self, expected: list[Any], given: list[Any]) -> Found:
         """Walk pairs of trees; a prediction is :data:`~tls_tasks.trees.nodes.MISSING` where nothing could be read.
@@ -63,16 +70,24 @@ class Walk(Leaves):
         if not isinstance(root, Branch):
             tally.add(UNSURE, np.array([tree is None for tree in given]))
             self._value(root, Sides(expected, given, Pairs.aligned(n)), tally, ())
-        elif all(isinstance(tree, dict) for tree in expected):
+        elif all(isinstance(tree, dict) or _are_dictionaries(tree) for tree in expected):
             trees = [tree if isinstance(tree, dict) else {} for tree in given]
             tally.add(UNSURE, np.array([not isinstance(tree, dict) for tree in given], dtype=np.int64))
             tally.add(
                 OUTSIDE, np.array([0 if isinstance(tree, dict) else values_outside(root, tree) for tree in given])
             )
-            self._branch(root, Sides(expected, trees, Pairs.aligned(n)), tally, ())
+            sides = Sides(expected, trees, Pairs.aligned(n))
+            if has_answers(root, expected):
+                self._several(partial(self._branch, root), root, sides, tally, ())
+            else:
+                self._branch(root, sides, tally, ())
         else:
             raise BadReferenceError
-        return Found.of(self.plan, tally, n, self._links)
+        return Found.of(self.plan, tally, n, self.links)
+
+    def _several(self, walk: Callable[..., None], node: SchemaNode, sides: Sides, tally: Tally, path: Path) -> None:
+        """Walk references with several answers; ``walk`` walks those with one."""
+        self.links += walk_answers(self, partial(walk, path=path), node, sides, tally, path)
 
     # --- dictionaries ---
 
@@ -118,6 +133,9 @@ class Walk(Leaves):
         is_again = isinstance(node, Again)
         while isinstance(node, Again):
             node = node.node
+        if has_answers(node, sides.references):
+            self._several(partial(self._value, node), node, sides, tally, path)
+            return
         if isinstance(node, OneOf):
             for part, own in self._parts(node, sides):
                 below = Tally()
@@ -210,7 +228,7 @@ class Walk(Leaves):
     def _list(self, node: ListOf, sides: Sides, tally: Tally, path: Path) -> None:
         """Walk lists: align their items, and walk those that belong together."""
         matches, within = align(self, node, sides), Tally()
-        outer, self._links = self._links, []
+        outer, self.links = self.links, []
         if len(matches.owners):
             matched = self._matched(node, matches, path)
             matched.pop(ALIKE, None)
@@ -220,8 +238,8 @@ class Walk(Leaves):
         if self.plan.follows_treeval and sides.are_items:
             count_lists(within)
         if self.has_details:
-            outer.append(Links(path, matches, self._links))
-        self._links = outer
+            outer.append(Links(path, matches, self.links))
+        self.links = outer
         self._unmatched(node, matches.of(GUIDE), sides, within)
         tally.merge(within)
 
@@ -300,6 +318,9 @@ class Walk(Leaves):
         """Walk items of lists; lists add nothing to the path."""
         while isinstance(node, Again):
             node = node.node
+        if has_answers(node, sides.references):
+            self._several(partial(self.items, node), node, sides, tally, path)
+            return
         if isinstance(node, OneOf):
             self._kinds_of_items(node, sides, tally, path)
             return

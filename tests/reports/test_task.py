@@ -362,5 +362,11 @@ def test_the_load_says_what_an_endpoint_would_take_by_kind(caplog, tmp_path):
     assert "citation_support" not in other and other["nugget_agreement"] == one["nugget_agreement"]
     assert not list(tmp_path.iterdir())
     caplog.clear()
+    documents = TASKS["report_generation"].documents(judge={**judge, "price": "1000000,0"})
+    assert re.findall(r"all .*?, ([\d,]+) tokens, ([\d,]+).00 of money", caplog.text) == [(f"{one['all'][1]:,}",) * 2]
+    assert "price" not in json.loads(documents[0]["judge"])
+    with pytest.raises(InputError, match=r"judge.price: got 2.5, expected two prices"):
+        TASKS["report_generation"].documents(judge={**judge, "price": 2.5})
+    caplog.clear()
     TASKS["report_generation"].documents(judge="recorded")
     assert "calls" not in caplog.text

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tls_tasks.cli.base import number, say, write_json
-from tls_tasks.core.errors import InputError
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.text_table import text_table
 
@@ -57,10 +55,10 @@ def run_self_test(judge: Judge, least: float, *, as_json: bool) -> int:
 def say_price(score: Callable[[Judge], Any], judge: Judge | None, args: argparse.Namespace) -> int:
     """Print what judging would take, by kind of question."""
     from tls_tasks.reports.judges.endpoint import DEFAULTS
-    from tls_tasks.reports.judges.price import price, total
+    from tls_tasks.reports.judges.price import price, read_prices, total
 
     assert judge is not None  # the command line never says none
-    prices = _prices(args.price)
+    prices = None if args.price is None else read_prices("--price", args.price)
     found = price(score, judge)
     rows = {**found, "all": total(found)}
     money = {kind: each.money(*prices) for kind, each in rows.items()} if prices else {}
@@ -80,18 +78,6 @@ def say_price(score: Callable[[Judge], Any], judge: Judge | None, args: argparse
 def _range(pair: tuple[float, float], form: str) -> str:
     low, high = (format(end, form) for end in pair)
     return low if low == high else f"{low} to {high}"
-
-
-def _prices(text: str | None) -> tuple[float, float] | None:
-    if text is None:
-        return None
-    try:
-        sent, received = map(float, text.split(","))
-    except ValueError:
-        sent = received = math.nan
-    if not (0 <= sent < math.inf and 0 <= received < math.inf):
-        raise InputError("--price", None, repr(text), "two prices of a million tokens, sent and received: 2.5,10")
-    return sent, received
 
 
 def _failure(case: Case) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from tls_tasks.reports.data import ALL_SETS, examples, load_documents, prompt, s
 from tls_tasks.reports.documents import look_up
 from tls_tasks.reports.judges import Recorded
 from tls_tasks.reports.judges.choose import check_judge, is_paid, make_judge, unpaid
-from tls_tasks.reports.judges.price import Price, price
+from tls_tasks.reports.judges.price import Price, price, read_prices
 from tls_tasks.reports.judges.price import total as total_price
 from tls_tasks.reports.judges.recordings import record
 from tls_tasks.reports.nuggets import parse_request
@@ -108,6 +108,10 @@ def _load(
     name: str, /, *, judge: Any = _NOBODY, provenance: MutableMapping[str, str] | None = None, **options: Any
 ) -> list[dict[str, Any]]:
     """The documents. A judge that can't work is refused before anything has been generated."""
+    prices = None
+    if isinstance(judge, Mapping) and "price" in judge:  # moves no verdict, so that nobody but the log hears of it
+        prices = read_prices("judge.price", judge["price"])
+        judge = {key: value for key, value in judge.items() if key != "price"}
     judged_by = check_judge(judge)
     if provenance is not None:
         provenance["judge"] = judged_by
@@ -115,11 +119,13 @@ def _load(
     if is_paid(judge):
         found = _price_of_ten(judge, documents)
         said = "; ".join(
-            f"{kind} {each.calls[1]:,} calls, {each.prompt_tokens[1]:,} tokens" for kind, each in found.items()
+            f"{kind} {each.calls[1]:,} calls, {each.prompt_tokens[1]:,} tokens"
+            + (f", {each.money(*prices)[1]:,.2f} of money" if prices else "")
+            for kind, each in found.items()
         )
         _log.info(
             "judge %s: %d reports of ten sentences with a citation each would take at most %s; of reports that are "
-            "there, `tls-tasks judge --dry-run` tells more, with --price also how much money",
+            "there, `tls-tasks judge --dry-run` tells more",
             judged_by, len(documents), said,
         )  # fmt: skip
     return documents

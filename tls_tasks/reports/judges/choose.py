@@ -11,7 +11,8 @@ A specification is ``none``, ``recorded`` (the verdicts that come with the embed
 - ``nli``: a Hugging Face model of textual entailment; it judges support by citations and nothing else.
 
 ``citation_support`` (a specification of its own) may name another judge for that kind of question, and ``cache`` the
-file in which verdicts of an endpoint are kept (by default a file in the user's cache folder; false: none).
+file in which verdicts of an endpoint are kept (by default a file in the user's cache folder; false: none). A task's
+load takes ``price``, too: prices of a million tokens sent and received, such as ``2.5,10``, for the log.
 
 A specification is written into every document and so into logs and submissions: secrets are named, never given.
 """

@@ -6,9 +6,11 @@ suppose the verdicts: what all of these are asked is asked for certain, and noth
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from tls_tasks.core.errors import InputError
 from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
 
 BYTES_PER_TOKEN = 4
@@ -73,6 +75,25 @@ class Price(NamedTuple):
         low, high = zip(self.prompt_tokens, self.completion_tokens, strict=True)
         first, second = ((sent * per_prompt + told * per_completion) / 1e6 for sent, told in (low, high))
         return first, second
+
+
+def read_prices(name: str, text: Any) -> tuple[float, float]:
+    """The prices of a million tokens, sent and received, from text such as ``2.5,10``.
+
+    Raises:
+        InputError: For anything else; ``name`` is what it was given as.
+
+    Example:
+        >>> read_prices("--price", "2.5,10")
+        (2.5, 10.0)
+    """
+    try:
+        sent, received = map(float, text.split(","))
+    except (AttributeError, ValueError):
+        sent = received = math.nan
+    if not (0 <= sent < math.inf and 0 <= received < math.inf):
+        raise InputError(name, None, repr(text), "two prices of a million tokens, sent and received: 2.5,10")
+    return sent, received
 
 
 def price(score: Callable[[Judge], Any], judge: Judge) -> dict[str, Price]:

@@ -509,6 +509,25 @@ def test_what_alternatives_leave_open_is_what_stands_beside_them():
     assert root.children == {"kind": STRING, "a": NUMBER}
 
 
+@pytest.mark.parametrize(("draft", "expected"), [("draft-07/schema", "a a a.b a"), ("draft/2020-12/schema", "a")])
+def test_what_stands_beside_a_reference_rules_nothing_out_in_old_drafts(draft, expected):
+    schema = {"properties": {"a": {"type": "string", "$ref": "#/$defs/d"}}, "$defs": {"d": {"properties": {"b": S}}}}
+    assert paths({"$schema": f"http://json-schema.org/{draft}#", **schema}) == expected.split()
+
+
+@pytest.mark.parametrize("value", ["x", 5, {"url": "x"}, {"a": {"b": 1}}, ["x", {"y": 1}]])
+def test_a_value_that_may_be_anything_besides_what_is_described(value):
+    """Beside ``patternProperties``; a case of which nothing is said; ``additionalProperties: true`` without a type."""
+    kinds = {"anyOf": [S, {"type": "object", "properties": {"url": S}, "additionalProperties": True}]}
+    for schema in (
+        {"type": "object", "patternProperties": {"^/": kinds}, "additionalProperties": True},
+        {"properties": {"k": {"oneOf": [{"type": "string"}, {"type": "object"}, {}]}}},
+        {"patternProperties": {"^_": {"description": "Anything.", "additionalProperties": True}}},
+    ):
+        node = read_schema(schema, "json_schema")
+        assert tree_eval([{"k": value}], [{"k": value}], node).as_dict()["f1_value"] == 1
+
+
 def test_definitions_that_branch_out_without_end_are_read_quickly():
     names = [f"d{i}" for i in range(40)]
     all_of_them = {name: {"$ref": f"#/$defs/{name}"} for name in names}

@@ -7,6 +7,7 @@ which are read in their turn.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
@@ -46,6 +47,7 @@ _AT_TIMES = "\0at times"
 """A key of schemas that we make: what they say goes for some of the values only."""
 
 
+_OLD = re.compile(r"draft-0[3467]\b")
 _DICTIONARY = Branch({}, rest=ListOf(ANY, is_keyed=True))
 
 
@@ -70,6 +72,7 @@ class _Reader:
 
     def __init__(self, document: Any) -> None:
         self.document = document
+        self.is_old = isinstance(document, Mapping) and bool(_OLD.search(str(document.get("$schema"))))
         self.ids: dict[str, Any] | None = None
         self.n_nodes = 0
         self.waiting: dict[Hashable, list[Again]] = {}  # by what is read now, from the root down to here
@@ -164,8 +167,6 @@ class _Reader:
         """What each part of a schema says."""
         shapes = [] if _AT_TIMES in schema else [self._own(schema, place)]
         read = partial(self.shape, place=place)
-        if "$ref" in schema:
-            shapes.append(read(self._target(schema["$ref"], place)))
         for name in ("allOf", "extends"):
             if name in schema:
                 parts = schema[name] if name == "allOf" or isinstance(schema[name], list) else [schema[name]]
@@ -181,6 +182,10 @@ class _Reader:
             if isinstance(schema.get(name), Mapping):
                 cases = [own for own in schema[name].values() if isinstance(own, Mapping)]
                 shapes += [replace(read(case), is_at_times=True) for case in cases]
+        if "$ref" in schema:
+            if self.is_old:  # what stands beside a reference is ignored there; here it can't rule anything out
+                shapes = [replace(shape, is_at_times=True) for shape in shapes]
+            shapes.insert(1, read(self._target(schema["$ref"], place)))
         return shapes
 
     def _own(self, schema: Mapping[Any, Any], place: str) -> Shape:

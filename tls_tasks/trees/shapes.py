@@ -149,11 +149,8 @@ def fitted(value: Any, node: SchemaNode | None) -> Any:
         if isinstance(value, dict):
             return _with_names(value, node)
     elif isinstance(node, ListOf):
-        if (
-            isinstance(value, dict)
-            and len(value) == 1
-            and not (isinstance(node.item, Branch) and looks_like(value, node.item))
-        ):
+        is_item = isinstance(node.item, Branch) and looks_like(value, node.item)
+        if isinstance(value, dict) and len(value) == 1 and not is_item:
             (value,) = value.values()
             value = value if isinstance(value, list) else [value]
         if isinstance(value, Unquoted) and isinstance(node.item, Leaf):
@@ -189,10 +186,8 @@ def _with_names(value: dict[str, Any], node: Branch) -> dict[str, Any]:
     for key, child in pairs:
         outer, dot, inner = key.partition(".")
         if dot and inner and folded(key) not in known and folded(outer) in known:
-            key, child = (
-                outer,
-                {**within, inner: child} if isinstance(within := nested.get(outer), dict) else {inner: child},
-            )
+            within = nested.get(outer)
+            key, child = outer, {**(within if isinstance(within, dict) else {}), inner: child}
         nested[key] = child
     names = _names(nested, node)
     return {names[key]: fitted(child, node.children.get(names[key])) for key, child in nested.items()}

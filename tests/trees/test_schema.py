@@ -274,6 +274,14 @@ def test_pydantic():
     assert read_schema(Invoice) == node
 
 
+def test_a_dictionary_of_pydantic_is_scored_by_key():
+    pydantic = pytest.importorskip("pydantic")
+    root = read_schema(pydantic.create_model("Shop", prices=(dict[str, float], ...)))
+    assert root.children["prices"] == Branch({}, rest=ListOf(NUMBER, is_keyed=True))
+    score = tree_eval([{"prices": {"b": 2.0, "c": 1.0}}], [{"prices": {"a": 1.0, "b": 2.0}}], root).as_dict()
+    assert (score["precision_value_exact"], score["recall_value_exact"]) == (0.5, 0.5)
+
+
 LEAVES = st.sampled_from(
     [*(Leaf(name) for name in ("string", "integer", "number", "boolean", "date", "datetime", "any", "object", "null")),
      Leaf("choice", ("x", "y")), Leaf("integer|string")]

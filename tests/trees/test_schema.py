@@ -274,6 +274,14 @@ def test_pydantic():
     assert read_schema(Invoice) == node
 
 
+def test_a_dictionary_of_pydantic_is_scored_by_key():
+    pydantic = pytest.importorskip("pydantic")
+    root = read_schema(pydantic.create_model("Shop", prices=(dict[str, float], ...)))
+    assert root.children["prices"] == Branch({}, rest=ListOf(NUMBER, is_keyed=True))
+    score = tree_eval([{"prices": {"b": 2.0, "c": 1.0}}], [{"prices": {"a": 1.0, "b": 2.0}}], root).as_dict()
+    assert (score["precision_value_exact"], score["recall_value_exact"]) == (0.5, 0.5)
+
+
 LEAVES = st.sampled_from(
     [*(Leaf(name) for name in ("string", "integer", "number", "boolean", "date", "datetime", "any", "object", "null")),
      Leaf("choice", ("x", "y")), Leaf("integer|string")]
@@ -507,6 +515,25 @@ def test_what_alternatives_leave_open_is_what_stands_beside_them():
         {**base, "oneOf": [{"properties": {"kind": {"const": "x"}}}, {"required": ["a"]}]}, "json_schema"
     )
     assert root.children == {"kind": STRING, "a": NUMBER}
+
+
+@pytest.mark.parametrize(("draft", "expected"), [("draft-07/schema", "a a a.b a"), ("draft/2020-12/schema", "a")])
+def test_what_stands_beside_a_reference_rules_nothing_out_in_old_drafts(draft, expected):
+    schema = {"properties": {"a": {"type": "string", "$ref": "#/$defs/d"}}, "$defs": {"d": {"properties": {"b": S}}}}
+    assert paths({"$schema": f"http://json-schema.org/{draft}#", **schema}) == expected.split()
+
+
+@pytest.mark.parametrize("value", ["x", 5, {"url": "x"}, {"a": {"b": 1}}, ["x", {"y": 1}]])
+def test_a_value_that_may_be_anything_besides_what_is_described(value):
+    """Beside ``patternProperties``; a case of which nothing is said; ``additionalProperties: true`` without a type."""
+    kinds = {"anyOf": [S, {"type": "object", "properties": {"url": S}, "additionalProperties": True}]}
+    for schema in (
+        {"type": "object", "patternProperties": {"^/": kinds}, "additionalProperties": True},
+        {"properties": {"k": {"oneOf": [{"type": "string"}, {"type": "object"}, {}]}}},
+        {"patternProperties": {"^_": {"description": "Anything.", "additionalProperties": True}}},
+    ):
+        node = read_schema(schema, "json_schema")
+        assert tree_eval([{"k": value}], [{"k": value}], node).as_dict()["f1_value"] == 1
 
 
 def test_definitions_that_branch_out_without_end_are_read_quickly():

@@ -6,6 +6,7 @@ import pytest
 
 from tests import hostile
 from tls_tasks.trees.read import parse_tree
+from tls_tasks.trees.rows import read_reference
 from tls_tasks.trees.schema import read_schema
 
 NODE = read_schema(
@@ -100,6 +101,32 @@ def test_outlines_are_read_by_the_schema(text, tree):
     parsed = parse_tree(text, NODE)
     assert parsed.value == tree
     assert parsed.rates()["json_valid"] is False
+
+
+@pytest.mark.parametrize(
+    ("schema", "answer"),
+    [
+        # an order has items, a field has a type, and data may be a schema
+        ({"order": {"customer": "string", "items": ["string"]}}, {"order": {"customer": "Bo", "items": ["x", "y"]}}),
+        ({"order": {"items": [{"name": "string"}]}}, {"order": {"items": [{"name": "x"}], "more": 1}}),
+        ({"field": {"type": "string"}}, {"field": {"type": "string"}}),
+        ({"type": "string", "properties": {"a": {"type": "string"}}}, {"properties": {"a": {"type": "string"}}}),
+        # where other keys are allowed, what complies is in no wrapper
+        ({"properties": {"a": {"type": "string"}}, "additionalProperties": True}, {"b": {"a": "x"}}),
+    ],
+)  # fmt: skip
+def test_data_that_look_like_a_schema_or_a_wrapper(schema, answer):
+    assert parse_tree(json.dumps(answer), read_schema(schema)).value == answer
+
+
+def test_where_other_keys_are_allowed_a_wrapper_lacks_what_is_required():
+    schema = {"properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": True}
+    assert parse_tree('{"result": {"a": "x"}}', read_schema(schema)).value == {"a": "x"}
+
+
+def test_a_reference_is_never_taken_for_a_schema():
+    order = {"order": {"items": {"type": "string"}}}
+    assert read_reference(json.dumps(order)) == order
 
 
 @pytest.mark.parametrize(

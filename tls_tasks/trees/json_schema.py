@@ -7,7 +7,8 @@ which are read in their turn.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import re
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial, reduce
 from typing import Any
@@ -46,6 +47,7 @@ _AT_TIMES = "\0at times"
 """A key of schemas that we make: what they say goes for some of the values only."""
 
 
+_OLD = re.compile(r"draft-0[3467]\b")
 _DICTIONARY = Branch({}, rest=ListOf(ANY, is_keyed=True))
 
 
@@ -70,6 +72,7 @@ class _Reader:
 
     def __init__(self, document: Any) -> None:
         self.document = document
+        self.is_old = isinstance(document, Mapping) and bool(_OLD.search(str(document.get("$schema"))))
         self.ids: dict[str, Any] | None = None
         self.n_nodes = 0
         self.waiting: dict[Hashable, list[Again]] = {}  # by what is read now, from the root down to here
@@ -164,8 +167,6 @@ class _Reader:
         """What each part of a schema says."""
         shapes = [] if _AT_TIMES in schema else [self._own(schema, place)]
         read = partial(self.shape, place=place)
-        if "$ref" in schema:
-            shapes.append(read(self._target(schema["$ref"], place)))
         for name in ("allOf", "extends"):
             if name in schema:
                 parts = schema[name] if name == "allOf" or isinstance(schema[name], list) else [schema[name]]
@@ -181,6 +182,10 @@ class _Reader:
             if isinstance(schema.get(name), Mapping):
                 cases = [own for own in schema[name].values() if isinstance(own, Mapping)]
                 shapes += [replace(read(case), is_at_times=True) for case in cases]
+        if "$ref" in schema:
+            if self.is_old:  # what stands beside a reference is ignored there; here it can't rule anything out
+                shapes = [replace(shape, is_at_times=True) for shape in shapes]
+            shapes.insert(1, read(self._target(schema["$ref"], place)))
         return shapes
 
     def _own(self, schema: Mapping[Any, Any], place: str) -> Shape:
@@ -219,7 +224,7 @@ class _Reader:
         others = schema.get("additionalProperties", schema.get("unevaluatedProperties"))
         if isinstance(others, Mapping | bool) and others is not False:
             rests.append(others)
-        rest = self._either(rests) if rests else (False if others is False else None)
+        rest = self._made("anyOf", rests) if rests else (False if others is False else None)
         return Object(False, properties, frozenset([*required, *own]), rest)
 
     def _own_array(self, schema: Mapping[Any, Any]) -> Array:
@@ -231,7 +236,7 @@ class _Reader:
         ]
         if items is True and not kinds:
             kinds = [True]
-        return Array(False, self._either(kinds) if kinds else None, bool(first))
+        return Array(False, self._made("anyOf", kinds), bool(first))
 
     def _all_of(self, shapes: Sequence[Shape]) -> Shape:
         """What all of these say. What goes for some values only can't rule out what the others say."""
@@ -247,11 +252,11 @@ class _Reader:
         objects, arrays = None, None
         if one.objects is not None and other.objects is not None:
             a, b = one.objects, other.objects
-            rest = False if False in (a.rest, b.rest) else self._joined(self._both_schemas, a.rest, b.rest)
-            properties = self._merged(self._both_schemas, [a.properties or {}, b.properties or {}])
+            rest = False if False in (a.rest, b.rest) else self._made("allOf", [a.rest, b.rest])
+            properties = self._merged("allOf", [a.properties or {}, b.properties or {}])
             objects = Object(a.is_typed or b.is_typed, properties, a.required | b.required, rest)
         if one.arrays is not None and other.arrays is not None:
-            items = self._joined(self._both_schemas, one.arrays.items, other.arrays.items)
+            items = self._made("allOf", [one.arrays.items, other.arrays.items])
             flags = one.arrays.is_ordered or other.arrays.is_ordered
             arrays = Array(one.arrays.is_typed or other.arrays.is_typed, items, flags)
         return Shape(tuple(dict.fromkeys(leaves)), objects, arrays)
@@ -263,40 +268,31 @@ class _Reader:
         arrays = [shape.arrays for shape in shapes if shape.arrays is not None]
         either, both = None, None
         if objects:
-            rests = [own.rest for own in objects if own.rest not in (None, False)]
             told = [own.properties or {} for own in objects]
             required = frozenset.intersection(*(own.required for own in objects))
-            rest = self._either(rests) if rests else (False if all(own.rest is False for own in objects) else None)
-            is_typed = any(own.is_typed for own in objects)
-            either = Object(is_typed, self._merged(self._either, told), required, rest)
+            is_closed = all(own.rest is False for own in objects)
+            rest = False if is_closed else self._made("anyOf", [own.rest for own in objects if own.rest is not False])
+            either = Object(any(own.is_typed for own in objects), self._merged("anyOf", told), required, rest)
         if arrays:
-            items = [own.items for own in arrays if own.items is not None]
             is_ordered, is_typed = any(own.is_ordered for own in arrays), any(own.is_typed for own in arrays)
-            both = Array(is_typed, self._either(items) if items else None, is_ordered)
+            both = Array(is_typed, self._made("anyOf", [own.items for own in arrays]), is_ordered)
         return Shape(tuple(leaves), either, both)
 
     # --- schemas made of others ---
 
-    def _merged(self, join: Callable[..., Any], several: Sequence[Mapping[Hashable, Any]]) -> dict[Hashable, Any]:
+    def _merged(self, name: str, several: Sequence[Mapping[Hashable, Any]]) -> dict[Hashable, Any]:
         """The properties of several schemas; an alternative that doesn't name one allows anything there."""
         merged: dict[Hashable, Any] = {}
         for key in dict.fromkeys(key for own in several for key in own):
             schemas = [own[key] for own in several if key in own]
-            is_at_times = join == self._either and len(schemas) < len(several)
-            merged[key] = join(schemas, is_at_times) if is_at_times else join(schemas)
+            merged[key] = self._made(name, schemas, name == "anyOf" and len(schemas) < len(several))
         return merged
 
-    def _joined(self, join: Callable[..., Any], *schemas: Any) -> Any:
-        told = [schema for schema in schemas if schema is not None]
-        return join(told) if told else None
-
-    def _both_schemas(self, schemas: Sequence[Any]) -> Any:
-        return self._made("allOf", schemas)
-
-    def _either(self, schemas: Sequence[Any], is_at_times: bool = False) -> Any:
-        return self._made("anyOf", schemas, is_at_times)
-
-    def _made(self, name: str, schemas: Sequence[Any], is_at_times: bool = False) -> Any:
+    def _made(self, name: str, several: Sequence[Any], is_at_times: bool = False) -> Any:
+        """The schema that says what all of these say, or one of them; None says nothing, and so does no schema."""
+        schemas = [schema for schema in several if schema is not None]
+        if not schemas:
+            return None
         parts: dict[Hashable, Any] = {}
         for schema in schemas:
             key = self._key(schema, "$")

@@ -34,7 +34,7 @@ class Object:
     @property
     def is_told(self) -> bool:
         """Whether anything is said of what is in it."""
-        return self.is_typed or bool(self.properties) or self.rest not in (None, False)
+        return self.is_typed or bool(self.properties) or not (self.rest is None or isinstance(self.rest, bool))
 
 
 @dataclass(frozen=True, slots=True)

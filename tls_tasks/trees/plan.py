@@ -241,7 +241,12 @@ class _Planner:
             return ListOf(item, order == "ordered")
         if isinstance(node, OneOf):
             self.asked.append((path, "one of", [type(part).__name__ for part in node.parts]))
-            return OneOf(tuple(self.node(part, path, depth) for part in node.parts))
+            parts: dict[type, SchemaNode] = {}
+            for part in node.parts:
+                made = self.node(part, path, depth)  # a leaf of any type is of several kinds, too
+                for own in made.parts if isinstance(made, OneOf) else [made]:
+                    parts.setdefault(type(own), own)
+            return OneOf(tuple(parts.values()))
         return self._leaf(node, path, depth) if isinstance(node, Leaf) else node
 
     def _leaf(self, leaf: Leaf, path: Path, depth: int) -> SchemaNode:

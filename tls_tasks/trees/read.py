@@ -198,7 +198,7 @@ def _tree_of(node: SchemaNode | None, mode: str, text: str) -> ParsedTree:
     if mode == "strict" and not is_valid:
         return _failure("not_strict", text, found.problems)
     if not found.values:
-        echo = find_json(text, is_echo)
+        echo = find_json(text, lambda value: is_echo(value, node))
         return _failure("echoed_schema" if echo.values else "no_json", text, found.problems, _is_valid(echo))
     value, several = _chosen(found, node)
     tree = unwrapped(value, node) if mode == "lenient" else value
@@ -228,13 +228,17 @@ def _failure(kind: str, text: str, problems: tuple[Problem, ...] = (), is_valid:
 def _found(text: str, node: SchemaNode | None) -> FoundJson:
     """The values that may be the tree: JSON, or an outline if it holds more of a tree."""
     weigh = partial(_weigh, node)
+
+    def is_no_echo(value: Any) -> bool:
+        return not is_echo(value, node)
+
     found = _without_examples(find_json(text, weigh, deep=True), text)
     n_characters = sum(end - start for start, end in found.places)
     if found.stage in ("whole", "fence", "jsonl") or 2 * n_characters > len(text):
         return found
     are_examples = any(noted.kind == "example" for noted in found.problems)
-    if not found.values and not are_examples and is_whole_json(text, _is_no_echo):
-        return find_json(text, _is_no_echo, deep=True)  # of another shape than the schema's root: it stays what it is
+    if not found.values and not are_examples and is_whole_json(text, is_no_echo):
+        return find_json(text, is_no_echo, deep=True)  # of another shape than the schema's root: it stays what it is
     return max([found, *_in_other_forms(text, node)], key=lambda found: sum(map(weigh, found.values)))
 
 
@@ -278,7 +282,7 @@ def _weigh(node: SchemaNode | None, value: Any) -> int:
     little where a dictionary is wanted.
     """
     value = unwrapped(value, node)
-    if is_echo(value):
+    if is_echo(value, node):
         return 0
     if isinstance(node, Branch) and isinstance(value, list):
         return sum(_size(item) for item in value if looks_like(item, node))
@@ -297,10 +301,6 @@ def _weigh_outline(node: SchemaNode | None, value: Any) -> int:
 
 def _is_anything(value: Any) -> bool:
     return True
-
-
-def _is_no_echo(value: Any) -> bool:
-    return not is_echo(value)
 
 
 def _size(value: Any) -> int:

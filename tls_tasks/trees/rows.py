@@ -17,7 +17,7 @@ from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Problem
 from tls_tasks.core.rows import as_values, describe, read_columns
 from tls_tasks.trees.read import ParsedTree, TooDeepError, are_plain, parse_tree, plain
-from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, SchemaNode
+from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, Leaf, SchemaNode
 
 _TREE = "a tree: JSON text, or dictionaries, lists and scalars"
 
@@ -94,7 +94,7 @@ def read_reference(value: Any, index: int | None = 0) -> Any:
         if not is_whole_json(value, lambda _: True):
             got = f"text that is no JSON document ({problem('no_json', value).detail})"
             raise InputError("references", index, got, _TREE)
-        parsed = parse_tree(value)
+        parsed = parse_tree(value, Leaf("any"))  # nothing that the caller gives is an echo
     else:
         parsed = _structured(value)
     losses = {"duplicate_key": "a key twice", "too_deep": f"more than {MAX_DEPTH} levels"}

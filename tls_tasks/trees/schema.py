@@ -101,23 +101,16 @@ def read_schema(value: Any, form: str = "auto") -> SchemaNode:
 
 
 _TOOLS = ("tools", "functions", "functionDeclarations", "function_declarations")
-_WRAPPERS = {
-    "function": "OpenAI's function",
-    "parameters": "OpenAI's function",
-    "json_schema": "OpenAI's response_format",
-    "schema": "OpenAI's response_format",
-    "response_format": "OpenAI's response_format",
-    "format": "OpenAI's response_format",
-    "input_schema": "Anthropic's tool",
-    "inputSchema": "MCP's tool",
-    "toolSpec": "Bedrock's tool",
-    "json": "Bedrock's tool",
-    "response_schema": "Gemini's response_schema",
-    "responseSchema": "Gemini's response_schema",
-    "response_json_schema": "Gemini's response_schema",
-    "responseJsonSchema": "Gemini's response_schema",
-    "parametersJsonSchema": "Gemini's function",
+_SERVERS = {
+    "OpenAI's function": ("function", "parameters"),
+    "OpenAI's response_format": ("json_schema", "schema", "response_format", "format"),
+    "Anthropic's tool": ("input_schema",),
+    "MCP's tool": ("inputSchema",),
+    "Bedrock's tool": ("toolSpec", "json"),
+    "Gemini's response_schema": ("response_schema", "responseSchema", "response_json_schema", "responseJsonSchema"),
+    "Gemini's function": ("parametersJsonSchema",),
 }
+_WRAPPERS = {key: name for name, keys in _SERVERS.items() for key in keys}
 """Keys under which a schema stands in what people send to a server."""
 
 _BESIDE = frozenset(

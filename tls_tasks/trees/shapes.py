@@ -10,13 +10,18 @@ from typing import Any
 from tls_tasks.core.json_text import unpacked
 from tls_tasks.core.json_values import RepeatedKeys, folded
 from tls_tasks.core.yaml_text import Unquoted, settled
+from tls_tasks.trees.compliance import complies
 from tls_tasks.trees.types import Branch, Leaf, ListOf, SchemaNode
 
 _MAX_WRAPPERS = 4  # levels of wrappers in which a tree is looked for
 _MAX_WRAPPED = 100  # values of wrappers that are looked at
 
 _TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
-_SCHEMA_WORDS = frozenset({"type", "$ref", "anyOf", "oneOf", "allOf", "enum", "const", "items", "properties"})
+_SCHEMA_WORDS: dict[str, Any] = {
+    **dict.fromkeys(["anyOf", "oneOf", "allOf", "enum"], list),
+    **dict.fromkeys(["items", "properties"], dict),
+    **{"type": str | list, "$ref": str, "const": object},
+}
 _PLACEHOLDER = re.compile(rf"(?:{'|'.join(_TYPES)}|date|float|int|bool|str)(?:\s*\|.*)?|\.\.\.|…|<[^<>]*>", re.DOTALL)
 _NOTHING = ("", "[]", "-", "–", "—", "none", "None", "N/A", "n/a")
 _YES_OR_NO = {"yes": True, "no": False, "on": True, "off": False, "true": True, "false": False}
@@ -33,7 +38,8 @@ def unwrapped(value: Any, node: SchemaNode | None) -> Any:
     """The one dictionary in a value that has the schema's keys, if the value itself hasn't; otherwise the value.
 
     A wrapper is a dictionary (``{"result": …}``, ``{"name": "extract", "arguments": …}``) or a list of one item. Its
-    keys are not the schema's, but for those that what is in it has, too. If two in it would do, none is taken.
+    keys are not the schema's, but for those that what is in it has, too. If two in it would do, none is taken; nor does
+    a schema that allows other keys have a wrapper around what complies with it.
 
     Example:
         >>> node = Branch({"a": Leaf("string"), "name": Leaf("string")})
@@ -46,7 +52,7 @@ def unwrapped(value: Any, node: SchemaNode | None) -> Any:
         return value
     wanted = node.children.keys()
     own = wanted & value.keys() if isinstance(value, dict) else set()
-    if isinstance(value, dict) and len(own) == len(value):
+    if isinstance(value, dict) and (len(own) == len(value) or (node.rest is not None and not complies(value, node))):
         return value
     found = [(len(wanted & inner.keys()), inner) for inner in _inside(value, node) if own < wanted & inner.keys()]
     most = max((n_keys for n_keys, _ in found), default=0)
@@ -67,28 +73,37 @@ def _inside(value: Any, node: Branch, depth: int = 0) -> Iterator[dict[str, Any]
             yield from _inside(inner, node, depth + 1)
 
 
-def is_echo(value: Any) -> bool:
+def is_echo(value: Any, node: SchemaNode | None = None) -> bool:
     """Whether a value is a schema, or an example that has types and dots for values.
+
+    What complies with the schema that is asked for is no schema, however much it looks like one; nor is anything where
+    a value of any type is asked for.
 
     Example:
         >>> is_echo({"type": "object", "properties": {"a": {"type": "string"}}}), is_echo({"a": {"type": "string"}})
         (True, True)
         >>> is_echo({"a": "string", "b": ["..."]}), is_echo({"a": "string", "b": 1}), is_echo({"type": "car"})
         (True, False, False)
+        >>> is_echo({"field": {"type": "string"}}, Branch({"field": Branch({"type": Leaf("string")})}))
+        False
     """
-    if not isinstance(value, dict) or not value:
+    if not isinstance(value, dict) or not value or isinstance(node, Leaf):
         return False
-    properties = value.get("properties")
-    if isinstance(properties, dict) and properties and all(map(_is_described, properties.values())):
+    if len(value) > 1 and all(map(_is_placeholder, value.values())):
         return True
-    return all(map(_is_described, value.values())) or (len(value) > 1 and all(map(_is_placeholder, value.values())))
+    properties = value.get("properties")
+    described = properties if isinstance(properties, dict) and properties else value
+    if not all(map(_is_described, described.values())) and not all(map(_is_described, value.values())):
+        return False
+    return node is None or bool(complies(value, node))
 
 
 def _is_described(value: Any) -> bool:
-    if not isinstance(value, dict) or _SCHEMA_WORDS.isdisjoint(value):
+    if not isinstance(value, dict) or _SCHEMA_WORDS.keys().isdisjoint(value):
         return False
     kind = value.get("type", "object")
-    return kind in _TYPES if isinstance(kind, str) else isinstance(kind, list)
+    is_type = kind in _TYPES if isinstance(kind, str) else True
+    return is_type and all(isinstance(value[word], _SCHEMA_WORDS[word]) for word in _SCHEMA_WORDS if word in value)
 
 
 def _is_placeholder(value: Any, depth: int = 0) -> bool:
@@ -134,11 +149,8 @@ def fitted(value: Any, node: SchemaNode | None) -> Any:
         if isinstance(value, dict):
             return _with_names(value, node)
     elif isinstance(node, ListOf):
-        if (
-            isinstance(value, dict)
-            and len(value) == 1
-            and not (isinstance(node.item, Branch) and looks_like(value, node.item))
-        ):
+        is_item = isinstance(node.item, Branch) and looks_like(value, node.item)
+        if isinstance(value, dict) and len(value) == 1 and not is_item:
             (value,) = value.values()
             value = value if isinstance(value, list) else [value]
         if isinstance(value, Unquoted) and isinstance(node.item, Leaf):
@@ -174,10 +186,8 @@ def _with_names(value: dict[str, Any], node: Branch) -> dict[str, Any]:
     for key, child in pairs:
         outer, dot, inner = key.partition(".")
         if dot and inner and folded(key) not in known and folded(outer) in known:
-            key, child = (
-                outer,
-                {**within, inner: child} if isinstance(within := nested.get(outer), dict) else {inner: child},
-            )
+            within = nested.get(outer)
+            key, child = outer, {**(within if isinstance(within, dict) else {}), inner: child}
         nested[key] = child
     names = _names(nested, node)
     return {names[key]: fitted(child, node.children.get(names[key])) for key, child in nested.items()}

@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from tls_tasks.after.conditions import Conditions, conditions_of, model_arguments, stated_metadata
+from tls_tasks.after.conditions import Conditions, conditions_of, model_name, stated_metadata
 from tls_tasks.after.find import find_runs
 from tls_tasks.after.foreign import Results
 from tls_tasks.after.logged import logged_task
@@ -131,12 +131,9 @@ class ScoredTask(Run):
     @property
     def model(self) -> str:
         """The model's name in the results file; else the name of the folder."""
-        # For a model that is named by none of these the harness makes up a name, another one each time.
-        is_named = {"pretrained", "model", "path", "engine"} & set(model_arguments(self.results))
-        named = self.results.get("model_name") if is_named else None
-        source = str(self.results.get("model_source") or self.run.folder.name)
+        named = model_name(self.results, self.run.folder)
         # A pipeline around a model is another system than the model.
-        return f"{named}+{_CORPUS}" if named and source == _CORPUS else str(named or source)
+        return f"{named}+{_CORPUS}" if self.results.get("model_source") == _CORPUS and named != _CORPUS else named
 
     @property
     def effort(self) -> str:

@@ -112,3 +112,6 @@ def test_a_log_with_broken_lines_is_scored_and_they_are_named(tmp_path, capsys):
     path.write_text(path.read_text() + "{")
     code, out, err = score(capsys, path, "--metric", "rouge_l")
     assert code == 1 and "rouge_l_f1         0.0000" in out and f"{path}:3: not JSON" in err
+    path.write_text("{")
+    code, _, err = score(capsys, path, "--metric", "rouge_l")
+    assert code == 2 and f"{path}:1: not JSON" in err and err.count("\n") == 1

@@ -64,7 +64,8 @@ class LoggedTask(Run):
     def picture(self, sample: Sample) -> dict[str, Any]:
         """The answer, with the target beside it."""
         target = sample.row.get("target")
-        return {"kind": "text", "target": "" if target is None else str(target)}
+        several = isinstance(target, list) and all(isinstance(one, str) for one in target)
+        return {"kind": "text", "target": "" if target is None else "\n".join(target) if several else str(target)}
 
 
 def logged_task(run: RunFiles, content: Content, clusters: Sequence[str] | None = None) -> LoggedTask:

@@ -165,6 +165,8 @@ def score_logs(
         for content in contents_of(run):
             for part in _by_filter(content):
                 rows = [_logged(part.log.path, sample) for sample in part.log.samples]
+                if not rows:
+                    raise DataError(str(next(iter(part.log.problems), f"{part.log.path}: no document in it")))
                 for row in rows if "reference" not in fields else ():
                     _refuse_list(row)
                 score = _scored(metric, rows, paths, options)

@@ -166,7 +166,7 @@ def test_rows_by_other_tools(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ({"answer": 1}, "expected `prediction` and `reference`, got answer"),
+        ({"answer": 1}, "no field 'prediction' for prediction; its fields: answer"),
         ([1], "expected an object, got list"),
         ({"prediction": 3, "reference": {"2011-01-25": ["Protests."]}}, "predictions: got int 3, expected"),
     ],

@@ -22,6 +22,8 @@ _TOLERANCE = 1e-9  # of the reported number; hosts add up in other orders
 _MOST_COUNTED = 3_000
 """The most different values of one metric whose aggregation is no function of sums."""
 
+_MEANS = ("", "mean", "nanmean")
+
 _OF_SUMS: Mapping[str, Callable[[float, float], float]] = {
     "perplexity": lambda of, total: math.exp(-total / of),
     "weighted_perplexity": lambda of, total: math.exp(-total / of),
@@ -98,45 +100,76 @@ def _result(key: str, runs: Sequence[Logged]) -> tuple[str, Result | None, list[
     if any(run.aggregation != name for run in runs):
         said = " and ".join(sorted({repr(run.aggregation) for run in runs}))
         return key, None, [], f"aggregated in different ways: {said}"
+    reported = next((run.reported for run in runs if run.reported is not None), None)
+    if reported is None and (found := registered_aggregation(key.partition(",")[0], name)):
+        name = found[0]
+    # The mean is tried first where the number shows whether it is right: most metrics are means, whatever they state.
+    ways = (_mean, _of_sums, _registered) if reported is not None or name in _MEANS else (_of_sums, _registered, _mean)
     tried: dict[str, float] = {}
-    for way in (_mean, _of_sums, _registered):
+    for way in ways:
         made = way(key, name, runs)
         if made is None:
             continue
         result, units = made
         numbers = [result.value(own) for own in units]
-        if all(_is(run.reported, number) for run, number in zip(runs, numbers, strict=True)):
+        if all(_is(run.reported, number, way is _mean) for run, number in zip(runs, numbers, strict=True)):
             return key, replace(result, better=better), units, ""
-        tried.setdefault("the mean of its values" if way is _mean else f"{name} of its values", numbers[0])
-    reported = next((run.reported for run in runs if run.reported is not None), None)
-    said = f"reported as {reported!r}, which can't be made again"
-    if not tried:
-        return key, None, [], f"{said}: its values are no numbers"
-    said += f" ({', '.join(f'{what} is {number!r}' for what, number in tried.items())})"
+        tried.setdefault("the mean of its values" if way is _mean else f"{name or 'its own'} of its values", numbers[0])
+    said = f"reported as {reported!r}, which can't be made again" if reported is not None else "can't be made"
+    if name and name not in _MEANS and (registered_aggregation("", name)) is None:
+        said += f": its aggregation, {name}, is a function of the task's own"
+    elif not tried:
+        said += f": its values are no numbers, or more than {_MOST_COUNTED:,} different ones"
+    if tried:
+        said += f" ({', '.join(f'{what} is {number!r}' for what, number in tried.items())})"
     if (made := _mean(key, name, runs)) is None:
         return key, None, [], said
     return f"{key} (mean of documents)", replace(made[0], better=better), made[1], said
 
 
-def _is(reported: float | None, number: float) -> bool:
-    if reported is None or (math.isnan(reported) and math.isnan(number)):
-        return True
+def _is(reported: float | None, number: float, may_be_nan: bool) -> bool:
+    if reported is None:
+        return may_be_nan or not math.isnan(number)
+    if math.isnan(reported) or math.isnan(number):
+        return math.isnan(reported) and math.isnan(number)
     return abs(reported - number) <= _TOLERANCE * max(1.0, abs(reported))
 
 
 def _mean(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, list[Units]] | None:
-    values = [value for run in runs for value in run.values if value is not None]
-    if not values or not all(isinstance(value, int | float) for value in values):
-        return None
     n = f"documents with {key}"
-    units = [
-        [_Counts() if value is None else _Counts({key: float(value), n: 1.0}) for value in run.values] for run in runs
-    ]
-    return ratio(key, n, is_mean=True, bounded=all(0 <= value <= 1 for value in values)), units
+    units: list[Units] = []
+    found: list[float] = []
+    for run in runs:
+        own: Units = []
+        for value in run.values:
+            if value is None:
+                own.append(_Counts())
+            elif (number := _number(value)) is None:
+                return None
+            elif name == "nanmean" and math.isnan(number):
+                own.append(_Counts())
+            else:
+                own.append(_Counts({key: number, n: 1.0}))
+                found.append(number)
+        units.append(own)
+    if not found:
+        return None
+    return ratio(key, n, is_mean=True, bounded=all(0 <= value <= 1 for value in found)), units
+
+
+def _number(value: Any) -> float | None:
+    """A number, as text too: older releases of the harness write numbers of numpy so."""
+    if isinstance(value, str):
+        try:
+            return {"True": 1.0, "False": 0.0}[value] if value in ("True", "False") else float(value)
+        except ValueError:
+            return None
+    return float(value) if isinstance(value, int | float) else None
 
 
 def _of_sums(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, list[Units]] | None:
-    if name not in _OF_SUMS:
+    found = registered_aggregation(key.partition(",")[0], name)
+    if found is None or found[0] not in _OF_SUMS:
         return None
     total, of = f"{key} total", f"{key} weight"
     units: list[Units] = []
@@ -145,7 +178,7 @@ def _of_sums(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, list[
         if not all(len(pair) == 2 and all(isinstance(item, int | float) for item in pair) for pair in pairs):
             return None
         units.append([_Counts({total: float(pair[0]), of: float(pair[1])}) for pair in pairs])
-    return Result((of, total), partial(_safe, _OF_SUMS[name]), math.nan, bounded=False), units
+    return Result((of, total), partial(_safe, _OF_SUMS[found[0]]), math.nan, bounded=False), units
 
 
 def _safe(function: Callable[..., float], *arguments: Any) -> float:
@@ -160,8 +193,8 @@ def _registered(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, li
 
     A resample is then a vector of counts, as with all other results, and the function gets each value so often.
     """
-    function = registered_aggregation(key.partition(",")[0], name)
-    if function is None:
+    found = registered_aggregation(key.partition(",")[0], name)
+    if found is None:
         return None
     places: dict[str, int] = {}
     items: list[Any] = []
@@ -178,7 +211,7 @@ def _registered(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, li
     parts = tuple(f"{key} {place}" for place in range(len(items)))
     if len(parts) > _MOST_COUNTED:
         return None
-    return Result(parts, partial(_of_counts, function, items), math.nan, bounded=False), units
+    return Result(parts, partial(_of_counts, found[1], items), math.nan, bounded=False), units
 
 
 def _of_counts(function: Callable[[list[Any]], float], items: Sequence[Any], *counts: float) -> float:

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tls_tasks.after.foreign import Results
@@ -83,6 +84,15 @@ def model_arguments(results: Results) -> dict[str, Any]:
     """The ``--model_args`` of a run, which older releases of the harness log as one text."""
     given = (results.get("config") or {}).get("model_args") or {}
     return dict(part.partition("=")[::2] for part in given.split(",")) if isinstance(given, str) else given
+
+
+def model_name(results: Results, folder: Path) -> str:
+    """The model's name in a results file; else what kind of model it is, or the name of the folder."""
+    arguments = model_arguments(results)
+    # For a model that is named by none of these the harness makes up a name, another one each time.
+    is_named = {"pretrained", "model", "path", "engine"} & set(arguments)
+    named = (results.get("model_name") or arguments.get("pretrained")) if is_named else None
+    return str(named or results.get("model_source") or folder.name)
 
 
 def prompt_options(task: Task, metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 
 from tls_tasks.after.logs import RunFiles
@@ -18,13 +19,14 @@ _EVERY_EVAL_EVER = re.compile(rb'\s*\{[^\n]*"evaluation_id"[^\n]*"sample_id"')
 _BEGIN = 1 << 16  # bytes by which a log is known
 
 
-def find_runs(places: Iterable[str | Path], *, task: str | None = None) -> list[RunFiles]:
+def find_runs(places: Iterable[str | Path], *, task: str | None = None, newest: bool = False) -> list[RunFiles]:
     """The runs in files and folders, the oldest first.
 
     Args:
         places: Logs, or folders that are searched to any depth. A results file of the harness brings the samples of
             its run that lie beside it. A JSONL file of plain rows must be named itself.
         task: A samples file of the harness that is named otherwise is of this task.
+        newest: Of several runs in a folder take the newest samples of each task only.
 
     Raises:
         DataError: If a place doesn't exist, or holds no log.
@@ -54,7 +56,8 @@ def find_runs(places: Iterable[str | Path], *, task: str | None = None) -> list[
             )
             raise DataError(f"{place}: no log there; expected {expected}")
     runs = [RunFiles(*key, files.pop("", None), files) for key, files in files_of.items()]
-    return sorted([*others.values(), *runs], key=lambda run: (run.date, str(run.folder)))
+    ordered = sorted([*others.values(), *runs], key=lambda run: (run.date, str(run.folder)))
+    return _newest(ordered) if newest else ordered
 
 
 def _other_host(path: Path, named: bool) -> RunFiles | None:
@@ -79,3 +82,15 @@ def _other_host(path: Path, named: bool) -> RunFiles | None:
     match = _INSPECT_NAME.fullmatch(path.stem) if host == "inspect_ai" else None
     date, name = (match["date"], match["task"]) if match else ("", path.stem)
     return RunFiles(path.parent, date, None, {name: path}, host)
+
+
+def _newest(runs: Iterable[RunFiles]) -> list[RunFiles]:
+    """The newest samples of each task in each folder; an older run keeps the tasks that no newer one has."""
+    taken: set[tuple[Path, str]] = set()
+    kept = []
+    for run in sorted(runs, key=lambda run: run.date, reverse=True):
+        samples = {name: path for name, path in run.samples.items() if (run.folder, name) not in taken}
+        taken |= {(run.folder, name) for name in samples}
+        if samples:
+            kept.append(replace(run, samples=samples))
+    return kept[::-1]

@@ -76,14 +76,14 @@ def read_inspect(path: Path) -> Content:
 
 
 def _sample(sample: EvalSample, position: int) -> Sample:
-    target = sample.target if isinstance(sample.target, str) else "\n".join(sample.target)
+    targets = [sample.target] if isinstance(sample.target, str) else list(sample.target)
     asked = sample.input if isinstance(sample.input, str) else "\n\n".join(message.text for message in sample.input)
     # What our scorers read, where it is not what the model wrote: an answer that was judged.
     read = [score.metadata.get("judged") for score in (sample.scores or {}).values() if score.metadata]
     answer = next((text for text in read if isinstance(text, str)), sample.output.completion)
     row: dict[str, Any] = {
         "doc_id": position,
-        "target": target,
+        "target": targets[0] if len(targets) == 1 else targets,
         "arguments": {"gen_args_0": {"arg_0": asked}},
         "resps": [[sample.output.completion]],
     }

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from tls_tasks.after.aggregates import Logged, table_of
-from tls_tasks.after.conditions import model_arguments
+from tls_tasks.after.conditions import model_name
 from tls_tasks.after.content import Content
 from tls_tasks.after.foreign import Results, SampleRow
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog
 from tls_tasks.after.run import Run
 from tls_tasks.core.score import Score
+
+_FUNCTION = re.compile(r"\bdef (\w+)\(|<function (\w+) at ")
 
 _NO_METRIC = frozenset(
     {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics"}
@@ -61,7 +64,8 @@ class LoggedTask(Run):
     def picture(self, sample: Sample) -> dict[str, Any]:
         """The answer, with the target beside it."""
         target = sample.row.get("target")
-        return {"kind": "text", "target": "" if target is None else str(target)}
+        several = isinstance(target, list) and all(isinstance(one, str) for one in target)
+        return {"kind": "text", "target": "" if target is None else "\n".join(target) if several else str(target)}
 
 
 def logged_task(run: RunFiles, content: Content, clusters: Sequence[str] | None = None) -> LoggedTask:
@@ -85,7 +89,7 @@ def read_harness(run: RunFiles, name: str, log: SampleLog, results: Results) -> 
     A metric is called as the harness prints it, with its filter where a task has several: ``exact_match,strict-match``.
     """
     stated = {
-        str(entry["metric"]): entry
+        _called(entry["metric"]): entry
         for entry in results.get("configs", {}).get(name, {}).get("metric_list") or ()
         if isinstance(entry, dict) and "metric" in entry
     }
@@ -97,16 +101,22 @@ def read_harness(run: RunFiles, name: str, log: SampleLog, results: Results) -> 
         for metric in dict.fromkeys(metric for row in rows.values() for metric in _metrics(row)):
             values = [cast("dict[str, Any]", rows.get(sample.doc_id, {})).get(metric) for sample in log.samples]
             reported = told.get(f"{metric},{filter_name}")
-            aggregation = stated.get(metric, {}).get("aggregation")
+            aggregation = _called(stated.get(metric, {}).get("aggregation"))
             logged[metric if len(log.filtered) == 1 else f"{metric},{filter_name}"] = Logged(
                 values,
-                aggregation if isinstance(aggregation, str) else "",
+                aggregation,
                 better.get(metric),
                 float(reported) if isinstance(reported, int | float) else None,
             )
-    arguments = model_arguments(results)
-    named = results.get("model_name") or arguments.get("pretrained") or results.get("model_source") or run.folder.name
-    return Content(name, str(named), log, [str(sample.doc_id) for sample in log.samples], logged, results)
+    return Content(
+        name, model_name(results, run.folder), log, [str(sample.doc_id) for sample in log.samples], logged, results
+    )
+
+
+def _called(stated: Any) -> str:
+    """The name of a metric or an aggregation; of a function of the task's own the harness logs the source."""
+    match = _FUNCTION.search(stated) if isinstance(stated, str) else None
+    return (match[1] or match[2]) if match else stated if isinstance(stated, str) else ""
 
 
 def _metrics(row: SampleRow | Mapping[str, Any]) -> list[str]:

@@ -12,14 +12,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from tls_tasks.after.conditions import Conditions, conditions_of, model_arguments, stated_metadata
-from tls_tasks.after.content import Content
+from tls_tasks.after.conditions import Conditions, conditions_of, model_name, stated_metadata
 from tls_tasks.after.find import find_runs
 from tls_tasks.after.foreign import Results
-from tls_tasks.after.inspect_logs import read_inspect
-from tls_tasks.after.logged import logged_task, read_harness
-from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, read_samples
-from tls_tasks.after.row_logs import read_every_eval_ever, read_rows
+from tls_tasks.after.logged import logged_task
+from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog
+from tls_tasks.after.readers import contents_of
 from tls_tasks.after.run import Run
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.prompts import is_asked
@@ -42,11 +40,7 @@ _CORPUS = "tls_corpus"
 
 _WRITTEN = "; lm_eval writes them with --output_path OUT --log_samples"
 
-_READERS: Mapping[str, Callable[[Path], Content]] = {
-    "inspect_ai": read_inspect,
-    "every_eval_ever": read_every_eval_ever,
-    "rows": read_rows,
-}
+_ANSWERS = ("lm_eval", "inspect_ai")  # the hosts whose logs hold the documents of our tasks
 
 T = TypeVar("T")
 
@@ -137,12 +131,9 @@ class ScoredTask(Run):
     @property
     def model(self) -> str:
         """The model's name in the results file; else the name of the folder."""
-        # For a model that is named by none of these the harness makes up a name, another one each time.
-        is_named = {"pretrained", "model", "path", "engine"} & set(model_arguments(self.results))
-        named = self.results.get("model_name") if is_named else None
-        source = str(self.results.get("model_source") or self.run.folder.name)
+        named = model_name(self.results, self.run.folder)
         # A pipeline around a model is another system than the model.
-        return f"{named}+{_CORPUS}" if named and source == _CORPUS else str(named or source)
+        return f"{named}+{_CORPUS}" if self.results.get("model_source") == _CORPUS and named != _CORPUS else named
 
     @property
     def effort(self) -> str:
@@ -240,8 +231,7 @@ def read_runs(
         OptionError: If there is no such task.
     """
     found = False
-    runs = find_runs(places, task=task)
-    for run in _newest(runs) if newest else runs:
+    for run in find_runs(places, task=task, newest=newest):
         for read in _read(run, task, progress):
             found = True
             yield read
@@ -259,9 +249,9 @@ def score_places(
         OptionError: If there is no such task.
     """
     found = False
-    runs = [run for run in find_runs(places, task=task) if run.host == "lm_eval"]
-    for run in _newest(runs) if newest else runs:
-        for scored in _read_harness(run, task, progress, ours_only=True):
+    runs = [run for run in find_runs(places, task=task, newest=newest) if run.host == "lm_eval"]
+    for run in runs:
+        for scored in _read(run, task, progress, ours_only=True):
             found = True
             yield cast(ScoredTask, scored)
     if not found:
@@ -270,30 +260,13 @@ def score_places(
         raise DataError(f"no samples to score: {what}{_WRITTEN}")
 
 
-def _read(run: RunFiles, task: str | None, progress: Progress | None) -> Iterator[Run]:
-    if run.host == "lm_eval":
-        yield from _read_harness(run, task, progress)
-        return
-    for path in run.samples.values():
-        content = _READERS[run.host](path)
-        if run.host == "inspect_ai" and content.task in task_files():
-            yield _score_again(run, content.log, task_file(content.task), content.results, progress)
+def _read(run: RunFiles, task: str | None, progress: Progress | None, ours_only: bool = False) -> Iterator[Run]:
+    for content in contents_of(run, task=task, tasks=task_files() if ours_only and task is None else None):
+        taken_as = task if run.host == "lm_eval" else None
+        if taken_as is not None or (run.host in _ANSWERS and content.task in task_files()):
+            yield _score_again(run, content.log, task_file(taken_as or content.task), content.results, progress)
         else:
             yield logged_task(run, content)
-
-
-def _read_harness(run: RunFiles, task: str | None, progress: Progress | None, ours_only: bool = False) -> Iterator[Run]:
-    results = run.read_results([name for name in run.samples if name in task_files() or not ours_only])
-    for name, path in run.samples.items():
-        ours = task is not None or name in task_files()
-        if ours_only and not ours:
-            continue
-        sizes = results.get("n-samples", {}).get(task or name)
-        log = read_samples(path, n_expected=sizes["effective"] if sizes else None)
-        if ours:
-            yield _score_again(run, log, task_file(task or name), results, progress)
-        else:
-            yield logged_task(run, read_harness(run, name, log, results))
 
 
 def _of_document(log: SampleLog, sample: Sample, function: Callable[..., T], *arguments: Any) -> T:
@@ -358,15 +331,3 @@ def topic_of(sample: Sample) -> tuple[str, str]:
 
 def _id(sample: Sample) -> str:
     return str(sample.doc.get("doc_id", sample.doc_id))
-
-
-def _newest(runs: Iterable[RunFiles]) -> list[RunFiles]:
-    """The newest samples of each task in each folder; an older run keeps the tasks that no newer one has."""
-    taken: set[tuple[Path, str]] = set()
-    kept = []
-    for run in sorted(runs, key=lambda run: run.date, reverse=True):
-        samples = {name: path for name, path in run.samples.items() if (run.folder, name) not in taken}
-        taken |= {(run.folder, name) for name in samples}
-        if samples:
-            kept.append(replace(run, samples=samples))
-    return kept[::-1]

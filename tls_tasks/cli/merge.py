@@ -37,4 +37,4 @@ def _run(args: argparse.Namespace) -> int:
 
     name = read_header(args.parts[0]).task
     run = find_runs([args.results])[0] if args.results else RunFiles(args.parts[0].parent, "", None)
-    return print_runs(args, [read_units(args.parts, run, run.read_results([name]))])[1]
+    return print_runs([read_units(args.parts, run, run.read_results([name]))], args)

@@ -1,10 +1,10 @@
-"""``tls-tasks score``: score logged answers again, or rows from other tools."""
+"""``tls-tasks score``: score logged answers again, or any log or rows with a metric."""
 
 from __future__ import annotations
 
 import argparse
-import inspect
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,9 +22,8 @@ from tls_tasks.cli.base import (
 )
 from tls_tasks.cli.scored_files import value_table
 from tls_tasks.cli.timelines import papers_layout
-from tls_tasks.core.errors import DataError, InputError, OptionError
+from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.intervals import caution
-from tls_tasks.core.options import check_options
 from tls_tasks.core.terminal import visible
 from tls_tasks.registry import METRICS
 
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from tls_tasks.after.run import Run
     from tls_tasks.after.scored_runs import ScoredTask
     from tls_tasks.core.intervals import Interval
+    from tls_tasks.core.score import Score
 
     Intervals = Mapping[str, Interval]
 
@@ -51,7 +51,14 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("--newest", action="store_true", help="use only the newest run of each task in a folder")
     files = parser.add_mutually_exclusive_group()
     files.add_argument("--task", help="treat every samples file as one of this task")
-    files.add_argument("--metric", help="the files are rows from another tool; score them with this metric")
+    files.add_argument("--metric", help="score any log, or rows from another tool, with this metric")
+    parser.add_argument(
+        "--map",
+        action="append",
+        default=[],
+        metavar="NAME=FIELD,…",
+        help="what --metric takes as prediction, reference, topic, source: columns, or fields of a log",
+    )
     parser.add_argument(
         "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of --metric, as JSON or text"
     )
@@ -80,15 +87,17 @@ def add_output(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace) -> int:
-    """Score logged answers again, or rows from other tools.
+    """Score logged answers again, or any log or rows with a metric.
 
     FILES are what lm_eval has logged (--log_samples, --predict_only). No model is needed, and an unchanged log
     gives the numbers that lm_eval printed. Broken lines, missing or repeated documents, and numbers that differ
     from the results file are reported on stderr.
 
-    With --metric, the files hold rows from any other tool, one JSON object a line, with `prediction` and
-    `reference` (or `references`), and with `topic` or `source` if the metric uses them. A row that cannot be scored
-    is an error.
+    With --metric, the files are logs of any task and host, or rows from any other tool, one JSON object a line.
+    Of a log, `answer` is compared with `target`, of rows `prediction` with `reference` (or `references`), and `topic`
+    and `source` are used where the metric takes them; --map says otherwise. A FIELD is a path with dots: of a log
+    answer, target, input, doc.FIELD (or FIELD alone), resps, filtered_resps, of rows a column; a number is a place in
+    a list. A document that cannot be scored is an error.
 
     With -o, one samples file of any size is scored block by block on all cores. FOLDER keeps the units of each document
     (what the results are sums of) as Parquet; the same command goes on where it was stopped. --shard I/N scores a part
@@ -105,19 +114,19 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks score out/ --newest --csv scores.csv --parquet scores.parquet
       tls-tasks score out/m/samples_summ_qmsum_2026-11-21T04-11-39.260879.jsonl -o units --shard 2/8
       tls-tasks score answers.jsonl --metric rouge_l --option tokenizer=unicode
+      tls-tasks score out/ --metric rouge_l --map reference=doc.summary
+      tls-tasks score answers.jsonl --metric date_f1 --map prediction=output.text,reference=gold,topic=event
     """
-    if args.metric is None:
-        if args.option:
-            wanted = "--metric NAME, whose option it is; what the harness has logged is scored as its task says"
-            raise InputError("--option", None, repr(args.option[0]), wanted)
-        return _run_logs(args) if args.units is None else _run_streamed(args)
-    for name in ("csv", "parquet", "confidence", "resamples", "seed"):
-        if getattr(args, name) is not None:
-            raise InputError(f"--{name}", None, "--metric", "it with samples of the harness only; use --json, --option")
-    return _run_rows(args)
+    if args.metric is not None:
+        return _run_metric(args)
+    for name in ("option", "map"):
+        if given := getattr(args, name):
+            wanted = "--metric NAME, whose it is; what the harness has logged is scored as its task says"
+            raise InputError(f"--{name}", None, repr(given[0]), wanted)
+    return _run_logs(args) if args.units is None else _run_streamed(args)
 
 
-# Logs of the harness
+# Runs
 
 
 def _run_logs(args: argparse.Namespace) -> int:
@@ -126,20 +135,15 @@ def _run_logs(args: argparse.Namespace) -> int:
     for name in ("shard", "workers"):
         if getattr(args, name) is not None:
             raise InputError(f"--{name}", None, "no -o FOLDER", "a folder for the units")
-    runs, code = print_runs(args, read_runs(args.files, task=args.task, newest=args.newest, progress=progress))
-    if args.csv is not None or args.parquet is not None:
-        _write_tables(runs, args.csv, args.parquet)
-    return code
+    return print_runs(read_runs(args.files, task=args.task, newest=args.newest, progress=progress), args)
 
 
-def print_runs(args: argparse.Namespace, runs: Iterable[Run]) -> tuple[list[Run], int]:
-    """Print runs as they come, and write them as JSON; the runs, and the exit code."""
+def print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
+    """Print runs as they come, and write the files that are asked for; the exit code."""
     scored = []
     n_problems = 0
     for run in runs:
-        drawn = {"n_resamples": args.resamples, "seed": args.seed}
-        chosen = {name: value for name, value in drawn.items() if value is not None}
-        intervals = {} if args.confidence is None else run.intervals(args.confidence, **chosen)
+        intervals = {} if args.confidence is None else run.intervals(**_drawn(args))
         scored.append((run, intervals))
         if str(args.json) != "-":
             say(_text(run, intervals))
@@ -147,7 +151,10 @@ def print_runs(args: argparse.Namespace, runs: Iterable[Run]) -> tuple[list[Run]
         n_problems += len(run.problems)
     if args.json is not None:
         write_json(args.json, [_as_dict(run, intervals) for run, intervals in scored])
-    return [run for run, _ in scored], int(n_problems > 0)
+    csv, parquet = getattr(args, "csv", None), getattr(args, "parquet", None)  # not of merge
+    if csv is not None or parquet is not None:
+        _write_tables([run for run, _ in scored], csv, parquet)
+    return int(n_problems > 0)
 
 
 def _run_streamed(args: argparse.Namespace) -> int:
@@ -169,7 +176,7 @@ def _run_streamed(args: argparse.Namespace) -> int:
     if shard != (1, 1):
         say(f"{args.units}: shard {shard[0]}/{shard[1]} of {path.name}; `tls-tasks merge` joins all {shard[1]}")
         return 0
-    return print_runs(args, [read_units([args.units], run, run.read_results([name]))])[1]
+    return print_runs([read_units([args.units], run, run.read_results([name]))], args)
 
 
 def _shard(text: str) -> tuple[int, int]:
@@ -264,70 +271,71 @@ def _rows(scored: Run) -> Iterator[tuple[Any, ...]]:
             yield (*head, doc_id, topic, key, value)
 
 
-# Rows from other tools
+# Any metric over logs and rows
 
 
-def _run_rows(args: argparse.Namespace) -> int:
-    from tls_tasks.core.intervals import Interval
-    from tls_tasks.data.files import json_lines
+def _run_metric(args: argparse.Namespace) -> int:
+    from tls_tasks.after.mapped_rows import logs_and_rows, score_logs, score_rows
 
     if args.metric not in METRICS:
         raise OptionError.unknown("--metric", args.metric, METRICS)
-    rows = [item for path in args.files for item in json_lines(path)]
-    if not rows:
-        raise InputError("files", None, "no row", "rows with prediction and reference")
-    options: dict[str, Any] = {}
-    for name, value in map(_option, args.option):
-        if name in options:
-            raise InputError("--option", None, f"{name!r} twice", "each option once")
-        options[name] = value
-    result = _score_rows(args.metric, rows, options)
+    runs, rows = logs_and_rows(args.files, args.newest)
+    options = _pairs("--option", map(_option, args.option))
+    fields = _pairs("--map", (_pair("--map", part) for text in args.map for part in re.split(r",(?=\w+=)", text)))
+    if runs:
+        return print_runs(score_logs(runs, args.metric, fields, options), args)
+    for name in ("csv", "parquet"):
+        if getattr(args, name) is not None:
+            raise InputError(f"--{name}", None, "--metric", "it with samples or other logs; of rows use --json")
+    score = score_rows(args.metric, rows, fields, options)
+    _show_rows(args, score, len(rows))
+    return 0
+
+
+def _show_rows(args: argparse.Namespace, score: Score, n_rows: int) -> None:
+    from tls_tasks.core.intervals import Interval
+
+    result = score.as_dict()
+    intervals = {} if args.confidence is None else score.intervals(**_drawn(args))
+    if intervals:
+        result |= {"intervals": intervals, "interval_caution": caution(intervals)}
     if str(args.json) != "-":
-        say(f"{args.metric}: {count(len(rows), 'row')}")
+        say(f"{args.metric}: {count(n_rows, 'row')}")
         values = {key: value for key, value in result.items() if isinstance(value, float)}
         if values:
-            say(value_table(values, {key: Interval(*result[f"{key}_ci"]) for key in values if f"{key}_ci" in result}))
+            asked = {key: Interval(*result[f"{key}_ci"]) for key in values if f"{key}_ci" in result}
+            say(value_table(values, {**asked, **{key: found for key, found in intervals.items() if key in values}}))
         else:
             note("score", "no means, but a value for each row: --json FILE writes them")
         say(result["signature"])
     if args.json is not None:
         write_json(args.json, result)
-    return 0
 
 
-def _score_rows(metric: str, rows: Sequence[tuple[str, Any]], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The metric's result over rows, each with its place for messages."""
-    for place, row in rows:
-        if not isinstance(row, dict):
-            raise DataError(f"{place}: expected an object, got {type(row).__name__}")
-        if "prediction" not in row or not row.keys() & {"reference", "references"}:
-            raise DataError(f"{place}: expected `prediction` and `reference`, got {', '.join(row) or 'no keys'}")
-    columns = {
-        "predictions": [row["prediction"] for _, row in rows],
-        "references": [row["references"] if "references" in row else row["reference"] for _, row in rows],
-    }
-    for name in ("topic", "source"):
-        if any(name in row for _, row in rows):
-            columns[f"{name}s"] = [row.get(name) for _, row in rows]
-    function = METRICS[metric].load()
-    known = [name for name in inspect.signature(function).parameters if name not in columns]
-    check_options(metric, options, known)
-    try:
-        result: dict[str, Any] = function(**columns, **options).as_dict()
-    except TypeError as error:
-        raise InputError("--option", None, f"{error}", f"columns and options that {metric} takes") from error
-    except InputError as error:
-        if error.field in columns and error.index is not None:  # the metric counts rows, the user has files
-            place, _ = rows[error.index]
-            raise DataError(f"{place}: {error.field}: got {error.got}, expected {error.expected}") from error
-        raise
-    return result
+def _drawn(args: argparse.Namespace) -> dict[str, Any]:
+    """How intervals are asked for."""
+    drawn = {"confidence": args.confidence, "n_resamples": args.resamples, "seed": args.seed}
+    return {name: value for name, value in drawn.items() if value is not None}
+
+
+def _pairs(option: str, pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise InputError(option, None, f"{name!r} twice", f"each {option.removeprefix('--')} once")
+        found[name] = value
+    return found
+
+
+def _pair(option: str, text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise InputError(option, None, repr(text), "NAME=VALUE")
+    return name, value
 
 
 def _option(text: str) -> tuple[str, Any]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise InputError("--option", None, repr(text), "NAME=VALUE")
+    name, value = _pair("--option", text)
     try:
         return name, json.loads({"True": "true", "False": "false"}.get(value, value))
     except ValueError:

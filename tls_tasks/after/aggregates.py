@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from tls_tasks.core.score import Result, mean
-from tls_tasks.hosts.aggregations import registered_aggregation
+from tls_tasks.hosts.aggregations import SentenceMetric, registered_aggregation, sentence_metric
 
 _TOLERANCE = 1e-9  # of the reported number; hosts add up in other orders
+
+_MOST = 1e100  # larger numbers, and infinity, are no measurement: their sums overflow
 
 _MOST_COUNTED = 3_000
 """The most different values of one metric whose aggregation is no function of sums."""
@@ -25,6 +28,8 @@ _MOST_COUNTED = 3_000
 _OF_SUMS: Mapping[str, Callable[[float, float], float]] = {
     "perplexity": lambda of, total: math.exp(-total / of),
     "weighted_perplexity": lambda of, total: math.exp(-total / of),
+    "word_perplexity": lambda of, total: math.exp(-total / of),
+    "byte_perplexity": lambda of, total: math.exp(-total / of),
     "bits_per_byte": lambda of, total: -total / of / math.log(2),
 }
 
@@ -44,6 +49,16 @@ class Logged:
     aggregation: str = ""
     better: bool | None = None
     reported: float | None = None
+
+
+def _metric(key: str) -> str:
+    """A metric's name in the harness, without its filter."""
+    return key.partition(",")[0]
+
+
+def _float(value: float) -> float:
+    """A logged number; NaN for one that can't be added up."""
+    return float(value) if abs(value) <= _MOST else math.nan
 
 
 class _Counts(dict[str, float]):
@@ -99,7 +114,7 @@ def _result(key: str, runs: Sequence[Logged]) -> tuple[str, Result | None, list[
         said = " and ".join(sorted({repr(run.aggregation) for run in runs}))
         return key, None, [], f"aggregated in different ways: {said}"
     tried: dict[str, float] = {}
-    for way in (_mean, _of_sums, _registered):
+    for way in (_mean, _of_sums, _of_sentences, _registered):
         made = way(key, name, runs)
         if made is None:
             continue
@@ -130,13 +145,14 @@ def _mean(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, list[Uni
         return None
     n = f"documents with {key}"
     units = [
-        [_Counts() if value is None else _Counts({key: float(value), n: 1.0}) for value in run.values] for run in runs
+        [_Counts() if value is None else _Counts({key: _float(value), n: 1.0}) for value in run.values] for run in runs
     ]
     return mean(key, n, bounded=all(0 <= value <= 1 for value in values)), units
 
 
 def _of_sums(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, list[Units]] | None:
-    if name not in _OF_SUMS:
+    function = _OF_SUMS.get(name or _metric(key))
+    if function is None:
         return None
     total, of = f"{key} total", f"{key} weight"
     units: list[Units] = []
@@ -144,13 +160,37 @@ def _of_sums(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, list[
         pairs = [value if isinstance(value, list) else [value, 1] for value in run.values]
         if not all(len(pair) == 2 and all(isinstance(item, int | float) for item in pair) for pair in pairs):
             return None
-        units.append([_Counts({total: float(pair[0]), of: float(pair[1])}) for pair in pairs])
-    return Result((of, total), partial(_safe, _OF_SUMS[name]), math.nan, bounded=False), units
+        units.append([_Counts({total: _float(pair[0]), of: _float(pair[1])}) for pair in pairs])
+    return Result((of, total), partial(_safe, function), math.nan, bounded=False), units
+
+
+def _of_sentences(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, list[Units]] | None:
+    """Scores of sacreBLEU: functions of statistics that add up, where its functions read all texts anew each time."""
+    metric = sentence_metric(name or _metric(key))
+    if metric is None:
+        return None
+    of_runs = [_safe_rows(metric, run.values) for run in runs]
+    if not all(of_runs):
+        return None
+    parts = tuple(f"{key} {place}" for place in range(len(of_runs[0][0])))
+    units = [[_Counts(zip(parts, row, strict=True)) for row in rows] for rows in of_runs]
+    return Result(parts, partial(_safe, metric.of), math.nan, bounded=False), units
+
+
+def _safe_rows(metric: SentenceMetric, values: Sequence[Any]) -> list[list[float]]:
+    try:
+        return metric.rows(values)
+    except (
+        Exception
+    ):  # values that are no pairs of texts, or a release of sacreBLEU that keeps its statistics elsewhere
+        return []
 
 
 def _safe(function: Callable[..., float], *arguments: Any) -> float:
     try:
-        return float(function(*arguments))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that the F of no cases is ill-defined, at each of 10,000 exchanges
+            return float(function(*arguments))
     except Exception:  # somebody else's function of somebody else's values; NaN is what it then is
         return math.nan
 
@@ -160,7 +200,7 @@ def _registered(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, li
 
     A resample is then a vector of counts, as with all other results, and the function gets each value so often.
     """
-    function = registered_aggregation(key.partition(",")[0], name)
+    function = registered_aggregation(_metric(key), name)
     if function is None:
         return None
     places: dict[str, int] = {}

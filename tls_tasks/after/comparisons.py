@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -104,19 +104,19 @@ class TaskComparison:
         return (found.interval.low > margin) if self.better[place] is False else found.interval.high < -margin
 
 
-def read_system(place: Path, *, tasks: Collection[str] | None = None, progress: Progress | None = None) -> System:
+def read_system(place: Path, *, tasks: Mapping[str, str] | None = None, progress: Progress | None = None) -> System:
     """One system's newest samples: our tasks scored again, others' as they were logged.
+
+    Args:
+        place: A log, or a folder of logs.
+        tasks: The tasks to read alone, each with the name by which the systems' tasks find each other; None: all.
+        progress: Shows how far it is.
 
     Raises:
         DataError: If there are none, or none of the tasks that were asked for.
     """
-    found = {
-        run.name: run
-        for run in read_runs([place], newest=True, progress=progress)
-        if tasks is None or run.name in tasks
-    }
-    if not found:
-        raise DataError(f"{place}: no samples of {', '.join(tasks or ())}")
+    runs = read_runs([place], only=tasks, newest=True, progress=progress)
+    found = {tasks[run.name] if tasks else run.name: run for run in runs}
     return System(f"{next(iter(found.values())).model} ({place})", found)
 
 
@@ -165,7 +165,7 @@ def compare_task(
     settings, pairing = settings or Settings(), pairing or Pairing()
     runs = [system.tasks[name] for system in systems]
     metrics = {first: other or first for first, _, other in (key.partition("=") for key in keys or ())}
-    scores = joined([system.name for system in systems], runs, metrics, by=pairing.join, cluster=pairing.cluster)
+    scores, doubt = joined([system.name for system in systems], runs, metrics, by=pairing.join, cluster=pairing.cluster)
     score = scores[0]
     for key, theirs in metrics.items():
         if key not in score.definitions:
@@ -181,7 +181,7 @@ def compare_task(
     adjusted = list(zip(*p_values, strict=True))
     n_documents, n_units = len(runs[0].ids), len(sums.rows)
     unit = "topic" if n_units < n_documents else "document"
-    warnings = _warnings(n_units, unit, len(systems), settings)
+    warnings = (*([doubt] if doubt else ()), *_warnings(n_units, unit, len(systems), settings))
     found = []
     for place, other in enumerate(systems[1:]):
         rows = differences[place]

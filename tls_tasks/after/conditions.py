@@ -13,6 +13,7 @@ from tls_tasks.core.task import Task
 from tls_tasks.core.terminal import shown
 
 _BUDGET = "context_budget"
+_CORPUS = "tls_corpus"
 _LONGEST = 60  # characters that are shown of a value
 
 # What the options of a task say of the data or the model; all others change the prompt.
@@ -83,6 +84,16 @@ def model_arguments(results: Results) -> dict[str, Any]:
     """The ``--model_args`` of a run, which older releases of the harness log as one text."""
     given = (results.get("config") or {}).get("model_args") or {}
     return dict(part.partition("=")[::2] for part in given.split(",")) if isinstance(given, str) else given
+
+
+def model_name(results: Results, folder: str) -> str:
+    """The model's name in a results file; else the name of the folder."""
+    # For a model that is named by none of these the harness makes up a name, another one each time.
+    is_named = {"pretrained", "model", "path", "engine"} & set(model_arguments(results))
+    named = results.get("model_name") if is_named else None
+    source = str(results.get("model_source") or folder)
+    # A pipeline around a model is another system than the model.
+    return f"{named}+{_CORPUS}" if named and source == _CORPUS else str(named or source)
 
 
 def prompt_options(task: Task, metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from tls_tasks.after.aggregates import Logged, table_of
-from tls_tasks.after.conditions import model_arguments
+from tls_tasks.after.conditions import model_name
 from tls_tasks.after.content import Content
 from tls_tasks.after.foreign import Results, SampleRow
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog
@@ -104,9 +104,8 @@ def read_harness(run: RunFiles, name: str, log: SampleLog, results: Results) -> 
                 better.get(metric),
                 float(reported) if isinstance(reported, int | float) else None,
             )
-    arguments = model_arguments(results)
-    named = results.get("model_name") or arguments.get("pretrained") or results.get("model_source") or run.folder.name
-    return Content(name, str(named), log, [str(sample.doc_id) for sample in log.samples], logged, results)
+    model = model_name(results, run.folder.name)
+    return Content(name, model, log, [str(sample.doc_id) for sample in log.samples], logged, results)
 
 
 def _metrics(row: SampleRow | Mapping[str, Any]) -> list[str]:

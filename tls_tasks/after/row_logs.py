@@ -87,9 +87,8 @@ def _read(path: Path, name: str) -> tuple[dict[str, dict[str, Any]], list[LogPro
 
 
 def _sample(place: int, row: Mapping[str, Any], asked: Any, answered: Any, target: Any) -> Sample:
-    doc = {key: row[key] for key in _ASKED if key in row}
     logged = {"doc_id": place, "target": _text(target), "arguments": {"gen_args_0": {"arg_0": _text(asked)}}}
-    return Sample(place, doc, [_text(answered)], place + 1, cast(SampleRow, logged))
+    return Sample(place, row, [_text(answered)], place + 1, cast(SampleRow, logged))
 
 
 def _text(value: Any) -> str:

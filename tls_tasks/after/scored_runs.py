@@ -6,13 +6,13 @@ the harness printed. No model and no harness is needed; the documents' units giv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from tls_tasks.after.conditions import Conditions, conditions_of, model_arguments, stated_metadata
+from tls_tasks.after.conditions import Conditions, conditions_of, model_name, stated_metadata
 from tls_tasks.after.content import Content
 from tls_tasks.after.find import find_runs
 from tls_tasks.after.foreign import Results
@@ -37,8 +37,6 @@ _STALE = (
 
 Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
 """Wraps items to show how far the work is: (items, what they are, how many)."""
-
-_CORPUS = "tls_corpus"
 
 _WRITTEN = "; lm_eval writes them with --output_path OUT --log_samples"
 
@@ -137,12 +135,7 @@ class ScoredTask(Run):
     @property
     def model(self) -> str:
         """The model's name in the results file; else the name of the folder."""
-        # For a model that is named by none of these the harness makes up a name, another one each time.
-        is_named = {"pretrained", "model", "path", "engine"} & set(model_arguments(self.results))
-        named = self.results.get("model_name") if is_named else None
-        source = str(self.results.get("model_source") or self.run.folder.name)
-        # A pipeline around a model is another system than the model.
-        return f"{named}+{_CORPUS}" if named and source == _CORPUS else str(named or source)
+        return model_name(self.results, self.run.folder.name)
 
     @property
     def effort(self) -> str:
@@ -225,13 +218,19 @@ class ScoredTask(Run):
 
 
 def read_runs(
-    places: Iterable[str | Path], *, task: str | None = None, newest: bool = False, progress: Progress | None = None
+    places: Iterable[str | Path],
+    *,
+    task: str | None = None,
+    only: Collection[str] | None = None,
+    newest: bool = False,
+    progress: Progress | None = None,
 ) -> Iterator[Run]:
     """All tasks of the runs in files and folders, run by run: ours scored again, others' with their logged numbers.
 
     Args:
         places: Logs of any host, or folders of them.
         task: Take every samples file of the harness as one of this task, for a user's task that includes ours.
+        only: Read these tasks alone; None: all.
         newest: Of several runs in a folder take the newest samples of each task only.
         progress: Shows how far it is.
 
@@ -242,11 +241,13 @@ def read_runs(
     found = False
     runs = find_runs(places, task=task)
     for run in _newest(runs) if newest else runs:
-        for read in _read(run, task, progress):
+        for read in _read(run, task, only, progress):
             found = True
             yield read
     if not found:
-        raise DataError(f"no samples to score: none{_WRITTEN}")
+        names = sorted({name for run in runs for name in run.samples})
+        what = f"none of {', '.join(only)}, only of {', '.join(names)}" if only is not None and names else "none"
+        raise DataError(f"no samples to score: {what}{_WRITTEN}")
 
 
 def score_places(
@@ -270,12 +271,15 @@ def score_places(
         raise DataError(f"no samples to score: {what}{_WRITTEN}")
 
 
-def _read(run: RunFiles, task: str | None, progress: Progress | None) -> Iterator[Run]:
+def _read(run: RunFiles, task: str | None, only: Collection[str] | None, progress: Progress | None) -> Iterator[Run]:
     if run.host == "lm_eval":
-        yield from _read_harness(run, task, progress)
+        samples = {name: path for name, path in run.samples.items() if only is None or (task or name) in only}
+        yield from _read_harness(replace(run, samples=samples), task, progress)
         return
     for path in run.samples.values():
         content = _READERS[run.host](path)
+        if only is not None and content.task not in only:
+            continue
         if run.host == "inspect_ai" and content.task in task_files():
             yield _score_again(run, content.log, task_file(content.task), content.results, progress)
         else:

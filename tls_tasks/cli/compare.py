@@ -26,11 +26,18 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
     parser = add_command(subparsers, "compare", _run)
     parser.add_argument("systems", nargs="+", type=Path, metavar="RUN", help="a log, or the folder of one run")
-    parser.add_argument("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
+    parser.add_argument(
+        "--task", action="append", metavar="NAME", help="only this task, FIRST=OTHER where names differ (repeatable)"
+    )
     parser.add_argument(
         "--metric", action="append", metavar="KEY", help="only this metric, FIRST=OTHER where names differ (repeatable)"
     )
-    parser.add_argument("--join", default="", metavar="BY", help="match by document, id, input or a document's field")
+    parser.add_argument(
+        "--join",
+        default="",
+        metavar="BY",
+        help="match by document, id, input or a field of documents, FIRST=OTHER where it differs",
+    )
     parser.add_argument("--cluster", default="", metavar="FIELD", help="keep documents with equal FIELD together")
     parser.add_argument("--by-document", action="store_true", help="treat documents on one topic as independent")
     parser.add_argument("--permutations", type=int, default=10_000, metavar="N", help="random exchanges (10000)")
@@ -76,7 +83,10 @@ def _run(args: argparse.Namespace) -> int:
 
     gates = dict(map(_gate, args.fail_if_worse))
     settings = Settings(args.permutations, args.resamples, args.confidence, args.seed)
-    systems = [read_system(path, tasks=args.task, progress=progress) for path in args.systems]
+    systems = [
+        read_system(path, tasks=_tasks(args.task, place > 0), progress=progress)
+        for place, path in enumerate(args.systems)
+    ]
     pairing = Pairing(args.join, args.cluster, args.by_document, args.show)
     comparisons = compare_systems(systems, keys=args.metric, pairing=pairing, settings=settings)
     problems = [problem for system in systems for task in system.tasks.values() for problem in task.problems]
@@ -100,6 +110,14 @@ def _run(args: argparse.Namespace) -> int:
             args.markdown.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
     note("compare", *worse)
     return _WORSE if worse else int(bool(problems))
+
+
+def _tasks(named: Sequence[str] | None, is_other: bool) -> dict[str, str] | None:
+    """A system's own names of the tasks -> the first system's."""
+    if named is None:
+        return None
+    pairs = [(first, other) for first, _, other in (name.partition("=") for name in named)]
+    return {other or first if is_other else first: first for first, other in pairs}
 
 
 def _gate(text: str) -> tuple[str, float]:

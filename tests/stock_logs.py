@@ -139,7 +139,7 @@ def make_stock_runs(folder, systems=None, tasks=tuple(STOCK), n=N):
     from lm_eval.tasks import TaskManager
 
     manager = TaskManager(include_path=str(write_tasks(folder / "tasks", tasks, n)), include_defaults=False)
-    for name, (seed, skill) in (systems or {"a": ("a", 0.5), "b": ("b", 0.6), "low": ("low", 0.2)}).items():
+    for name, (seed, skill) in (systems or {"a": ("a", 0.5), "b": ("b", 0.6)}).items():
         tracker = EvaluationTracker(output_path=str(folder / name))
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")

@@ -120,17 +120,29 @@ def _result(key: str, runs: Sequence[Logged]) -> tuple[str, Result | None, list[
             continue
         result, units = made
         numbers = [result.value(own) for own in units]
-        if all(_is(run.reported, number) for run, number in zip(runs, numbers, strict=True)):
-            return key, replace(result, better=better), units, ""
+        is_nothing = way is _registered and all(map(math.isnan, numbers)) and runs[0].reported is None
+        if not is_nothing and all(_is(run.reported, number) for run, number in zip(runs, numbers, strict=True)):
+            return key, replace(result, better=better), units, _not_finite(runs)
         tried.setdefault("the mean of its values" if way is _mean else f"{name} of its values", numbers[0])
     reported = next((run.reported for run in runs if run.reported is not None), None)
-    said = f"reported as {reported!r}, which can't be made again"
-    if not tried:
-        return key, None, [], f"{said}: its values are no numbers"
+    said = "no number is reported" if reported is None else f"reported as {reported!r}, which can't be made again"
+    if not tried or reported is None:
+        return (
+            key,
+            None,
+            [],
+            f"{said}: its values are no numbers" if reported is not None else f"{said}, nor can one be made",
+        )
     said += f" ({', '.join(f'{what} is {number!r}' for what, number in tried.items())})"
     if (made := _mean(key, name, runs)) is None:
         return key, None, [], said
     return f"{key} (mean of documents)", replace(made[0], better=better), made[1], said
+
+
+def _not_finite(runs: Sequence[Logged]) -> str:
+    values = [value for run in runs for value in run.values if isinstance(value, int | float)]
+    n_wrong = sum(not abs(value) <= _MOST for value in values)
+    return f"{n_wrong} of {len(values)} values are NaN, infinite or above {_MOST:g}" if n_wrong else ""
 
 
 def _is(reported: float | None, number: float) -> bool:
@@ -147,7 +159,7 @@ def _mean(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, list[Uni
     units = [
         [_Counts() if value is None else _Counts({key: _float(value), n: 1.0}) for value in run.values] for run in runs
     ]
-    return mean(key, n, bounded=all(0 <= value <= 1 for value in values)), units
+    return mean(key, n, empty=math.nan, bounded=all(0 <= value <= 1 for value in values)), units
 
 
 def _of_sums(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, list[Units]] | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -55,12 +55,14 @@ class Pairing:
         join, cluster: See :func:`~tls_tasks.after.joined.joined`.
         by_document: Take each document as a unit, although some belong to one topic.
         n_most: How many of the documents that differ most to name.
+        lower: Metrics of which less is better, where the logs don't say.
     """
 
     join: str = ""
     cluster: str = ""
     by_document: bool = False
     n_most: int = 0
+    lower: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,18 @@ def compare_task(
     ranked = set(runs[0].ranked) | (set(score.definitions) - set(runs[0].score.definitions))
     wanted = list(metrics) or [key for key in score.definitions if key in ranked]
     if not wanted:
-        raise DataError(f"{name}: no metric that all runs have, and that can be made again from their logs")
+        told = [
+            (system.name, ", ".join(run.score.definitions) or "none") for system, run in zip(systems, runs, strict=True)
+        ]
+        found_in = "; ".join(f"{system}: {keys}" for system, keys in told)
+        raise DataError(
+            f"{name}: no metric that all runs have with values that are numbers ({found_in}); --metric FIRST=OTHER "
+            "compares metrics that are called otherwise"
+        )
+    for key in pairing.lower:
+        if key not in score.definitions:
+            raise OptionError.unknown("--lower-is-better", key, score.definitions)
+    better = [False if key in pairing.lower else score.definitions[key].better for key in wanted]
     sums, *other_sums = [Sums.of(one, by_topic=not pairing.by_document) for one in scores]
     differences = [compare(sums, other, wanted, settings=settings) for other in other_sums]
     # Holm over the systems, metric by metric: each metric asks its own question.
@@ -193,8 +206,11 @@ def compare_task(
                 other.name,
                 tuple(rows),
                 adjusted[place],
-                tuple(score.definitions[key].better for key in wanted),
-                tuple(_documents(key, score, scores[place + 1], runs[0].ids, pairing.n_most) for key in wanted),
+                tuple(better),
+                tuple(
+                    _documents(key, score, scores[place + 1], runs[0].ids, -1 if own is False else 1, pairing.n_most)
+                    for key, own in zip(wanted, better, strict=True)
+                ),
                 n_documents,
                 n_units,
                 unit,
@@ -211,14 +227,13 @@ def _no_metric(key: str, theirs: str, runs: Sequence[Run], score: Score) -> Opti
     return OptionError.unknown("--metric", key, score.definitions)
 
 
-def _documents(key: str, first: Score, second: Score, ids: Sequence[str], n_most: int) -> Documents:
+def _documents(key: str, first: Score, second: Score, ids: Sequence[str], sign: int, n_most: int) -> Documents:
     result = first.definitions[key]
     pairs = [
         (name, result.value([left]), result.value([right]))
         for name, left, right in zip(ids, first.units, second.units, strict=True)
     ]
     defined = [(name, left, right) for name, left, right in pairs if left == left and right == right]
-    sign = -1 if result.better is False else 1
     gains = [sign * (right - left) for _, left, right in defined]
     wins, losses = sum(gain > _SAME for gain in gains), sum(gain < -_SAME for gain in gains)
     most = sorted(defined, key=lambda row: -abs(row[2] - row[1]))[:n_most]
@@ -236,4 +251,6 @@ def _warnings(n_units: int, unit: str, n_systems: int, settings: Settings) -> tu
     if least < 0.05:
         return ()
     after = ", after Holm" if n_systems > 2 else ""
-    return (f"warning: {n_units} {unit}s cannot reach significance: no p-value below {least:.3g} is possible{after}",)
+    return (
+        f"warning: {n_units} {unit}{'s' * (n_units > 1)} cannot reach significance: no p-value below {least:.3g} is possible{after}",
+    )

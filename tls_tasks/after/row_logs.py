@@ -35,7 +35,8 @@ def read_rows(path: Path) -> Content:
         for place, row in enumerate(rows.values())
     ]
     log = SampleLog(path, tuple(samples), tuple(problems))
-    return Content(str(first.get("task", path.stem)), str(first.get("model", path.stem)), log, list(rows), logged)
+    task, model = (name if isinstance(name := first.get(key), str) else path.stem for key in ("task", "model"))
+    return Content(task, model, log, list(rows), logged)
 
 
 def read_every_eval_ever(path: Path) -> Content:

@@ -39,6 +39,9 @@ def add_parser(subparsers: Subparsers) -> None:
         help="match by document, id, input or a field of documents, FIRST=OTHER where it differs",
     )
     parser.add_argument("--cluster", default="", metavar="FIELD", help="keep documents with equal FIELD together")
+    parser.add_argument(
+        "--lower-is-better", action="append", default=[], metavar="KEY", help="of this metric, where logs don't say"
+    )
     parser.add_argument("--by-document", action="store_true", help="treat documents on one topic as independent")
     parser.add_argument("--permutations", type=int, default=10_000, metavar="N", help="random exchanges (10000)")
     parser.add_argument("--resamples", type=int, default=1_000, metavar="N", help="bootstrap resamples (1000)")
@@ -87,10 +90,10 @@ def _run(args: argparse.Namespace) -> int:
         read_system(path, tasks=_tasks(args.task, place > 0), progress=progress)
         for place, path in enumerate(args.systems)
     ]
-    pairing = Pairing(args.join, args.cluster, args.by_document, args.show)
+    pairing = Pairing(args.join, args.cluster, args.by_document, args.show, args.lower_is_better)
     comparisons = compare_systems(systems, keys=args.metric, pairing=pairing, settings=settings)
     problems = [problem for system in systems for task in system.tasks.values() for problem in task.problems]
-    worse = list(_worse(comparisons, gates))
+    verdicts = list(_verdicts(comparisons, gates))
     _note_of_runs(args.systems, systems)
     note("compare", *problems)
     method = (
@@ -108,8 +111,8 @@ def _run(args: argparse.Namespace) -> int:
             say(text)
         else:
             args.markdown.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
-    note("compare", *worse)
-    return _WORSE if worse else int(bool(problems))
+    note("compare", *[said for _, said in verdicts])
+    return _WORSE if any(is_worse for is_worse, _ in verdicts) else int(bool(problems))
 
 
 def _tasks(named: Sequence[str] | None, is_other: bool) -> dict[str, str] | None:
@@ -131,17 +134,25 @@ def _gate(text: str) -> tuple[str, float]:
     return found
 
 
-def _worse(comparisons: Sequence[TaskComparison], gates: Mapping[str, float]) -> Iterator[str]:
+def _verdicts(comparisons: Sequence[TaskComparison], gates: Mapping[str, float]) -> Iterator[tuple[bool, str]]:
+    """Whether a run fails a gate, and what is said of it: also of one that passes, which few documents always do."""
     for key, margin in gates.items():
         having = [one for one in comparisons if key in one.keys]
         if not having:
             raise OptionError.unknown("--fail-if-worse", key, comparisons[0].keys)
         for comparison in having:
             is_worse = comparison.is_worse(key, margin)
-            if is_worse is not False:
+            least = comparison.differences[comparison.keys.index(key)].detectable
+            if is_worse is None:
+                said = "can't be told from its logs: --fail-if-worse fails, to be safe"
+            elif is_worse:
                 said = f"is worse than {comparison.first} by more than {margin:g}"
-                said = said if is_worse else "can't be told from its logs: --fail-if-worse fails, to be safe"
-                yield f"{comparison.task}: {key} of {comparison.second} {said}"
+            else:
+                said = f"is not surely worse than {comparison.first} by more than {margin:g}"
+                said += (
+                    "" if math.isnan(least) else f"; so many documents show a difference of {number(least + margin)}"
+                )
+            yield is_worse is not False, f"{comparison.task}: {key} of {comparison.second} {said}"
 
 
 def _note_of_runs(places: list[Path], systems: list[System]) -> None:
@@ -174,7 +185,11 @@ def _rows(comparison: TaskComparison, holm: bool) -> list[list[str]]:
     for result, documents, adjusted in parts:
         interval = f"[{result.interval.low:+.4f}, {result.interval.high:+.4f}]" if result.interval else "-"
         p_values = ["-" if math.isnan(p) else f"{p:.4f}" for p in (result.p_value, adjusted)]
-        values = [number(result.first), number(result.second), f"{result.difference:+.4f}"]
+        values = [
+            number(result.first),
+            number(result.second),
+            "NaN" if math.isnan(result.difference) else f"{result.difference:+.4f}",
+        ]
         detectable = "-" if math.isnan(result.detectable) else number(result.detectable)
         won = f"{documents.wins}-{documents.ties}-{documents.losses}"
         rows.append([result.key, *values, interval, detectable, won, *p_values])

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 import shutil
 
 import pytest
@@ -339,3 +340,62 @@ def test_four_of_five_differences_as_large_as_detectable_are_found(stock):
     [one] = populations(stock, [("wikitext", "bits_per_byte")])
     draw = with_difference(one, lambda weights: one.detectable(50, weights))
     assert n_found(one, draw, 50, 200) == pytest.approx(160, abs=17), "three standard errors"
+
+
+HUGE = '{"id": 1, "score": 1' + "0" * 400 + '}\n{"id": 2, "score": 1e308}\n{"id": 3, "score": -1e308}\n'
+TWO = "".join(
+    json.dumps({"evaluation_id": "x", "sample_id": name, "evaluation_name": name}) + "\n" for name in ("A", "B")
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.eval", "no zip", "needs an optional dependency|not a whole log of Inspect .*; expected an .eval"),
+        ("a.json", '{"a": 1}', "no log there; expected results_<date>"),
+        ("a.jsonl", "hello", "no log there; expected results_<date>"),
+        ("a.jsonl", "", "no log there; expected results_<date>"),
+        ("a.jsonl", '{"score": 1}', "a.jsonl:1: expected an object with `id`, a text or number"),
+        ("a.jsonl", '{"id": 1, "score": ' + "[" * 200 + "]" * 200 + "}", "in each other more than 100 deep"),
+        ("a.jsonl", '{"id": 1, "score": "good"}', "no metric that all runs have with values that are numbers"),
+        ("a.jsonl", '{"id": 1, "score": 1}\n{"id": 2, "sco', "a.jsonl:2: not JSON"),
+        ("a.jsonl", '{"id": 1, "score": 1}\n{"id": 1, "score": 0}', "document 1 comes again; the first counts"),
+        ("a.jsonl", HUGE, "a: score: 3 of 3 values are NaN, infinite or above 1e\\+100"),
+        ("a.jsonl", '{"id": 1, "score": 1e999}\n{"id": 2, "score": 1}', "1 of 2 values are NaN, infinite or above"),
+        ("a.jsonl", TWO, r"rows of 2 evaluations \(A, B\)"),
+    ],
+)
+def test_odd_logs(tmp_path, capsys, name, text, words):
+    """Not compared, or compared with what is wrong on stderr; never anything else."""
+    path = tmp_path / name
+    path.write_text(text, encoding="utf-8")
+    code, found, said = compared(capsys, path, path)
+    assert code == (1 if found else 2) and re.search(words, said), said
+
+
+def test_the_page_of_any_log(stock, plain, tmp_path, open_page):
+    """Numbers as reported, distributions, a document with prompt, answer and target, and a second run beside it."""
+    rows = plain(
+        "rows", [0.1 * (place % 9) for place in range(30)], input=[f"Question {place}?" for place in range(30)]
+    )
+    target = tmp_path / "page.html"
+    assert main(["page", str(stock), str(rows), "-o", str(target)]) == 0
+    opened = open_page(target)
+    page = opened.page
+    for task in ("arc_easy", "gsm8k", "mrpc", "cola", "wikitext", "wmt16-de-en"):
+        article = page.locator("article", has=page.locator(f"h3:text-is('{task}')"))
+        shown = article.locator("table").inner_text()
+        for name in "ab":
+            run = run_of(stock / name, task)
+            assert all(f"{value:.4f}" in shown for value in run.metrics.values())
+        assert article.locator("svg.spread").count() == 1
+    page.select_option("#control-Task", label="gsm8k")
+    run = run_of(stock / "a", "gsm8k")
+    page.locator("#list tbody button", has_text=re.compile("^7$")).click()
+    shown = page.locator("#view").inner_text()
+    assert run.log.samples[7].row["target"].splitlines()[-1] in shown and run.log.samples[7].answer[0] in shown
+    page.select_option("#control-Beside-it", index=1)
+    assert page.locator("#view .beside > div").count() == 2
+    page.select_option("#control-Task", label="rows")
+    assert page.locator("#list tbody tr").count() == 30
+    assert opened.errors == [] and opened.violations() == []

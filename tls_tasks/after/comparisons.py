@@ -250,7 +250,5 @@ def _warnings(n_units: int, unit: str, n_systems: int, settings: Settings) -> tu
     least = smallest_p(n_units, settings.n_permutations) * (n_systems - 1)
     if least < 0.05:
         return ()
-    after = ", after Holm" if n_systems > 2 else ""
-    return (
-        f"warning: {n_units} {unit}{'s' * (n_units > 1)} cannot reach significance: no p-value below {least:.3g} is possible{after}",
-    )
+    after, units = ", after Holm" if n_systems > 2 else "", f"{n_units} {unit}{'s' * (n_units > 1)}"
+    return (f"warning: {units} cannot reach significance: no p-value below {least:.3g} is possible{after}",)

@@ -172,21 +172,7 @@ def compare_task(
     for key, theirs in metrics.items():
         if key not in score.definitions:
             raise _no_metric(key, theirs, runs, score)
-    ranked = set(runs[0].ranked) | (set(score.definitions) - set(runs[0].score.definitions))
-    wanted = list(metrics) or [key for key in score.definitions if key in ranked]
-    if not wanted:
-        told = [
-            (system.name, ", ".join(run.score.definitions) or "none") for system, run in zip(systems, runs, strict=True)
-        ]
-        found_in = "; ".join(f"{system}: {keys}" for system, keys in told)
-        raise DataError(
-            f"{name}: no metric that all runs have with values that are numbers ({found_in}); --metric FIRST=OTHER "
-            "compares metrics that are called otherwise"
-        )
-    for key in pairing.lower:
-        if key not in score.definitions:
-            raise OptionError.unknown("--lower-is-better", key, score.definitions)
-    better = [False if key in pairing.lower else score.definitions[key].better for key in wanted]
+    wanted, better = _wanted(name, systems, score, list(metrics), pairing.lower)
     sums, *other_sums = [Sums.of(one, by_topic=not pairing.by_document) for one in scores]
     differences = [compare(sums, other, wanted, settings=settings) for other in other_sums]
     # Holm over the systems, metric by metric: each metric asks its own question.
@@ -218,6 +204,28 @@ def compare_task(
             )
         )
     return found
+
+
+def _wanted(
+    name: str, systems: Sequence[System], score: Score, keys: Sequence[str], lower: Collection[str]
+) -> tuple[Sequence[str], list[bool | None]]:
+    """The metrics to compare, and whether higher is better of each."""
+    runs = [system.tasks[name] for system in systems]
+    ranked = set(runs[0].ranked) | (set(score.definitions) - set(runs[0].score.definitions))
+    wanted = keys or [key for key in score.definitions if key in ranked]
+    if not wanted:
+        told = [
+            (system.name, ", ".join(run.score.definitions) or "none") for system, run in zip(systems, runs, strict=True)
+        ]
+        found_in = "; ".join(f"{system}: {keys}" for system, keys in told)
+        raise DataError(
+            f"{name}: no metric that all runs have with values that are numbers ({found_in}); --metric FIRST=OTHER "
+            "compares metrics that are called otherwise"
+        )
+    for key in lower:
+        if key not in score.definitions:
+            raise OptionError.unknown("--lower-is-better", key, score.definitions)
+    return wanted, [False if key in lower else score.definitions[key].better for key in wanted]
 
 
 def _no_metric(key: str, theirs: str, runs: Sequence[Run], score: Score) -> OptionError:

@@ -69,6 +69,8 @@ def test_the_code_runs_and_prints_what_the_page_shows(page, tmp_path, request):
             assert (tmp_path / name).stat().st_size > 500, name
     if page == "docs/leaderboard.md":
         check_workflow(walked)
+    if page == "docs/compare.md":
+        check_gate(walked)
 
 
 def check_workflow(walked):
@@ -85,6 +87,24 @@ def check_workflow(walked):
     results.write_text(results.read_text(encoding="utf-8").replace("0.5", "0.9"), encoding="utf-8")
     with pytest.raises(AssertionError, match="does not have the hash"):
         walked.run(dataclasses.replace(block, language="bash", text=step["run"]))
+
+
+def check_gate(walked):
+    """The last step of the page's workflow: an equal run passes, a worse one fails, and both write the summary."""
+    (block,) = [block for block in pages.blocks("docs/compare.md") if block.language == "yaml"]
+    step = yaml.safe_load(block.text)["jobs"]["gate"]["steps"][-1]
+    text = f"export GITHUB_STEP_SUMMARY=summary.md\n{step['run']}"
+    shutil.copytree(walked.folder / "out" / "three", walked.folder / "base")
+    shutil.copytree(walked.folder / "out" / "three", walked.folder / "new")
+    walked.run(dataclasses.replace(block, language="bash", text=text))
+    assert "| rouge_l_f1 |" in (walked.folder / "summary.md").read_text(encoding="utf-8")
+    (samples,) = (walked.folder / "new").glob("**/samples_*.jsonl")
+    rows = [json.loads(line) for line in samples.read_text(encoding="utf-8").splitlines()]
+    for row in rows:
+        row["filtered_resps"] = ["Nothing."]
+    samples.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    with pytest.raises(AssertionError, match=r"rouge_l_f1 of .* is worse than"):
+        walked.run(dataclasses.replace(block, language="bash", text=text))
 
 
 def commands_of(block):

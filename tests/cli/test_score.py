@@ -241,7 +241,7 @@ def test_compare_refuses_other_documents(made_runs, tmp_path, capsys):
     code, _, err = run(capsys, "compare", made_runs / "base", tmp_path / "less", "--task", "summ_qmsum")
     assert code == 2 and "no or another document for 1 of 3" in err and "the same data, budget and limit" in err
     code, _, err = run(capsys, "compare", tmp_path / "less", made_runs / "base", "--task", "summ_qmsum")
-    assert code == 2 and "got 3 documents, expected 2, as in the first run" in err
+    assert code == 2 and "got 1 of 3 documents that the first run lacks" in err
 
 
 @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ def test_compare_refuses_other_documents(made_runs, tmp_path, capsys):
         (["base"], "systems: got 1 run, expected two or more"),
         (["base", "nowhere"], "nowhere: no such file or folder"),
         (["base", "noisy", "--metric", "rouge_l_f1", "--task", "tls_crisis"], "--metric: got 'rouge_l_f1'"),
-        (["base", "noisy", "--task", "tls_open"], "no samples of tls_open"),
+        (["base", "noisy", "--task", "tls_open"], "no samples to score: none of tls_open, only of"),
         (["base", "noisy", "--confidence", "95", "--task", "tls_crisis"], "confidence: got 95, expected a number"),
         (["base", "noisy", "--permutations", "0", "--task", "tls_crisis"], "permutations: got 0, expected a whole"),
     ],

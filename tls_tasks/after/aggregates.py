@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from tls_tasks.core.score import Result, ratio
-from tls_tasks.hosts.aggregations import registered_aggregation
+from tls_tasks.hosts.aggregations import SentenceMetric, registered_aggregation, sentence_metric
 
 _TOLERANCE = 1e-9  # of the reported number; hosts add up in other orders
+
+_MOST = 1e100  # larger numbers, and infinity, are no measurement: their sums overflow
 
 _MOST_COUNTED = 3_000
 """The most different values of one metric whose aggregation is no function of sums."""
@@ -46,6 +49,16 @@ class Logged:
     aggregation: str = ""
     better: bool | None = None
     reported: float | None = None
+
+
+def _metric(key: str) -> str:
+    """A metric's name in the harness, without its filter."""
+    return key.partition(",")[0]
+
+
+def _float(value: float) -> float:
+    """A logged number; NaN for one that can't be added up."""
+    return float(value) if abs(value) <= _MOST else math.nan
 
 
 class _Counts(dict[str, float]):
@@ -101,10 +114,11 @@ def _result(key: str, runs: Sequence[Logged]) -> tuple[str, Result | None, list[
         said = " and ".join(sorted({repr(run.aggregation) for run in runs}))
         return key, None, [], f"aggregated in different ways: {said}"
     reported = next((run.reported for run in runs if run.reported is not None), None)
-    if reported is None and (found := registered_aggregation(key.partition(",")[0], name)):
-        name = found[0]
+    registered = registered_aggregation(_metric(key), name)
+    name = registered[0] if registered else name
     # The mean is tried first where the number shows whether it is right: most metrics are means, whatever they state.
-    ways = (_mean, _of_sums, _registered) if reported is not None or name in _MEANS else (_of_sums, _registered, _mean)
+    others = (_of_sums, _of_sentences, _registered)
+    ways = (_mean, *others) if reported is not None or name in _MEANS else (*others, _mean)
     tried: dict[str, float] = {}
     for way in ways:
         made = way(key, name, runs)
@@ -113,10 +127,10 @@ def _result(key: str, runs: Sequence[Logged]) -> tuple[str, Result | None, list[
         result, units = made
         numbers = [result.value(own) for own in units]
         if all(_is(run.reported, number, way is _mean) for run, number in zip(runs, numbers, strict=True)):
-            return key, replace(result, better=better), units, ""
+            return key, replace(result, better=better), units, _not_finite(runs)
         tried.setdefault("the mean of its values" if way is _mean else f"{name or 'its own'} of its values", numbers[0])
     said = f"reported as {reported!r}, which can't be made again" if reported is not None else "can't be made"
-    if name and name not in _MEANS and (registered_aggregation("", name)) is None:
+    if name not in _MEANS and registered is None:
         said += f": its aggregation, {name}, is a function of the task's own"
     elif not tried:
         said += f": its values are no numbers, or more than {_MOST_COUNTED:,} different ones"
@@ -127,6 +141,12 @@ def _result(key: str, runs: Sequence[Logged]) -> tuple[str, Result | None, list[
     return f"{key} (mean of documents)", replace(made[0], better=better), made[1], said
 
 
+def _not_finite(runs: Sequence[Logged]) -> str:
+    values = [value for run in runs for value in run.values if isinstance(value, int | float)]
+    n_wrong = sum(not abs(value) <= _MOST for value in values)
+    return f"{n_wrong} of {len(values)} values are NaN, infinite or above {_MOST:g}" if n_wrong else ""
+
+
 def _is(reported: float | None, number: float, may_be_nan: bool) -> bool:
     if reported is None:
         return may_be_nan or not math.isnan(number)
@@ -135,7 +155,10 @@ def _is(reported: float | None, number: float, may_be_nan: bool) -> bool:
     return abs(reported - number) <= _TOLERANCE * max(1.0, abs(reported))
 
 
-def _mean(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, list[Units]] | None:
+_Made = tuple[Result, list[Units]] | None
+
+
+def _mean(key: str, name: str, runs: Sequence[Logged]) -> _Made:
     n = f"documents with {key}"
     units: list[Units] = []
     found: list[float] = []
@@ -154,22 +177,22 @@ def _mean(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, list[Uni
         units.append(own)
     if not found:
         return None
-    return ratio(key, n, is_mean=True, bounded=all(0 <= value <= 1 for value in found)), units
+    is_share = all(0 <= value <= 1 for value in found)
+    return ratio(key, n, empty=math.nan, is_mean=True, bounded=is_share), units
 
 
 def _number(value: Any) -> float | None:
     """A number, as text too: older releases of the harness write numbers of numpy so."""
     if isinstance(value, str):
         try:
-            return {"True": 1.0, "False": 0.0}[value] if value in ("True", "False") else float(value)
+            return {"True": 1.0, "False": 0.0}[value] if value in ("True", "False") else _float(float(value))
         except ValueError:
             return None
-    return float(value) if isinstance(value, int | float) else None
+    return _float(value) if isinstance(value, int | float) else None
 
 
-def _of_sums(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, list[Units]] | None:
-    found = registered_aggregation(key.partition(",")[0], name)
-    if found is None or found[0] not in _OF_SUMS:
+def _of_sums(key: str, name: str, runs: Sequence[Logged]) -> _Made:
+    if name not in _OF_SUMS:
         return None
     total, of = f"{key} total", f"{key} weight"
     units: list[Units] = []
@@ -177,23 +200,45 @@ def _of_sums(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, list[
         pairs = [value if isinstance(value, list) else [value, 1] for value in run.values]
         if not all(len(pair) == 2 and all(isinstance(item, int | float) for item in pair) for pair in pairs):
             return None
-        units.append([_Counts({total: float(pair[0]), of: float(pair[1])}) for pair in pairs])
-    return Result((of, total), partial(_safe, _OF_SUMS[found[0]]), math.nan, bounded=False), units
+        units.append([_Counts({total: _float(pair[0]), of: _float(pair[1])}) for pair in pairs])
+    return Result((of, total), partial(_safe, _OF_SUMS[name]), math.nan, bounded=False), units
+
+
+def _of_sentences(key: str, name: str, runs: Sequence[Logged]) -> _Made:
+    """Scores of sacreBLEU: functions of statistics that add up, where its functions read all texts anew each time."""
+    metric = sentence_metric(name)
+    if metric is None:
+        return None
+    of_runs = [_safe_rows(metric, run.values) for run in runs]
+    if not all(of_runs):
+        return None
+    parts = tuple(f"{key} {place}" for place in range(len(of_runs[0][0])))
+    units = [[_Counts(zip(parts, row, strict=True)) for row in rows] for rows in of_runs]
+    return Result(parts, partial(_safe, metric.of), math.nan, bounded=False), units
+
+
+def _safe_rows(metric: SentenceMetric, values: Sequence[Any]) -> list[list[float]]:
+    try:
+        return metric.rows(values)
+    except Exception:  # no pairs of texts, or a release of sacreBLEU that keeps its statistics elsewhere
+        return []
 
 
 def _safe(function: Callable[..., float], *arguments: Any) -> float:
     try:
-        return float(function(*arguments))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that the F of no cases is ill-defined, at each of 10,000 exchanges
+            return float(function(*arguments))
     except Exception:  # somebody else's function of somebody else's values; NaN is what it then is
         return math.nan
 
 
-def _registered(key: str, name: str, runs: Sequence[Logged]) -> tuple[Result, list[Units]] | None:
+def _registered(key: str, name: str, runs: Sequence[Logged]) -> _Made:
     """A function that is none of sums, over the multiset of logged values: one part a value, which counts it.
 
     A resample is then a vector of counts, as with all other results, and the function gets each value so often.
     """
-    found = registered_aggregation(key.partition(",")[0], name)
+    found = registered_aggregation(_metric(key), name)
     if found is None:
         return None
     places: dict[str, int] = {}

@@ -55,12 +55,14 @@ class Pairing:
         join, cluster: See :func:`~tls_tasks.after.joined.joined`.
         by_document: Take each document as a unit, although some belong to one topic.
         n_most: How many of the documents that differ most to name.
+        lower: Metrics of which less is better, where the logs don't say.
     """
 
     join: str = ""
     cluster: str = ""
     by_document: bool = False
     n_most: int = 0
+    lower: Collection[str] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,19 +106,19 @@ class TaskComparison:
         return (found.interval.low > margin) if self.better[place] is False else found.interval.high < -margin
 
 
-def read_system(place: Path, *, tasks: Collection[str] | None = None, progress: Progress | None = None) -> System:
+def read_system(place: Path, *, tasks: Mapping[str, str] | None = None, progress: Progress | None = None) -> System:
     """One system's newest samples: our tasks scored again, others' as they were logged.
+
+    Args:
+        place: A log, or a folder of logs.
+        tasks: The tasks to read alone, each with the name by which the systems' tasks find each other; None: all.
+        progress: Shows how far it is.
 
     Raises:
         DataError: If there are none, or none of the tasks that were asked for.
     """
-    found = {
-        run.name: run
-        for run in read_runs([place], newest=True, progress=progress)
-        if tasks is None or run.name in tasks
-    }
-    if not found:
-        raise DataError(f"{place}: no samples of {', '.join(tasks or ())}")
+    runs = read_runs([place], only=tasks, newest=True, progress=progress)
+    found = {tasks[run.name] if tasks else run.name: run for run in runs}
     return System(f"{next(iter(found.values())).model} ({place})", found)
 
 
@@ -165,15 +167,12 @@ def compare_task(
     settings, pairing = settings or Settings(), pairing or Pairing()
     runs = [system.tasks[name] for system in systems]
     metrics = {first: other or first for first, _, other in (key.partition("=") for key in keys or ())}
-    scores = joined([system.name for system in systems], runs, metrics, by=pairing.join, cluster=pairing.cluster)
+    scores, doubt = joined([system.name for system in systems], runs, metrics, by=pairing.join, cluster=pairing.cluster)
     score = scores[0]
     for key, theirs in metrics.items():
         if key not in score.definitions:
             raise _no_metric(key, theirs, runs, score)
-    ranked = set(runs[0].ranked) | (set(score.definitions) - set(runs[0].score.definitions))
-    wanted = list(metrics) or [key for key in score.definitions if key in ranked]
-    if not wanted:
-        raise DataError(f"{name}: no metric that all runs have, and that can be made again from their logs")
+    wanted, better = _wanted(name, systems, score, list(metrics), pairing.lower)
     sums, *other_sums = [Sums.of(one, by_topic=not pairing.by_document) for one in scores]
     differences = [compare(sums, other, wanted, settings=settings) for other in other_sums]
     # Holm over the systems, metric by metric: each metric asks its own question.
@@ -181,7 +180,7 @@ def compare_task(
     adjusted = list(zip(*p_values, strict=True))
     n_documents, n_units = len(runs[0].ids), len(sums.rows)
     unit = "topic" if n_units < n_documents else "document"
-    warnings = _warnings(n_units, unit, len(systems), settings)
+    warnings = (*([doubt] if doubt else ()), *_warnings(n_units, unit, len(systems), settings))
     found = []
     for place, other in enumerate(systems[1:]):
         rows = differences[place]
@@ -193,8 +192,11 @@ def compare_task(
                 other.name,
                 tuple(rows),
                 adjusted[place],
-                tuple(score.definitions[key].better for key in wanted),
-                tuple(_documents(key, score, scores[place + 1], runs[0].ids, pairing.n_most) for key in wanted),
+                tuple(better),
+                tuple(
+                    _documents(key, score, scores[place + 1], runs[0].ids, -1 if own is False else 1, pairing.n_most)
+                    for key, own in zip(wanted, better, strict=True)
+                ),
                 n_documents,
                 n_units,
                 unit,
@@ -204,6 +206,28 @@ def compare_task(
     return found
 
 
+def _wanted(
+    name: str, systems: Sequence[System], score: Score, keys: Sequence[str], lower: Collection[str]
+) -> tuple[Sequence[str], list[bool | None]]:
+    """The metrics to compare, and whether higher is better of each."""
+    runs = [system.tasks[name] for system in systems]
+    ranked = set(runs[0].ranked) | (set(score.definitions) - set(runs[0].score.definitions))
+    wanted = keys or [key for key in score.definitions if key in ranked]
+    if not wanted:
+        told = [
+            (system.name, ", ".join(run.score.definitions) or "none") for system, run in zip(systems, runs, strict=True)
+        ]
+        found_in = "; ".join(f"{system}: {keys}" for system, keys in told)
+        raise DataError(
+            f"{name}: no metric that all runs have with values that are numbers ({found_in}); --metric FIRST=OTHER "
+            "compares metrics that are called otherwise"
+        )
+    for key in lower:
+        if key not in score.definitions:
+            raise OptionError.unknown("--lower-is-better", key, score.definitions)
+    return wanted, [False if key in lower else score.definitions[key].better for key in wanted]
+
+
 def _no_metric(key: str, theirs: str, runs: Sequence[Run], score: Score) -> OptionError:
     for run, name in zip(runs, (key, *[theirs] * (len(runs) - 1)), strict=True):
         if name not in run.score.definitions:
@@ -211,14 +235,13 @@ def _no_metric(key: str, theirs: str, runs: Sequence[Run], score: Score) -> Opti
     return OptionError.unknown("--metric", key, score.definitions)
 
 
-def _documents(key: str, first: Score, second: Score, ids: Sequence[str], n_most: int) -> Documents:
+def _documents(key: str, first: Score, second: Score, ids: Sequence[str], sign: int, n_most: int) -> Documents:
     result = first.definitions[key]
     pairs = [
         (name, result.value([left]), result.value([right]))
         for name, left, right in zip(ids, first.units, second.units, strict=True)
     ]
     defined = [(name, left, right) for name, left, right in pairs if left == left and right == right]
-    sign = -1 if result.better is False else 1
     gains = [sign * (right - left) for _, left, right in defined]
     wins, losses = sum(gain > _SAME for gain in gains), sum(gain < -_SAME for gain in gains)
     most = sorted(defined, key=lambda row: -abs(row[2] - row[1]))[:n_most]
@@ -235,5 +258,5 @@ def _warnings(n_units: int, unit: str, n_systems: int, settings: Settings) -> tu
     least = smallest_p(n_units, settings.n_permutations) * (n_systems - 1)
     if least < 0.05:
         return ()
-    after = ", after Holm" if n_systems > 2 else ""
-    return (f"warning: {n_units} {unit}s cannot reach significance: no p-value below {least:.3g} is possible{after}",)
+    after, units = ", after Holm" if n_systems > 2 else "", f"{n_units} {unit}{'s' * (n_units > 1)}"
+    return (f"warning: {units} cannot reach significance: no p-value below {least:.3g} is possible{after}",)

@@ -14,6 +14,7 @@ from tls_tasks.core.task import Task
 from tls_tasks.core.terminal import shown
 
 _BUDGET = "context_budget"
+_CORPUS = "tls_corpus"
 _LONGEST = 60  # characters that are shown of a value
 
 # What the options of a task say of the data or the model; all others change the prompt.
@@ -92,7 +93,9 @@ def model_name(results: Results, folder: Path) -> str:
     # For a model that is named by none of these the harness makes up a name, another one each time.
     is_named = {"pretrained", "model", "path", "engine"} & set(arguments)
     named = (results.get("model_name") or arguments.get("pretrained")) if is_named else None
-    return str(named or results.get("model_source") or folder.name)
+    source = str(results.get("model_source") or folder.name)
+    # A pipeline around a model is another system than the model.
+    return f"{named}+{_CORPUS}" if named and source == _CORPUS else str(named or source)
 
 
 def prompt_options(task: Task, metadata: Mapping[str, Any]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ _FILE = re.compile(
 )
 _INSPECT_NAME = re.compile(r"(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)[^_]*_(?P<task>.+)_[^_]+")
 _INSPECT = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status"')
-_EVERY_EVAL_EVER = re.compile(rb'\s*\{[^\n]*"evaluation_id"[^\n]*"sample_id"')
+_EVERY_EVAL_EVER = (b'"evaluation_id"', b'"sample_id"')
 _BEGIN = 1 << 16  # bytes by which a log is known
 
 
@@ -73,7 +73,7 @@ def _other_host(path: Path, named: bool) -> RunFiles | None:
             start = file.read(_BEGIN)
         if path.suffix == ".json":
             host = "inspect_ai" if _INSPECT.match(start) else ""
-        elif _EVERY_EVAL_EVER.match(start):
+        elif all(name in start.lstrip().partition(b"\n")[0] for name in _EVERY_EVAL_EVER):
             host = "every_eval_ever"
         elif named and start.lstrip().startswith(b"{"):
             host = "rows"

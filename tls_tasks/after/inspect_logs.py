@@ -41,7 +41,10 @@ def read_inspect(path: Path) -> Content:
     try:
         log = read_eval_log(str(path))
     except Exception as error:  # of a zip file, JSON or pydantic: whatever is wrong with the file
-        raise DataError(f"{path}: not a log of Inspect ({type(error).__name__}: {error!s:.200})") from error
+        raise DataError(
+            f"{path}: not a whole log of Inspect ({type(error).__name__}: {error!s:.200}); expected "
+            "an .eval or JSON file as inspect eval wrote it, of a run that was not killed"
+        ) from error
     name = (log.eval.task_registry_name or log.eval.task).removeprefix("tls_tasks/")
     problems = []
     if log.status != "success":

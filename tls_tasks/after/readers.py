@@ -29,10 +29,11 @@ def contents_of(run: RunFiles, *, task: str | None = None, tasks: Collection[str
     Raises:
         DataError: If a log can't be read.
     """
-    wanted = {name: path for name, path in run.samples.items() if tasks is None or name in tasks}
-    if reader := _READERS.get(run.host):
-        yield from map(reader, wanted.values())
+    if reader := _READERS.get(run.host):  # whose files are not named as the tasks are
+        contents = map(reader, run.samples.values())
+        yield from (content for content in contents if tasks is None or content.task in tasks)
         return
+    wanted = {name: path for name, path in run.samples.items() if tasks is None or name in tasks}
     results = run.read_results(list(wanted))
     for name, path in wanted.items():
         sizes = results.get("n-samples", {}).get(task or name)

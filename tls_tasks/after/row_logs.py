@@ -35,7 +35,8 @@ def read_rows(path: Path) -> Content:
         for place, row in enumerate(rows.values())
     ]
     log = SampleLog(path, tuple(samples), tuple(problems))
-    return Content(str(first.get("task", path.stem)), str(first.get("model", path.stem)), log, list(rows), logged)
+    task, model = (name if isinstance(name := first.get(key), str) else path.stem for key in ("task", "model"))
+    return Content(task, model, log, list(rows), logged)
 
 
 def read_every_eval_ever(path: Path) -> Content:
@@ -87,9 +88,8 @@ def _read(path: Path, name: str) -> tuple[dict[str, dict[str, Any]], list[LogPro
 
 
 def _sample(place: int, row: Mapping[str, Any], asked: Any, answered: Any, target: Any) -> Sample:
-    doc = {key: row[key] for key in _ASKED if key in row}
     logged = {"doc_id": place, "target": _text(target), "arguments": {"gen_args_0": {"arg_0": _text(asked)}}}
-    return Sample(place, doc, [_text(answered)], place + 1, cast(SampleRow, logged))
+    return Sample(place, row, [_text(answered)], place + 1, cast(SampleRow, logged))
 
 
 def _text(value: Any) -> str:

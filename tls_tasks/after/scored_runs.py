@@ -6,7 +6,7 @@ the harness printed. No model and no harness is needed; the documents' units giv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -35,8 +35,6 @@ _STALE = (
 
 Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
 """Wraps items to show how far the work is: (items, what they are, how many)."""
-
-_CORPUS = "tls_corpus"
 
 _WRITTEN = "; lm_eval writes them with --output_path OUT --log_samples"
 
@@ -131,9 +129,7 @@ class ScoredTask(Run):
     @property
     def model(self) -> str:
         """The model's name in the results file; else the name of the folder."""
-        named = model_name(self.results, self.run.folder)
-        # A pipeline around a model is another system than the model.
-        return f"{named}+{_CORPUS}" if self.results.get("model_source") == _CORPUS and named != _CORPUS else named
+        return model_name(self.results, self.run.folder)
 
     @property
     def effort(self) -> str:
@@ -216,13 +212,19 @@ class ScoredTask(Run):
 
 
 def read_runs(
-    places: Iterable[str | Path], *, task: str | None = None, newest: bool = False, progress: Progress | None = None
+    places: Iterable[str | Path],
+    *,
+    task: str | None = None,
+    only: Collection[str] | None = None,
+    newest: bool = False,
+    progress: Progress | None = None,
 ) -> Iterator[Run]:
     """All tasks of the runs in files and folders, run by run: ours scored again, others' with their logged numbers.
 
     Args:
         places: Logs of any host, or folders of them.
         task: Take every samples file of the harness as one of this task, for a user's task that includes ours.
+        only: Read these tasks alone; None: all.
         newest: Of several runs in a folder take the newest samples of each task only.
         progress: Shows how far it is.
 
@@ -231,12 +233,15 @@ def read_runs(
         OptionError: If there is no such task.
     """
     found = False
-    for run in find_runs(places, task=task, newest=newest):
-        for read in _read(run, task, progress):
+    runs = find_runs(places, task=task, newest=newest)
+    for run in runs:
+        for read in _read(run, task, progress, only):
             found = True
             yield read
     if not found:
-        raise DataError(f"no samples to score: none{_WRITTEN}")
+        names = sorted({name for run in runs for name in run.samples})
+        what = f"none of {', '.join(only)}, only of {', '.join(names)}" if only is not None and names else "none"
+        raise DataError(f"no samples to score: {what}{_WRITTEN}")
 
 
 def score_places(
@@ -251,7 +256,7 @@ def score_places(
     found = False
     runs = [run for run in find_runs(places, task=task, newest=newest) if run.host == "lm_eval"]
     for run in runs:
-        for scored in _read(run, task, progress, ours_only=True):
+        for scored in _read(run, task, progress, task_files()):
             found = True
             yield cast(ScoredTask, scored)
     if not found:
@@ -260,8 +265,8 @@ def score_places(
         raise DataError(f"no samples to score: {what}{_WRITTEN}")
 
 
-def _read(run: RunFiles, task: str | None, progress: Progress | None, ours_only: bool = False) -> Iterator[Run]:
-    for content in contents_of(run, task=task, tasks=task_files() if ours_only and task is None else None):
+def _read(run: RunFiles, task: str | None, progress: Progress | None, only: Collection[str] | None) -> Iterator[Run]:
+    for content in contents_of(run, task=task, tasks=None if task else only):
         taken_as = task if run.host == "lm_eval" else None
         if taken_as is not None or (run.host in _ANSWERS and content.task in task_files()):
             yield _score_again(run, content.log, task_file(taken_as or content.task), content.results, progress)

@@ -26,12 +26,22 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
     parser = add_command(subparsers, "compare", _run)
     parser.add_argument("systems", nargs="+", type=Path, metavar="RUN", help="a log, or the folder of one run")
-    parser.add_argument("--task", action="append", metavar="NAME", help="only this task (may be repeated)")
+    parser.add_argument(
+        "--task", action="append", metavar="NAME", help="only this task, FIRST=OTHER where names differ (repeatable)"
+    )
     parser.add_argument(
         "--metric", action="append", metavar="KEY", help="only this metric, FIRST=OTHER where names differ (repeatable)"
     )
-    parser.add_argument("--join", default="", metavar="BY", help="match by document, id, input or a document's field")
+    parser.add_argument(
+        "--join",
+        default="",
+        metavar="BY",
+        help="match by document, id, input or a field of documents, FIRST=OTHER where it differs",
+    )
     parser.add_argument("--cluster", default="", metavar="FIELD", help="keep documents with equal FIELD together")
+    parser.add_argument(
+        "--lower-is-better", action="append", default=[], metavar="KEY", help="of this metric, where logs don't say"
+    )
     parser.add_argument("--by-document", action="store_true", help="treat documents on one topic as independent")
     parser.add_argument("--permutations", type=int, default=10_000, metavar="N", help="random exchanges (10000)")
     parser.add_argument("--resamples", type=int, default=1_000, metavar="N", help="bootstrap resamples (1000)")
@@ -76,11 +86,14 @@ def _run(args: argparse.Namespace) -> int:
 
     gates = dict(map(_gate, args.fail_if_worse))
     settings = Settings(args.permutations, args.resamples, args.confidence, args.seed)
-    systems = [read_system(path, tasks=args.task, progress=progress) for path in args.systems]
-    pairing = Pairing(args.join, args.cluster, args.by_document, args.show)
+    systems = [
+        read_system(path, tasks=_tasks(args.task, place > 0), progress=progress)
+        for place, path in enumerate(args.systems)
+    ]
+    pairing = Pairing(args.join, args.cluster, args.by_document, args.show, args.lower_is_better)
     comparisons = compare_systems(systems, keys=args.metric, pairing=pairing, settings=settings)
     problems = [problem for system in systems for task in system.tasks.values() for problem in task.problems]
-    worse = list(_worse(comparisons, gates))
+    verdicts = list(_verdicts(comparisons, gates))
     _note_of_runs(args.systems, systems)
     note("compare", *problems)
     method = (
@@ -98,8 +111,16 @@ def _run(args: argparse.Namespace) -> int:
             say(text)
         else:
             args.markdown.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
-    note("compare", *worse)
-    return _WORSE if worse else int(bool(problems))
+    note("compare", *[said for _, said in verdicts])
+    return _WORSE if any(is_worse for is_worse, _ in verdicts) else int(bool(problems))
+
+
+def _tasks(named: Sequence[str] | None, is_other: bool) -> dict[str, str] | None:
+    """A system's own names of the tasks -> the first system's."""
+    if named is None:
+        return None
+    pairs = [(first, other) for first, _, other in (name.partition("=") for name in named)]
+    return {other or first if is_other else first: first for first, other in pairs}
 
 
 def _gate(text: str) -> tuple[str, float]:
@@ -113,17 +134,25 @@ def _gate(text: str) -> tuple[str, float]:
     return found
 
 
-def _worse(comparisons: Sequence[TaskComparison], gates: Mapping[str, float]) -> Iterator[str]:
+def _verdicts(comparisons: Sequence[TaskComparison], gates: Mapping[str, float]) -> Iterator[tuple[bool, str]]:
+    """Whether a run fails a gate, and what is said of it: also of one that passes, which few documents always do."""
     for key, margin in gates.items():
         having = [one for one in comparisons if key in one.keys]
         if not having:
             raise OptionError.unknown("--fail-if-worse", key, comparisons[0].keys)
         for comparison in having:
             is_worse = comparison.is_worse(key, margin)
-            if is_worse is not False:
+            least = comparison.differences[comparison.keys.index(key)].detectable
+            if is_worse is None:
+                said = "can't be told from its logs: --fail-if-worse fails, to be safe"
+            elif is_worse:
                 said = f"is worse than {comparison.first} by more than {margin:g}"
-                said = said if is_worse else "can't be told from its logs: --fail-if-worse fails, to be safe"
-                yield f"{comparison.task}: {key} of {comparison.second} {said}"
+            else:
+                said = f"is not surely worse than {comparison.first} by more than {margin:g}"
+                said += (
+                    "" if math.isnan(least) else f"; so many documents show a difference of {number(least + margin)}"
+                )
+            yield is_worse is not False, f"{comparison.task}: {key} of {comparison.second} {said}"
 
 
 def _note_of_runs(places: list[Path], systems: list[System]) -> None:
@@ -156,7 +185,11 @@ def _rows(comparison: TaskComparison, holm: bool) -> list[list[str]]:
     for result, documents, adjusted in parts:
         interval = f"[{result.interval.low:+.4f}, {result.interval.high:+.4f}]" if result.interval else "-"
         p_values = ["-" if math.isnan(p) else f"{p:.4f}" for p in (result.p_value, adjusted)]
-        values = [number(result.first), number(result.second), f"{result.difference:+.4f}"]
+        values = [
+            number(result.first),
+            number(result.second),
+            "NaN" if math.isnan(result.difference) else f"{result.difference:+.4f}",
+        ]
         detectable = "-" if math.isnan(result.detectable) else number(result.detectable)
         won = f"{documents.wins}-{documents.ties}-{documents.losses}"
         rows.append([result.key, *values, interval, detectable, won, *p_values])

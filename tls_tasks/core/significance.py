@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,7 @@ MOST_EXACT = 14
 """Up to so many units all 2^n exchanges are tried, and the p-value is exact."""
 
 _SAME = 1e-12  # differences that only rounding tells apart are the same
+_AT_ONCE = 2_000_000  # numbers of a table of exchanges, which are some megabytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +113,8 @@ def compare(first: Sums, second: Sums, keys: Sequence[str], *, settings: Setting
     check_whole_number("n_permutations", settings.n_permutations)
     check_interval(len(left), settings.confidence, settings.n_resamples)
 
-    def both(a: Table, b: Table) -> tuple[Mapping[str, float], Mapping[str, float]]:
-        return first.values(a, keys), second.values(b, keys)
-
-    observed = both(left.sum(axis=0), right.sum(axis=0))
-    p_values = _p_values(left, right, both, keys, settings)
+    observed = first.values(left.sum(axis=0), keys), second.values(right.sum(axis=0), keys)
+    p_values = _p_values(first, second, keys, settings)
     differences = _differences(first, second, keys)
     intervals = differences.intervals(settings.confidence, settings.n_resamples, settings.seed)
     errors = differences.standard_errors()
@@ -158,36 +156,38 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-_Both = Callable[[Table, Table], tuple[Mapping[str, float], Mapping[str, float]]]
-
-
-def _p_values(left: Table, right: Table, both: _Both, keys: Sequence[str], settings: Settings) -> dict[str, float]:
+def _p_values(first: Sums, second: Sums, keys: Sequence[str], settings: Settings) -> dict[str, float]:
     """For each key how often an exchange gives a difference as large as the observed one."""
-    first, second = left.sum(axis=0), right.sum(axis=0)
-    here = both(first, second)
+    left, right = first.rows.sum(axis=0), second.rows.sum(axis=0)
+    here = first.values(left, keys), second.values(right, keys)
     least = {key: abs(here[1][key] - here[0][key]) - _SAME for key in keys}
     hits, n = dict.fromkeys(keys, 0), 0
-    exact = len(left) <= MOST_EXACT
-    for moved in _exchanges(right - left, settings):
-        n += 1
-        there = both(first + moved, second - moved)
+    for moved in _exchanges(second.rows - first.rows, settings):
+        n += len(moved)
         for key in keys:
-            hits[key] += abs(there[1][key] - there[0][key]) >= least[key]
-    extra = 0 if exact else 1  # the observed assignment is one of the random ones (Davison & Hinkley 1997)
+            columns, of = first.columns[key], (first.table[key].of, second.table[key].of)
+            # Counts come back to the same few sums again and again: each is computed once.
+            sums, times = np.unique(moved[:, columns], axis=0, return_counts=True)
+            there = (left[columns] + sums).tolist(), (right[columns] - sums).tolist()
+            for own, other, n_times in zip(*there, times.tolist(), strict=True):
+                hits[key] += n_times * (abs(of[1](*other) - of[0](*own)) >= least[key])
+    # The observed assignment is one of the random ones (Davison & Hinkley 1997).
+    extra = 0 if len(first.rows) <= MOST_EXACT else 1
     return {key: math.nan if math.isnan(least[key]) else (hits[key] + extra) / (n + extra) for key in keys}
 
 
 def _exchanges(gains: Table, settings: Settings) -> Iterator[Table]:
-    """What the first system's sums gain in each exchange of units."""
-    if len(gains) <= MOST_EXACT:
-        for chosen in itertools.product((0.0, 1.0), repeat=len(gains)):
-            yield np.array(chosen) @ gains
+    """What the first system's sums gain in exchanges of units, a row an exchange, some at a time."""
+    n = len(gains)
+    if n <= MOST_EXACT:
+        yield np.array(list(itertools.product((0.0, 1.0), repeat=n))) @ gains
         return
-    generator = random.Random(settings.seed)
-    for _ in range(settings.n_permutations):
-        bits = generator.getrandbits(len(gains)).to_bytes(len(gains) // 8 + 1, "little")
-        chosen_bits = np.unpackbits(np.frombuffer(bits, np.uint8), count=len(gains), bitorder="little")
-        yield chosen_bits @ gains
+    generator, at_once = random.Random(settings.seed), max(1, _AT_ONCE // max(gains.shape))
+    for start in range(0, settings.n_permutations, at_once):
+        n_rows = min(at_once, settings.n_permutations - start)
+        drawn = b"".join(generator.getrandbits(n).to_bytes(n // 8 + 1, "little") for _ in range(n_rows))
+        bits = np.frombuffer(drawn, np.uint8).reshape(n_rows, -1)
+        yield np.unpackbits(bits, axis=1, count=n, bitorder="little") @ gains
 
 
 def _differences(first: Sums, second: Sums, keys: Sequence[str]) -> Statistics:

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from importlib.metadata import entry_points
 
@@ -11,6 +12,12 @@ import pytest
 
 from scripts import walk
 from tests.conftest import ROOT, made_once
+
+
+def in_thread(function, *arguments, **options):
+    """What a function returns that starts an event loop: here one may be running, since Playwright's goes on."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(function, *arguments, **options).result()
 
 
 @pytest.fixture(scope="session")

@@ -42,7 +42,7 @@ ALLOWED = {
     "transformers": {"data", "reports"},
     "httpx": {"reports"},
     "gradio": {"space"},
-    "inspect_ai": {"hosts"},
+    "inspect_ai": {"hosts", "after"},
     "openai": {"reports"},
     "requests": set(),
     "urllib": {"data"},  # downloads of what tls-tasks fetch is asked for

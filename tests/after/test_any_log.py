@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.null_comparisons import exchanged, n_found, one_run, populations, with_difference
 from tests.conftest import made_once
+from tests.harness_parts import in_thread
 from tests.stock_logs import N, knows, make_stock_runs, questions
 from tls_tasks.after.comparisons import compare_systems, read_system
 from tls_tasks.after.scored_runs import read_runs
@@ -22,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
 def stock(tmp_path_factory):
     """Systems ``a`` and ``b``, which is better, on six stock tasks of the harness."""
     pytest.importorskip("lm_eval")
-    return made_once(tmp_path_factory, "stock", make_stock_runs)
+    return made_once(tmp_path_factory, "other_tasks", make_stock_runs)
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +57,8 @@ def make_inspect_runs(folder):
             said.usage = ModelUsage()  # without it the model fetches a tokeniser, to count
             return said
 
-        (log,) = inspect_ai.eval(
+        (log,) = in_thread(
+            inspect_ai.eval,
             inspect_ai.Task(MemoryDataset(rows), scorer=match(numeric=True), epochs=epochs, name="sums"),
             model=get_model("mockllm/model", custom_outputs=say, memoize=False),
             display="none",

@@ -12,7 +12,7 @@ import pytest
 import tls_tasks
 from tests.conftest import ROOT
 from tests.data.test_own_data import CUSTOM
-from tests.harness_parts import run_here
+from tests.harness_parts import in_thread, run_here
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.hosts.task_files import task_files
@@ -57,7 +57,8 @@ def run_inspect(name, answer=answer_to, *, epochs=None, limit=None, **options):
         asked.append((messages, config))
         return output(answers.get(messages[-1].text, ""))
 
-    (log,) = inspect_ai.eval(
+    (log,) = in_thread(
+        inspect_ai.eval,
         f"tls_tasks/{name}",
         task_args=options,
         model=get_model("mockllm/model", custom_outputs=say, memoize=False),
@@ -67,7 +68,7 @@ def run_inspect(name, answer=answer_to, *, epochs=None, limit=None, **options):
         limit=limit,
     )
     assert log.status == "success", log.error
-    return read_eval_log(log.location), asked
+    return in_thread(read_eval_log, log.location), asked
 
 
 def metrics_of(log, scorer=0):
@@ -133,7 +134,7 @@ def inspect_score(log, scorer, *options):
     command = [sys.executable, "-m", "inspect_ai", *arguments, *(word for option in options for word in ("-S", option))]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
-    return read_eval_log("again.eval")
+    return in_thread(read_eval_log, "again.eval")
 
 
 def test_a_log_is_scored_again_from_itself_alone():
@@ -155,13 +156,13 @@ def test_a_log_is_scored_again_from_itself_alone():
     own = again.samples[0].scores["alignment_rouge"]
     assert own.metadata["signatures"] == {"alignment_rouge": score.signature}
     before = metrics_of(again, 1)
-    recompute_metrics(again)
+    in_thread(recompute_metrics, again)
     assert metrics_of(again, 1) == before
 
 
 def score_here(log, metric, **options):
     scorer = registry_create("scorer", f"tls_tasks/{metric}", **options)
-    return inspect_ai.score(log, scorer, display="none", action="append")
+    return in_thread(inspect_ai.score, log, scorer, display="none", action="append")
 
 
 def test_metrics_score_our_documents():
@@ -207,7 +208,7 @@ def test_metrics_score_other_peoples_logs():
     for sample, answer, metric, options, (key, expected) in FOREIGN:
         model = get_model("mockllm/model", custom_outputs=[output(answer)], memoize=False)
         task = inspect_ai.Task(dataset=[sample], scorer=inspect_ai.scorer.match())
-        (log,) = inspect_ai.eval(task, model=model, display="none", log_dir="logs")
+        (log,) = in_thread(inspect_ai.eval, task, model=model, display="none", log_dir="logs")
         again = score_here(log, metric, **options)
         assert again.samples[0].scores[metric].value[key] == pytest.approx(expected)
         assert metrics_of(again, 1)[key] == pytest.approx(expected)
@@ -248,8 +249,13 @@ def test_every_epoch_counts_and_documents_stay_together():
         return output("Tom moves his appointment." if next(said) % 2 else "A dog.")
 
     model = get_model("mockllm/model", custom_outputs=say, memoize=False)
-    (log,) = inspect_ai.eval(
-        "tls_tasks/summ_dialogsum", task_args={"edition": "embedded"}, model=model, display="none", epochs=2
+    (log,) = in_thread(
+        inspect_ai.eval,
+        "tls_tasks/summ_dialogsum",
+        task_args={"edition": "embedded"},
+        model=model,
+        display="none",
+        epochs=2,
     )
     documents = {doc["doc_id"]: doc for doc in task.documents(edition="embedded")}
     answered = [(documents[sample.id], sample.output.completion) for sample in log.samples]

@@ -127,7 +127,9 @@ def _result(key: str, runs: Sequence[Logged]) -> tuple[str, Result | None, list[
         result, units = made
         numbers = [result.value(own) for own in units]
         if all(_is(run.reported, number, way is _mean) for run, number in zip(runs, numbers, strict=True)):
-            return key, replace(result, better=better), units, _not_finite(runs)
+            # What was reported as NaN, or leaves NaN out, has been made again of what was logged.
+            is_meant = name == "nanmean" or (reported is not None and math.isnan(reported))
+            return key, replace(result, better=better), units, "" if is_meant else _not_finite(runs)
         tried.setdefault("the mean of its values" if way is _mean else f"{name or 'its own'} of its values", numbers[0])
     said = f"reported as {reported!r}, which can't be made again" if reported is not None else "can't be made"
     if name not in _MEANS and registered is None:

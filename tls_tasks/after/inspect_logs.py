@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -39,7 +40,8 @@ def read_inspect(path: Path) -> Content:
     except ImportError as error:
         raise MissingExtraError(f"{path}, a log of Inspect,", "inspect") from error
     try:
-        log = read_eval_log(str(path))
+        with ThreadPoolExecutor(1) as pool:  # it starts an event loop, and in a notebook one is running
+            log = pool.submit(read_eval_log, str(path)).result()
     except Exception as error:  # of a zip file, JSON or pydantic: whatever is wrong with the file
         raise DataError(
             f"{path}: not a whole log of Inspect ({type(error).__name__}: {error!s:.200}); expected "

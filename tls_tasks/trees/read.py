@@ -234,11 +234,13 @@ def _found(text: str, node: SchemaNode | None) -> FoundJson:
 
     found = _without_examples(find_json(text, weigh, deep=True), text)
     n_characters = sum(end - start for start, end in found.places)
-    if found.stage in ("whole", "fence", "jsonl") or 2 * n_characters > len(text):
-        return found
+    is_part = found.stage not in ("whole", "fence", "jsonl")
     are_examples = any(noted.kind == "example" for noted in found.problems)
-    if not found.values and not are_examples and is_whole_json(text, is_no_echo):
-        return find_json(text, is_no_echo, deep=True)  # of another shape than the schema's root: it stays what it is
+    # JSON of another shape than the schema's root stays what it is; without a schema, a part of it is no answer either.
+    if is_part and not are_examples and (node is None or not found.values) and is_whole_json(text, is_no_echo):
+        return find_json(text, is_no_echo, deep=True)
+    if not is_part or 2 * n_characters > len(text):
+        return found
     return max([found, *_in_other_forms(text, node)], key=lambda found: sum(map(weigh, found.values)))
 
 

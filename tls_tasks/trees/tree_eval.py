@@ -39,7 +39,7 @@ from tls_tasks.trees.score import Sample, details_of, judged, rate_results, resu
 from tls_tasks.trees.types import SchemaNode
 from tls_tasks.trees.walk import Walk
 
-VERSION = 3
+VERSION = 4
 
 
 @dataclass(frozen=True, slots=True)

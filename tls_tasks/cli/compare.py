@@ -13,6 +13,7 @@ from tls_tasks.cli.base import Subparsers, add_command, count, note, number, pro
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.text_table import text_table
+from tls_tasks.core.whole import write_whole
 
 if TYPE_CHECKING:
     from tls_tasks.after.comparisons import Documents, System, TaskComparison
@@ -97,7 +98,7 @@ def _run(args: argparse.Namespace) -> int:
         if str(args.markdown) == "-":
             say(text)
         else:
-            args.markdown.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
+            write_whole(args.markdown, f"{text}\n")
     note("compare", *worse)
     return _WORSE if worse else int(bool(problems))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.reports.files import replaced
+from tls_tasks.core.whole import replaced
 from tls_tasks.reports.types import Verdict
 
 # Verdicts outlive the process; a power cut may cost the last ones. tls-tasks 0.1.0 wrote the column `line`.

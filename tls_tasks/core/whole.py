@@ -126,12 +126,13 @@ def _named(unfinished: Path, wanted: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.filename is not None and str(unfinished) not in str(error.filename):
+        # Of a copy the second name is the one that could not be written.
+        named = next((str(name) for name in (error.filename2, error.filename) if str(unfinished) in str(name)), None)
+        if named is None and error.filename is not None:
             raise
-        name = str(error.filename or unfinished).replace(str(unfinished), str(wanted))
         # Arrow tells a story; the system has a word for it.
         said = os.strerror(error.errno) if error.filename is None and error.errno else error.strerror or str(error)
-        raise OSError(error.errno, said, name) from error
+        raise OSError(error.errno, said, (named or str(wanted)).replace(str(unfinished), str(wanted))) from error
 
 
 def _flush(path: Path) -> None:

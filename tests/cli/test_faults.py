@@ -4,18 +4,26 @@ For each command that writes: what it writes is there as a whole or not at all, 
 message names the file that was asked for, and the same command works when the fault is gone.
 """
 
+import contextlib
 import re
 import shutil
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from tests.after.conftest import make_chat_runs
+from tests.cli.test_judge import serve
 from tests.cli.test_publish import sources
 from tests.conftest import made_once
 from tests.fault_parts import SIGNALS, contents, end, own_disk, read_only, start, write_rows
 from tls_tasks.cli import main
+from tls_tasks.core.errors import DataError
+from tls_tasks.reports.judges import VerdictCache
+from tls_tasks.reports.judges.choose import check_judge
+from tls_tasks.reports.types import Verdict
 
-__all__ = ["sources"]
+__all__ = ["serve", "sources"]
 
 # Command -> its words, and what it writes; a folder ends in /.
 COMMANDS = {
@@ -73,8 +81,9 @@ def words(tmp_path_factory, sources):
     asked = {"kind": "nugget_agreement", "question": "*", "answer": "*", "verdict": "YES"}
     write_rows(made / "verdicts.jsonl", *said, *({**asked, "sentence": text} for text in texts))
 
-    def of(command, out):
-        return [word.format(runs=runs, made=made, sources=sources, out=out) for word in COMMANDS[command][0].split()]
+    def of(command, out, **more):
+        told = COMMANDS[command][0] if command in COMMANDS else command
+        return [word.format(runs=runs, made=made, sources=sources, out=out, **more) for word in told.split()]
 
     return of
 
@@ -190,3 +199,73 @@ def test_two_processes(command, words, wanted, out, tmp_path):
     codes = sorted(map(end, both))
     assert codes[0] == 0 and codes[1] in ((0, 2) if COMMANDS[command][1][-1].endswith("/") else (0,))
     assert contents(out).keys() == wanted(command).keys()
+
+
+# ---- what is read
+
+
+DAMAGED = {
+    "build-store": "build-store {cut} -o {out}/store.sqlite",
+    "bundle-docs": "bundle-docs {made}/reports.jsonl --documents {cut} -o {out}/cited.jsonl",
+    "prepare summaries": "prepare summaries --source {cut} --out {out}/data",
+    "prepare evidence": "prepare evidence --source {cut} --out {out}/data",
+    "publish": "publish tree_custom --repo a/b --source {cut} --out {out}/data",
+    "score": "score {cut} --metric rouge_l --json {out}/scores.json",
+    "page": "page {cut} -o {out}/page.html",
+    "compare": "compare {cut} {cut} --json {out}/tests.json",
+}
+
+
+@pytest.mark.parametrize("command", DAMAGED)
+def test_a_file_that_is_cut(command, words, out, tmp_path, capsys):
+    cut = tmp_path / "cut.parquet"
+    pq.write_table(pa.table({"id": ["d1", "d2"], "text": ["Talks.", "Ended."], "summary": ["a", "b"]}), cut)
+    cut.write_bytes(cut.read_bytes()[:-100])
+    assert main(words(DAMAGED[command], out, cut=cut)) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"tls-tasks {command.split()[0]}: {cut}") and error.count("\n") == 1
+    assert contents(out) == {}
+
+
+@contextlib.contextmanager
+def spoiled(fault, folder):
+    """A place for a cache of verdicts in which none can be kept."""
+    place = folder / "cache" / "verdicts.sqlite"
+    if fault == "below a file":
+        place.parent.write_bytes(b"")
+        yield place
+    elif fault in ("no cache", "cut", "overwritten"):
+        place.parent.mkdir()
+        with contextlib.closing(VerdictCache(place)) as cache:
+            for n in range(200):
+                cache.store(f"{n:064}", Verdict(True, raw="YES"))
+        whole = place.read_bytes()
+        put = {"no cache": b"text, and more of it " * 300, "cut": whole[: len(whole) // 2 + 7]}
+        place.write_bytes(put.get(fault, whole[:4096] + bytes(len(whole) - 4096)))
+        yield place
+    else:
+        with own_disk(place.parent, is_full=fault == "full disk") as disk:
+            if disk is None:
+                pytest.skip("no disk can be mounted here: only root may")
+            if fault == "only read":
+                read_only(disk)
+            yield place
+
+
+@pytest.mark.parametrize("fault", ["below a file", "no cache", "cut", "overwritten", "full disk", "only read"])
+def test_a_cache_of_verdicts_that_can_not_be_kept_is_said_before_anything_is_asked(
+    fault, words, serve, out, tmp_path, capsys
+):
+    server = serve()
+    judge = "--base-url {url} -m m --cache {cache} --documents {made}/documents.jsonl -o {out}"
+    with spoiled(fault, tmp_path) as cache:
+        arguments = words(
+            f"reports {{made}}/reports.jsonl {{made}}/nuggets.jsonl {judge}", out, url=server.url, cache=cache
+        )
+        assert main(arguments) == 2
+        error = capsys.readouterr().err
+        assert f"tls-tasks reports: {cache}: cache of verdicts: " in error and error.count("\n") == 1
+        with pytest.raises(DataError, match=r"cache of verdicts: .*; name another file as `cache`") as caught:
+            check_judge({"base_url": server.url, "model": "m", "cache": str(cache)})  # as a task is loaded
+        assert str(caught.value).startswith(f"{cache}: ")
+    assert not server.requests and contents(out) == {}

@@ -70,8 +70,12 @@ class VerdictCache:
                 isolation_level=None,  # each statement is a transaction
                 check_same_thread=False,  # the lock takes care of that
             )
-            self._connection.executescript(_VERDICTS)
-            self._connection.execute("PRAGMA user_version = 1")  # what can't be written is refused now, not when paid
+            try:
+                self._connection.executescript(_VERDICTS)
+                self._connection.execute("PRAGMA user_version = 1")  # what can't be written is refused now
+            except sqlite3.Error:
+                self._connection.close()
+                raise
 
     def get(self, requests: Sequence[str]) -> dict[str, Verdict]:
         """The verdicts that are known, by request."""
@@ -113,17 +117,18 @@ def check_cache(path: Path) -> None:
     Raises:
         DataError: The file can't be written, or is not a cache.
     """
-    place = f"{path}: cache of verdicts"
     try:
         if path.exists():
-            VerdictCache(path).close()
+            with closing(VerdictCache(path)) as cache:
+                cache.get([""])  # reads the table
             return
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix=".tls-tasks-", dir=path.parent) as trial:
             VerdictCache(Path(trial) / path.name).close()
     except (DataError, OSError) as error:
-        said = getattr(error, "strerror", None) or str(error).rpartition(": ")[2]
-        raise DataError(f"{place}: {said.lower()}; name another file as `cache`, or false to keep none") from error
+        said = (getattr(error, "strerror", None) or str(error).rpartition(": ")[2]).lower()
+        advice = "name another file as `cache`, or false to keep none"
+        raise DataError(f"{path}: cache of verdicts: {said}; {advice}") from error
 
 
 class DocumentStore(Mapping[str, dict[str, str]]):

@@ -44,7 +44,7 @@ def replaced(path: Path) -> Iterator[Path]:
         with _named(unfinished, path):
             if target.is_dir():  # at once, not after the work
                 raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-            target.parent.mkdir(parents=True, exist_ok=True)
+            _make_folder(target.parent)
             yield unfinished
             if target.exists():
                 shutil.copymode(target, unfinished)
@@ -88,9 +88,8 @@ def made_folder(path: Path, *, into: bool = False) -> Iterator[Path]:
     unfinished = _beside(target / target.name) if stays else _beside(target)
     try:
         with _named(unfinished, path):
-            if target.exists() and not target.is_dir():
-                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path))
-            unfinished.mkdir(parents=True)
+            _make_folder(target if target.exists() else target.parent)
+            unfinished.mkdir()
             yield unfinished
             made = sorted(unfinished.rglob("*"))
             for each in [*made, unfinished]:
@@ -109,6 +108,13 @@ def made_folder(path: Path, *, into: bool = False) -> Iterator[Path]:
             _flush(target.parent)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
+
+
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:  # true, but no help
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from error
 
 
 def _beside(path: Path) -> Path:

@@ -14,7 +14,12 @@ import io
 import logging
 import os
 import re
+import signal
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
 
 from tls_tasks import __version__
 from tls_tasks.cli.base import VisibleFormatter, note, styled
@@ -37,11 +42,14 @@ exit codes:
   0   done
   1   done, but a check failed or a problem was found; see stderr
   2   failed: wrong arguments or input; one line on stderr says what and where
-  130 interrupted
+  130 interrupted; 143 ended by SIGTERM: what was unfinished is removed
 
 tls-tasks COMMAND --help says more. The tasks run in the harness:
   lm_eval --tasks tls_crisis --model dummy --include_path "$(tls-tasks path)"
 """
+
+
+_TERMINATED = 143
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -54,7 +62,7 @@ def main(argv: list[str] | None = None) -> int:
         The exit code, see ``tls-tasks --help``.
 
     Raises:
-        SystemExit: From argparse: 0 after ``--help`` and ``--version``, 2 after wrong arguments.
+        SystemExit: From argparse: 0 after ``--help`` and ``--version``, 2 after wrong arguments. 143 after SIGTERM.
 
     Example:
         >>> main(["path", "metrics"])  # doctest: +ELLIPSIS
@@ -76,8 +84,9 @@ def main(argv: list[str] | None = None) -> int:
         parser.print_help()
         return 0
     try:
-        code = int(args.run(args))
-        sys.stdout.flush()  # so that a closed pipe raises here, not while Python shuts down
+        with _ended_by_sigterm():
+            code = int(args.run(args))
+            sys.stdout.flush()  # so that a closed pipe raises here, not while Python shuts down
     except BrokenPipeError:  # `tls-tasks … | head`: the reader has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
@@ -87,6 +96,29 @@ def main(argv: list[str] | None = None) -> int:
         note(args.command, " ".join(_message(error).split()))
         return 2
     return code
+
+
+@contextmanager
+def _ended_by_sigterm() -> Iterator[None]:
+    """Have SIGTERM raise, so that what is unfinished is removed as after an interrupt; workers end at once."""
+    own = os.getpid()
+
+    def end(number: int, _: FrameType | None) -> None:
+        signal.signal(number, signal.SIG_DFL)  # one is enough
+        if os.getpid() != own:
+            os.kill(os.getpid(), number)
+        raise SystemExit(_TERMINATED)  # asyncio lets this through, and no other
+
+    is_ours = threading.current_thread() is threading.main_thread() and (
+        signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    )
+    if is_ours:
+        signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        if is_ours:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _message(error: Exception) -> str:

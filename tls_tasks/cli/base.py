@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, TextIO, TypeAlias, TypeVar
 
 from tls_tasks.core.terminal import visible, visible_lines
+from tls_tasks.core.whole import write_whole
 
 Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 """What ``ArgumentParser.add_subparsers`` returns."""
@@ -137,8 +138,7 @@ def write_json(path: Path, value: Any) -> None:
     if str(path) == "-":
         say("".join(one if one.isprintable() or one == "\n" else json.dumps(one)[1:-1] for one in text))
     else:
-        # In JSON the replacement of half a surrogate pair is its escape.
-        path.write_text(text + "\n", encoding="utf-8", errors="backslashreplace")
+        write_whole(path, text + "\n")
 
 
 def plain(value: Any) -> Any:

@@ -13,6 +13,7 @@ from tls_tasks.cli.base import Subparsers, add_command, count, note, number, pro
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.text_table import text_table
+from tls_tasks.core.whole import write_whole
 
 if TYPE_CHECKING:
     from tls_tasks.after.comparisons import Documents, System, TaskComparison
@@ -110,7 +111,7 @@ def _run(args: argparse.Namespace) -> int:
         if str(args.markdown) == "-":
             say(text)
         else:
-            args.markdown.write_text(f"{text}\n", encoding="utf-8", errors="backslashreplace")
+            write_whole(args.markdown, f"{text}\n")
     note("compare", *[said for _, said in verdicts])
     return _WORSE if any(is_worse for is_worse, _ in verdicts) else int(bool(problems))
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tls_tasks.cli.base import Subparsers, add_command, note, say
+from tls_tasks.core.whole import write_whole
 
 if TYPE_CHECKING:
     from tls_tasks.data.editions import Edition
@@ -114,4 +115,4 @@ def _write(path: Path, found: dict[str, list[Edition]]) -> None:
             same = (label for label, entry in own.items() if entry and entry["fingerprint"] == edition.fingerprint)
             values = {"fingerprint": edition.fingerprint, "documents": edition.documents, "golds": edition.golds}
             own[next(same, edition.label)] = values
-    path.write_text(json.dumps(entries, indent=2) + "\n", encoding="utf-8")
+    write_whole(path, json.dumps(entries, indent=2) + "\n")

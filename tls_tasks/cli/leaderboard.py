@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tls_tasks.cli.base import Subparsers, add_command, count, note, say
 from tls_tasks.cli.submit import add_means, means_of
+from tls_tasks.core.whole import write_whole
 
 if TYPE_CHECKING:
     from tls_tasks.after.submission.verification import Means, Verified
@@ -62,8 +63,7 @@ def _run(args: argparse.Namespace) -> int:
     if not kept:
         raise DataError("no submission passed its checks, so there is nothing to rank")
     entries = told_apart([(submission, digest) for digest, submission in kept.items()], bound)
-    args.out.mkdir(parents=True, exist_ok=True)
-    (args.out / "index.html").write_text(site(rankings(entries)), encoding="utf-8")
+    write_whole(args.out / "index.html", site(rankings(entries)))
     say(f"{args.out / 'index.html'}: {count(len(kept), 'submission')}, {n_left_out} left out")
     return int(n_left_out > 0)
 

@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 
 from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say
+from tls_tasks.core.whole import write_whole
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -43,8 +44,7 @@ def _run(args: argparse.Namespace) -> int:
     ]
     if not scored:
         raise DataError(f"no samples of {', '.join(args.task)} in {', '.join(map(str, args.files))}")
-    args.out.parent.mkdir(parents=True, exist_ok=True)
-    args.out.write_text(page(scored, title=args.title, progress=progress), encoding="utf-8")
+    write_whole(args.out, page(scored, title=args.title, progress=progress))
     problems = [problem for task in scored for problem in task.problems]
     note(args.command, *problems)
     n_tasks, n_documents = len({task.name for task in scored}), sum(len(task.ids) for task in scored)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from tls_tasks.cli.base import add_command, count, say
 from tls_tasks.cli.prepare import add_options, prepare_folder
 from tls_tasks.core.errors import OptionError
+from tls_tasks.core.whole import made_folder
 from tls_tasks.registry import find_task
 
 if TYPE_CHECKING:
@@ -43,8 +44,10 @@ def _run(args: argparse.Namespace) -> int:
     if not _REPOSITORY.fullmatch(args.repo):
         raise OptionError("--repo", None, repr(args.repo), "ORG/NAME, a data set repository on the hub")
     task = find_task(args.task)
-    said, _ = prepare_folder(args.task if task.family == "timelines" else task.family, args)
-    n_prompts = write_eval_yaml(task, args.repo, args.out)
+    with made_folder(args.out, into=args.force) as folder:
+        given = argparse.Namespace(**{**vars(args), "out": folder})
+        said, _ = prepare_folder(args.task if task.family == "timelines" else task.family, given)
+        n_prompts = write_eval_yaml(task, args.repo, folder)
     say(f"{args.out}: {said}, {count(n_prompts, 'prompt')}, eval.yaml")
     say(f"upload it: hf upload {args.repo} {args.out} . --repo-type dataset")
     return 0

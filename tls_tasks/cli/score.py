@@ -25,6 +25,7 @@ from tls_tasks.cli.timelines import papers_layout
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.intervals import caution
 from tls_tasks.core.terminal import visible
+from tls_tasks.core.whole import replaced
 from tls_tasks.registry import METRICS
 
 if TYPE_CHECKING:
@@ -251,9 +252,11 @@ def _write_tables(scored: Sequence[Run], csv: Path | None, parquet: Path | None)
     )
     if csv is not None:
         safe = [pa.array(map(no_formula, cell.to_pylist())) if cell.type == pa.string() else cell for cell in cells]
-        pyarrow.csv.write_csv(pa.table(safe, cells.column_names), csv)
+        with replaced(csv) as file:
+            pyarrow.csv.write_csv(pa.table(safe, cells.column_names), file)
     if parquet is not None:
-        pyarrow.parquet.write_table(cells, parquet)
+        with replaced(parquet) as file:
+            pyarrow.parquet.write_table(cells, file)
 
 
 def _encodable(text: object) -> str:

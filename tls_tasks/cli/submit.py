@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.terminal import visible
+from tls_tasks.core.whole import made_folder
 
 if TYPE_CHECKING:
     from tls_tasks.after.submission.verification import Means
@@ -113,19 +114,20 @@ def _run_submit(args: argparse.Namespace) -> int:
     if found:
         note("submit", *(f"refused: {refusal}" for refusal in found))
         return 1
-    write(
-        scored,
-        args.out,
-        model,
-        organization=args.organization,
-        relationship=args.relationship,
-        without_chat_template=args.no_chat_template,
-        hub_records=args.eval_results,
-    )
-    if args.sign is not None:
-        sign(args.out / MANIFEST, args.sign)
-    if args.zip is not None:
-        pack(args.out, args.zip)
+    with made_folder(args.out) as folder:
+        write(
+            scored,
+            folder,
+            model,
+            organization=args.organization,
+            relationship=args.relationship,
+            without_chat_template=args.no_chat_template,
+            hub_records=args.eval_results,
+        )
+        if args.sign is not None:
+            sign(folder / MANIFEST, args.sign)
+        if args.zip is not None:
+            pack(folder, args.zip)
     size = f"{count(len(scored), 'task')}, {count(sum(len(task.ids) for task in scored), 'document')}"
     say(f"{args.out}: {visible(model)}, {size}; check it: tls-tasks verify {args.out}")
     return 0

@@ -1,17 +1,28 @@
-"""Files and folders that are there as a whole or not at all, whatever happens while they are written."""
+"""Files and folders that are there as a whole or not at all, whatever happens while they are written.
+
+What is unfinished has a hidden name beside the one that is wanted, and loses it when all of it is on the disk. Only a
+process that is killed, or a machine that stops, leaves such a name behind; nothing reads it, and it may be removed.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+_KEPT_OF_NAME = 60
+"""Characters of a name that its unfinished file has too: together they must not be longer than a name may be."""
+
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
     """Where to write a file. Others see the old one until the new one is complete, and on the disk.
+
+    A link stays a link, and what it leads to is replaced. Pipes and devices (``/dev/stdout``) are written to directly.
 
     Raises:
         OSError: It can't be written: with the name of the file that was wanted. The old one is as it was.
@@ -23,18 +34,23 @@ def replaced(path: Path) -> Iterator[Path]:
         >>> [path.name for path in folder.iterdir()]
         ['scores.csv']
     """
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    target = Path(os.path.realpath(path)) if path.is_symlink() else path
+    if _is_device(path, target):
+        with _named(path, path):
+            yield path
+        return
+    unfinished = _beside(target)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.unlink(missing_ok=True)
-        yield unfinished
-        _flush(unfinished)
-        unfinished.replace(path)
-        _flush(path.parent)
-    except OSError as error:
-        if error.filename not in (None, str(unfinished)):
-            raise
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+        with _named(unfinished, path):
+            if target.is_dir():  # at once, not after the work
+                raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+            _make_folder(target.parent)
+            yield unfinished
+            if target.exists():
+                shutil.copymode(target, unfinished)
+            _flush(unfinished)
+            unfinished.replace(target)
+            _flush(target.parent)
     finally:
         with suppress(OSError):
             unfinished.unlink(missing_ok=True)
@@ -51,35 +67,93 @@ def write_whole(path: Path, text: str) -> None:
 
 
 @contextmanager
-def made_folder(path: Path) -> Iterator[Path]:
+def made_folder(path: Path, *, into: bool = False) -> Iterator[Path]:
     """Where to write a folder, which becomes ``path`` when all is in it. An empty folder may be there before.
+
+    Args:
+        path: The folder.
+        into: Write into a folder that is not empty as well: when all is written, its files take their places, one by
+            one, and those that have other names stay. It is the same for an empty folder that can't be replaced: a
+            mounted one, and the one in which the process works.
 
     Raises:
         OSError: It can't be written, or there is something in the way.
     """
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    target = Path(os.path.realpath(path))
+    holds = target.is_dir() and any(target.iterdir())
+    if holds and not into:
+        text = "not empty; choose another folder or remove it"
+        raise OSError(errno.ENOTEMPTY, text, str(path))
+    stays = holds or (target.is_dir() and (target.is_mount() or target == Path.cwd()))
+    unfinished = _beside(target / target.name) if stays else _beside(target)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.rmtree(unfinished, ignore_errors=True)
-        unfinished.mkdir()
-        yield unfinished
-        for made in [*unfinished.rglob("*"), unfinished]:
-            _flush(made)
-        if path.is_dir():
-            path.rmdir()
-        unfinished.rename(path)
-        _flush(path.parent)
+        with _named(unfinished, path):
+            _make_folder(target if target.exists() else target.parent)
+            unfinished.mkdir()
+            yield unfinished
+            made = sorted(unfinished.rglob("*"))
+            for each in [*made, unfinished]:
+                _flush(each)
+            if stays:
+                for each in made:
+                    place = target / each.relative_to(unfinished)
+                    if each.is_dir():
+                        place.mkdir(exist_ok=True)
+                    else:
+                        each.replace(place)
+            else:
+                if target.is_dir():
+                    target.rmdir()  # Windows renames onto no folder
+                unfinished.rename(target)
+            _flush(target.parent)
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
 
 
+def _make_folder(path: Path) -> None:
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except FileExistsError as error:  # true, but no help
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from error
+
+
+def _beside(path: Path) -> Path:
+    return path.with_name(f".{path.name[:_KEPT_OF_NAME]}.{secrets.token_hex(4)}")
+
+
+def _is_device(path: Path, target: Path) -> bool:
+    """Whether there is nothing to be replaced: no file, or what standard output leads to."""
+    return (target.exists() and not target.is_file() and not target.is_dir()) or path.absolute().parts[1:2] == ("dev",)
+
+
+@contextmanager
+def _named(unfinished: Path, wanted: Path) -> Iterator[None]:
+    """Have errors of the system name what was wanted: whoever reads them knows no other name."""
+    try:
+        yield
+    except OSError as error:
+        # Of a copy the second name is the one that could not be written.
+        named = next((str(name) for name in (error.filename2, error.filename) if str(unfinished) in str(name)), None)
+        if named is None and error.filename is not None:
+            raise
+        # Arrow tells a story; the system has a word for it.
+        said = os.strerror(error.errno) if error.filename is None and error.errno else error.strerror or str(error)
+        raise OSError(error.errno, said, (named or str(wanted)).replace(str(unfinished), str(wanted))) from error
+
+
 def _flush(path: Path) -> None:
     """Have the system write it to the disk; a folder's entries, where the system can open folders."""
+    is_folder = path.is_dir()
     try:
-        descriptor = os.open(path, os.O_RDONLY)
-    except PermissionError:  # a folder on Windows
-        return
+        descriptor = os.open(path, os.O_RDONLY if is_folder else os.O_RDWR)
+    except PermissionError:
+        if is_folder:  # Windows
+            return
+        raise
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # a file system that knows nothing of the kind
+            raise
     finally:
         os.close(descriptor)

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from tls_tasks.core.errors import DataError
+from tls_tasks.core.whole import made_folder
 from tls_tasks.data.order import Loaded
 
 _LICENCE_ID = re.compile(r"[a-z0-9][a-z0-9.-]*")
@@ -18,30 +19,38 @@ _PARQUET_FILE = "data/test-00000-of-00001.parquet"  # the hub takes "test" in th
 
 
 def write_folder(
-    found: Loaded[Any], out: Path, force: bool, write_parquet: Callable[[Path], None] | None, card: Iterable[str]
+    found: Loaded[Any],
+    out: Path,
+    force: bool,
+    write_parquet: Callable[[Path], None] | None,
+    card: Iterable[str],
+    texts: Mapping[str, str] | None = None,
 ) -> None:
-    """Write a prepared data set.
+    """Write a prepared data set, as a whole or not at all.
 
     Args:
         found: What was read.
         out: The folder to write.
         force: Write although there is something in the folder; other files in it are left alone.
-        write_parquet: Writes the rows into a file; None: the family writes files of its own into the folder.
+        write_parquet: Writes the rows into a file; None: they are in ``texts``.
         card: The lines of the card.
+        texts: Further files, by name.
 
     Raises:
         DataError: If the embedded edition was read, or ``out`` is neither new nor an empty folder and ``force`` isn't
             set.
+        OSError: If it can't be written.
     """
     if found.edition == "embedded":
         raise DataError(f"{found.origin}: the embedded edition stays where it is; prepare data of your own")
     if out.exists() and not (out.is_dir() and (force or not any(out.iterdir()))):
         raise DataError(f"{out}: exists and is not an empty folder; name another one or pass --force")
-    out.mkdir(parents=True, exist_ok=True)
-    if write_parquet is not None:
-        (out / _PARQUET_FILE).parent.mkdir(exist_ok=True)
-        write_parquet(out / _PARQUET_FILE)
-    (out / "README.md").write_text("\n".join([*card, ""]), encoding="utf-8")
+    with made_folder(out, into=force) as folder:
+        if write_parquet is not None:
+            (folder / _PARQUET_FILE).parent.mkdir()
+            write_parquet(folder / _PARQUET_FILE)
+        for name, text in {**(texts or {}), "README.md": "\n".join([*card, ""])}.items():
+            (folder / name).write_text(text, encoding="utf-8")
 
 
 def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:

@@ -15,7 +15,6 @@ import logging
 import os
 import shutil
 import sys
-import tempfile
 import urllib.parse
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,6 +22,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from tls_tasks.core.errors import DataError
+from tls_tasks.core.whole import made_folder, write_whole
 from tls_tasks.data.download import Report, download, sha256_of
 
 CACHE_VARIABLE = "TLS_TASKS_CACHE"
@@ -166,22 +166,18 @@ class PublicCopy:
         return files
 
     def _make(self, files: Mapping[str, Path]) -> None:
-        """Write the folder under another name and rename it, so that it is there as a whole or not at all."""
+        """Write the folder, as a whole or not at all; another process may be faster."""
         folder = self.folder
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".making-", dir=folder.parent) as temporary:
-            made = Path(temporary) / folder.name
-            made.mkdir()
-            self.write(self, files, made / _ROWS)
-            origin = {"data_set": self.name, "origin": self.terms, "sha256": sha256_of(made / _ROWS)}
-            (made / _ORIGIN).write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")
-            if folder.exists() and not self.is_there:
-                shutil.rmtree(folder, ignore_errors=True)  # damaged
-            try:
-                made.rename(folder)
-            except OSError:
-                if not self.is_there:  # else another process was faster
-                    raise
+        if folder.exists() and not self.is_there:
+            shutil.rmtree(folder, ignore_errors=True)  # damaged
+        try:
+            with made_folder(folder) as made:
+                self.write(self, files, made / _ROWS)
+                origin = {"data_set": self.name, "origin": self.terms, "sha256": sha256_of(made / _ROWS)}
+                (made / _ORIGIN).write_text(json.dumps(origin, indent=2) + "\n", encoding="utf-8")
+        except OSError:
+            if not self.is_there:
+                raise
 
 
 def read_public_copies(
@@ -240,8 +236,7 @@ def remember(always: bool) -> Path:
     """
     file = cache_folder() / _SETTINGS
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(json.dumps({"fetch": "always" if always else "asked"}) + "\n", encoding="utf-8")
+        write_whole(file, json.dumps({"fetch": "always" if always else "asked"}) + "\n")
     except OSError as error:
         raise DataError(
             f"{file}: can't be written: {error.strerror}; set {CACHE_VARIABLE} to another folder"

@@ -44,8 +44,8 @@ def prepare_evidence(
         {"id": document.id, "text": document.text, "items": json.dumps(document.objects, ensure_ascii=False)}
         for document in found.documents
     ]
-    write_folder(found, out, force, partial(write_rows, rows), _card(found.documents, schema, licence))
-    (out / _SCHEMA_FILE).write_text(json.dumps(schema.as_dict(), indent=2, ensure_ascii=False) + "\n", "utf-8")
+    texts = {_SCHEMA_FILE: json.dumps(schema.as_dict(), indent=2, ensure_ascii=False) + "\n"}
+    write_folder(found, out, force, partial(write_rows, rows), _card(found.documents, schema, licence), texts)
     return found
 
 

@@ -23,6 +23,7 @@ from lm_eval.api.registry import get_model
 
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.options import check_switches, check_whole_number
+from tls_tasks.core.whole import write_whole
 from tls_tasks.data.fetched import cache_folder
 from tls_tasks.hosts.corpus_requests import Asked, key_of, read_request
 from tls_tasks.hosts.corpus_steps import Steps
@@ -211,7 +212,7 @@ class CorpusLM(LM):
             text = json.dumps(records, ensure_ascii=False, indent=1)
             name = f"{Path(self.sub_cache.cache_db).stem}-steps-{hashlib.sha256(text.encode()).hexdigest()[:8]}.json"
             file = Path(self.sub_cache.cache_db).with_name(name)
-            file.write_text(text, encoding="utf-8")
+            write_whole(file, text)
             self.totals["steps"] = str(file)
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import tls_tasks
 from tls_tasks.core.errors import TlsTasksError
+from tls_tasks.core.whole import replaced
 
 HOOK = "_tls_tasks_hook"
 PTH = "tls_tasks_hook.pth"
@@ -86,7 +87,8 @@ def enable(folder: Path | None = None) -> tuple[Path, ...]:
     contents = {folder / f"{HOOK}.py": hook_source().read_bytes(), folder / PTH: f"import {HOOK}\n".encode()}
     changed = {path: text for path, text in contents.items() if not path.is_file() or path.read_bytes() != text}
     for path, text in changed.items():
-        path.write_bytes(text)
+        with replaced(path) as file:
+            file.write_bytes(text)
     return tuple(changed)
 
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -13,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.core.terminal import visible
+from tls_tasks.core.whole import replaced
 from tls_tasks.data.files import json_lines
 
 T = TypeVar("T")
@@ -51,19 +50,6 @@ def read_objects(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         if not isinstance(value, dict):
             raise DataError(f"{place}: got {type(value).__name__}, expected an object")
         yield place, value
-
-
-@contextmanager
-def replaced(path: Path) -> Iterator[Path]:
-    """Where to write a file. Others see the old one until the new one is complete."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    unfinished.unlink(missing_ok=True)
-    try:
-        yield unfinished
-        unfinished.replace(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def write_rows(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:

@@ -9,7 +9,6 @@ from pathlib import Path
 from tls_tasks.core.errors import DataError
 from tls_tasks.data.cards import front_matter, write_folder
 from tls_tasks.reports.data import folder_rows, read_local
-from tls_tasks.reports.files import replaced
 from tls_tasks.reports.nuggets import parse_request
 
 TASK = "report_custom"
@@ -45,10 +44,11 @@ def prepare_reports(source: Path, out: Path, *, licence: str | None = None, forc
         if nuggets.value.request_id not in asked:
             raise DataError(f"{where}: nuggets of {nuggets.value.request_id!r}, which requests.jsonl does not have")
     n_rows = {name: len(own) for name, own in rows.items()}
-    write_folder(found, out, force, None, _card(n_rows, licence))
-    for name, own in rows.items():
-        with replaced(out / f"{name}.jsonl") as file:
-            file.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for _, row in own), encoding="utf-8")
+    texts = {
+        f"{name}.jsonl": "".join(json.dumps(row, ensure_ascii=False) + "\n" for _, row in own)
+        for name, own in rows.items()
+    }
+    write_folder(found, out, force, None, _card(n_rows, licence), texts)
     return n_rows
 
 

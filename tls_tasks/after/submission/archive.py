@@ -21,6 +21,7 @@ from tls_tasks.after.submission.records import eval_results, model_index
 from tls_tasks.after.submission.refusal import Refusal
 from tls_tasks.after.submission.unpack import check_rows, files_of
 from tls_tasks.core.errors import DataError
+from tls_tasks.core.whole import made_folder, replaced
 
 _FORMAT = 1
 MANIFEST = "manifest.json"
@@ -43,7 +44,7 @@ def write(
     without_chat_template: bool = False,
     hub_records: bool = False,
 ) -> None:
-    """Write the archive of tasks that passed :func:`~tls_tasks.after.submission.checks.refusals`.
+    """Write the archive of tasks that passed :func:`~tls_tasks.after.submission.checks.refusals`, all of it or nothing.
 
     Args:
         scored: The tasks.
@@ -55,31 +56,31 @@ def write(
         hub_records: Also write ``.eval_results``, of the tasks that read a data set on the hub.
 
     Raises:
-        DataError: If the folder is not empty, or no task read a data set on the hub for ``hub_records``.
+        DataError: If no task read a data set on the hub for ``hub_records``.
+        OSError: If the folder is not empty, or can't be written.
     """
-    if folder.exists() and any(folder.iterdir()):
-        raise DataError(f"{folder}: not empty; choose another folder or remove it")
     if hub_records and not any(task.edition == "hub" for task in scored):
         raise DataError(
             f".eval_results: no task here ran on a data set of the hub, but on the {scored[0].edition} data"
         )
-    (folder / _RUN).mkdir(parents=True)
-    for path in packed_files(scored):
-        shutil.copyfile(path, folder / _RUN / path.name)
     organization = organization or model.partition("/")[0]
-    for name, text in _records(scored, model, organization, relationship, hub_records).items():
-        _write_text(folder / name, text)
-    manifest = {
-        "format": _FORMAT,
-        "tls_tasks": __version__,
-        "model": model,
-        "organization": organization,
-        "relationship": relationship,
-        "chat_template": not without_chat_template,
-        "tasks": [task.name for task in scored],
-        "files": _file_hashes(folder),
-    }
-    _write_text(folder / MANIFEST, _json(manifest))
+    with made_folder(folder) as made:
+        (made / _RUN).mkdir()
+        for path in packed_files(scored):
+            shutil.copyfile(path, made / _RUN / path.name)
+        for name, text in _records(scored, model, organization, relationship, hub_records).items():
+            _write_text(made / name, text)
+        manifest = {
+            "format": _FORMAT,
+            "tls_tasks": __version__,
+            "model": model,
+            "organization": organization,
+            "relationship": relationship,
+            "chat_template": not without_chat_template,
+            "tasks": [task.name for task in scored],
+            "files": _file_hashes(made),
+        }
+        _write_text(made / MANIFEST, _json(manifest))
 
 
 def _records(
@@ -180,7 +181,7 @@ def _differences(stated: Mapping[str, str], present: Mapping[str, str]) -> Itera
 
 def pack(folder: Path, target: Path) -> None:
     """Write an archive's folder as one zip, the same bytes each time."""
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
+    with replaced(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
         for path in sorted(path for path in folder.rglob("*") if path.is_file()):
             entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), (1980, 1, 1, 0, 0, 0))
             packed.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)

@@ -36,22 +36,24 @@ from tls_tasks.reports.judges.prompts import prompts_hash
 from tls_tasks.reports.judges.providers import from_provider, read_key
 from tls_tasks.reports.judges.questions import window_name
 from tls_tasks.reports.judges.recordings import Recorded
+from tls_tasks.reports.judges.store import check_cache
 from tls_tasks.reports.types import Judge
 
 _NOBODY = (None, "none")
+_PAID = ("provider", "base_url")
 
 
 def check_judge(spec: Any) -> str:
     """Refuse a specification that can't work, before anything has been generated.
 
-    Files are read and keys are looked up, but no model is loaded and no server is asked.
+    Files are read, keys are looked up and the cache is tried, but no model is loaded and no server is asked.
 
     Returns:
         The judge's name in results.
 
     Raises:
         InputError: Not a specification, or a value in it that can't be used; OptionError for an unknown key.
-        DataError: A recording that can't be read.
+        DataError: A recording that can't be read, or a cache that can't be written.
 
     Example:
         >>> check_judge("none"), check_judge("recorded")
@@ -74,6 +76,8 @@ def check_judge(spec: Any) -> str:
     else:
         make, accepted = _KINDS[kind]
         name = make(value, **(options | {"cache": False} if "cache" in accepted else options)).name
+        if kind in _PAID and (file := _cache_file(options.get("cache"))) is not None:
+            check_cache(file)
     return name if support in _NOBODY else f"{name},citation_support={check_judge(support)}"
 
 
@@ -101,7 +105,7 @@ def is_paid(spec: Any) -> bool:
         >>> is_paid({"provider": "openai", "model": "m"}), is_paid("recorded")
         (True, False)
     """
-    return isinstance(spec, Mapping) and not {"provider", "base_url"}.isdisjoint(spec)
+    return isinstance(spec, Mapping) and any(name in spec for name in _PAID)
 
 
 def unpaid(spec: Any) -> Any:
@@ -131,8 +135,8 @@ def _chat(
     api_key_env: str | None = None,
     **options: Any,
 ) -> Judge:
-    if cache is not False:
-        options["cache"] = _default_cache() if cache in (None, True) else Path(str(cache)).expanduser()
+    if (file := _cache_file(cache)) is not None:
+        options["cache"] = file
     if api_key_env is not None:
         options["api_key"] = read_key(str(api_key_env))
     if isinstance(headers := options.get("headers"), Mapping):
@@ -146,6 +150,13 @@ def _header(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise InputError(f"judge.headers.{name}", None, describe(value), 'a str, or {"env": "NAME"} for a secret')
     return value
+
+
+def _cache_file(cache: Any) -> Path | None:
+    """The file in which verdicts are kept, None where they are not."""
+    if cache is False:
+        return None
+    return _default_cache() if cache in (None, True) else Path(str(cache)).expanduser()
 
 
 def _default_cache() -> Path:

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 _log = logging.getLogger(__name__)
 
-LIMIT = 16_000_000
-"""The most bytes an answer may have. A verdict takes a few hundred."""
+LIMIT = 4_000_000
+"""The most bytes an answer may have. A verdict takes a few hundred; JSON takes up to 25 times its size in memory."""
 
 _OUT_OF_CREDIT = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 """Error codes that waiting doesn't cure, though they come with status 429."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import tempfile
 import threading
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.reports.files import replaced
+from tls_tasks.core.whole import replaced
 from tls_tasks.reports.types import Verdict
 
 # Verdicts outlive the process; a power cut may cost the last ones. tls-tasks 0.1.0 wrote the column `line`.
@@ -48,7 +49,7 @@ class VerdictCache:
         path: The file, created if it doesn't exist; None keeps verdicts in memory, as long as the object lives.
 
     Raises:
-        DataError: The file can't be opened, or is not a cache.
+        DataError: The file can't be opened or written, or is not a cache.
 
     Example:
         >>> cache = VerdictCache()
@@ -69,7 +70,12 @@ class VerdictCache:
                 isolation_level=None,  # each statement is a transaction
                 check_same_thread=False,  # the lock takes care of that
             )
-            self._connection.executescript(_VERDICTS)
+            try:
+                self._connection.executescript(_VERDICTS)
+                self._connection.execute("PRAGMA user_version = 1")  # what can't be written is refused now
+            except sqlite3.Error:
+                self._connection.close()
+                raise
 
     def get(self, requests: Sequence[str]) -> dict[str, Verdict]:
         """The verdicts that are known, by request."""
@@ -103,6 +109,26 @@ class VerdictCache:
     def _run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         with self._lock, _naming(self._place):
             return self._connection.execute(statement, values).fetchall()
+
+
+def check_cache(path: Path) -> None:
+    """Refuse, before anything is asked, a file in which no verdicts can be kept; it is not made.
+
+    Raises:
+        DataError: The file can't be written, or is not a cache.
+    """
+    try:
+        if path.exists():
+            with closing(VerdictCache(path)) as cache:
+                cache.get([""])  # reads the table
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(prefix=".tls-tasks-", dir=path.parent) as trial:
+            VerdictCache(Path(trial) / path.name).close()
+    except (DataError, OSError) as error:
+        said = (getattr(error, "strerror", None) or str(error).rpartition(": ")[2]).lower()
+        advice = "name another file as `cache`, or false to keep none"
+        raise DataError(f"{path}: cache of verdicts: {said}; {advice}") from error
 
 
 class DocumentStore(Mapping[str, dict[str, str]]):
@@ -200,5 +226,7 @@ def _naming(place: str) -> Iterator[None]:
     """Raise trouble with a file as a DataError that says which."""
     try:
         yield
-    except (sqlite3.Error, zlib.error, OSError) as error:
+    except (sqlite3.Error, zlib.error) as error:
         raise DataError(f"{place}: {error}") from error
+    except OSError as error:
+        raise DataError(f"{place}: {(error.strerror or str(error)).lower()}") from error

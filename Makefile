@@ -31,11 +31,11 @@ $(VENV)/base: pyproject.toml
 
 $(VENV)/dev: $(VENV)/base
 	$(INSTALL) "$(TORCH)"
-	$(INSTALL) --editable '.[dev,hf,api,docs,inspect]'
+	$(INSTALL) --editable '.[dev,hf,api,docs,inspect,ray]'
 	@touch $@
 
 $(VENV)/peers: $(VENV)/dev
-	$(INSTALL) --editable '.[dev,hf,api,docs,inspect,bench]'
+	$(INSTALL) --editable '.[dev,hf,api,docs,inspect,ray,bench]'
 	@touch $@
 
 $(VENV)/docs: $(VENV)/base

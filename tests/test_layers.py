@@ -43,6 +43,7 @@ ALLOWED = {
     "httpx": {"reports"},
     "gradio": {"space"},
     "inspect_ai": {"hosts", "after"},
+    "ray": {"after"},
     "openai": {"reports"},
     "requests": set(),
     "urllib": {"data"},  # downloads of what tls-tasks fetch is asked for

@@ -60,6 +60,32 @@ def find_runs(places: Iterable[str | Path], *, task: str | None = None, newest: 
     return _newest(ordered) if newest else ordered
 
 
+def find_log(place: str, *, task: str | None = None) -> tuple[RunFiles, str, str]:
+    """One samples file of the harness: the files of its run, the task in its name, and where it is.
+
+    Args:
+        place: The file, or a URL of it, in JSONL or Parquet; or the results file beside it.
+        task: The file is of this task, whatever its name.
+
+    Raises:
+        DataError: If it doesn't exist, there are several, or it is of no task.
+    """
+    name, path = task, place
+    if "://" in place or (Path(place).is_file() and place.endswith(".parquet")):
+        named = _FILE.fullmatch(re.sub(r"\.parquet$", ".jsonl", place.rpartition("/")[2]))
+        run = RunFiles(Path(place).parent, "", None)
+        name = task or (named and named["task"])
+    else:
+        found = [(run, *log) for run in find_runs([place], task=task) for log in run.samples.items()]
+        if len(found) != 1 or found[0][0].host != "lm_eval":
+            raise DataError(f"{place}: {len(found)} logs there, expected one samples file of the harness")
+        run, logged, file = found[0]
+        name, path = task or logged, str(file)
+    if name is None:
+        raise DataError(f"{place}: expected the name samples_<task>_<date>, or --task, which says of which task it is")
+    return run, name, path
+
+
 def _other_host(path: Path, named: bool) -> RunFiles | None:
     """The run in a file that is not the harness's, told by its name or how it begins; None if it is no log.
 

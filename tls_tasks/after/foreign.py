@@ -22,6 +22,7 @@ MOST_NESTED = 100
 
 _T = TypeVar("_T")
 _Count = Annotated[int, Field(ge=0, le=10**9)]
+_DocId = Annotated[int, Field(ge=-(2**53), le=2**53)]
 _Number = Annotated[float | Any, Field(union_mode="left_to_right")]  # the harness has "N/A" for some numbers
 _Time = Annotated[float, Field(ge=0, lt=253_402_300_800, allow_inf_nan=False)]  # to the end of the year 9999
 _STRICT = ConfigDict(strict=True, extra="allow")
@@ -81,7 +82,7 @@ class SampleRow(TypedDict, total=False):
     """A line of ``samples_<task>_<date>.jsonl``."""
 
     __pydantic_config__ = _STRICT  # type: ignore[misc]
-    doc_id: Required[int]
+    doc_id: Required[_DocId]
     doc: Required[dict[str, Any]]
     filtered_resps: Required[list[Any]]
     resps: list[Any]

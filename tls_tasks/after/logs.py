@@ -7,10 +7,13 @@ are each a :class:`LogProblem`, which names file and line.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping
+import math
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
+
+import numpy as np
 
 from tls_tasks.after.foreign import Results, SampleRow, read_results, read_row
 from tls_tasks.core.errors import DataError
@@ -56,6 +59,11 @@ class Sample:
     answer: list[Any]
     line: int
     row: SampleRow
+
+    @property
+    def filter(self) -> str:
+        """The filter of the harness that the answer went through."""
+        return self.row.get("filter", "none")
 
     @property
     def request(self) -> str:
@@ -130,50 +138,73 @@ def read_samples(path: Path, *, n_expected: int | None = None) -> SampleLog:
     """
     filtered: dict[str, dict[int, Sample]] = {}
     problems: list[LogProblem] = []
-    for line, content in lines_of(path):
-        place = f"{path}:{line}"
-        try:
-            row = read_row(content)
-        except DataError as error:
-            cut = "" if content.endswith(b"\n") else "; the file ends in it"
-            problems.append(LogProblem("wrong_row", place, f"{error}{cut}"))
+    for line, content in filled_lines(path):
+        read = sample_of(path, line, content)
+        if isinstance(read, LogProblem):
+            problems.append(read)
             continue
-        read = Sample(row["doc_id"], row["doc"], row["filtered_resps"], line, row)
-        samples = filtered.setdefault(row.get("filter", "none"), {})
+        samples = filtered.setdefault(read.filter, {})
         if first := samples.get(read.doc_id):
-            same = "the same answer" if first.answer == read.answer else "another answer"
-            detail = f"document {read.doc_id} comes again, with {same}; line {first.line} counts"
-            problems.append(LogProblem("repeated_document", place, detail))
+            problems.append(repeated(path, line, read.doc_id, first.line, first.answer == read.answer))
         else:
             samples[read.doc_id] = read
     for samples in filtered.values() or ({},):
-        problems += _missing(path, samples, n_expected)
+        problems += missing(path, samples, n_expected)
     ordered = {name: tuple(found[key] for key in sorted(found)) for name, found in filtered.items()}
     return SampleLog(path, next(iter(ordered.values()), ()), tuple(problems), ordered)
 
 
-def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
+def sample_of(path: Path | str, line: int, content: bytes) -> Sample | LogProblem:
+    """A line of a samples file."""
+    try:
+        row = read_row(content)
+    except DataError as error:
+        cut = "" if content.endswith(b"\n") else "; the file ends in it"
+        return LogProblem("wrong_row", f"{path}:{line}", f"{error}{cut}")
+    return Sample(row["doc_id"], row["doc"], row["filtered_resps"], line, row)
+
+
+def filled_lines(path: Path) -> Iterator[tuple[int, bytes]]:
     """The lines that are not blank, with their numbers; no more than the longest row is ever in memory."""
     with path.open("rb") as file:
-        for line in itertools.count(1):
-            content = file.readline(MOST_BYTES_OF_ROW + 1)
-            if not content:
-                return
-            if len(content) > MOST_BYTES_OF_ROW:
-                raise DataError(f"{path}:{line}: a row of more than {MOST_BYTES_OF_ROW >> 20} MiB")
+        for line, content in lines_of(file, path):
             if not content.isspace():
                 yield line, content
 
 
-def _missing(path: Path, samples: Mapping[int, Sample], n_expected: int | None) -> Iterator[LogProblem]:
-    if not samples and not n_expected:
+def lines_of(file: BinaryIO, path: Path | str, n_bytes: float = math.inf) -> Iterator[tuple[int, bytes]]:
+    """The lines that begin in the next ``n_bytes`` of a file, numbered from 1.
+
+    Raises:
+        DataError: If one is too long.
+    """
+    for line in itertools.count(1):
+        if n_bytes <= 0 or not (content := file.readline(MOST_BYTES_OF_ROW + 1)):
+            return
+        if len(content) > MOST_BYTES_OF_ROW:
+            raise DataError(f"{path}:{line}: a row of more than {MOST_BYTES_OF_ROW >> 20} MiB")
+        n_bytes -= len(content)
+        yield line, content
+
+
+def repeated(path: Path | str, line: int, doc_id: int, first_line: int, same: bool) -> LogProblem:
+    """That a document comes again; ``same``: with the same answer."""
+    answer = "the same answer" if same else "another answer"
+    detail = f"document {doc_id} comes again, with {answer}; line {first_line} counts"
+    return LogProblem("repeated_document", f"{path}:{line}", detail)
+
+
+def missing(path: Path | str, numbers: Iterable[int], n_expected: int | None) -> Iterator[LogProblem]:
+    """What the numbers of a log's documents, each once, say of those that are missing."""
+    there = np.fromiter(numbers, dtype=np.int64)
+    if not len(there) and not n_expected:
         yield LogProblem("missing_documents", str(path), "no row in it")
         return
     # Neither the number that a file states nor the numbers of its documents are believed to be small.
-    n_all = n_expected if n_expected is not None else max(samples, default=-1) + 1
-    n_missing = n_all - sum(0 <= number < n_all for number in samples)
-    if n_missing <= 0 or (n_expected is not None and len(samples) >= n_expected):
+    n_all = n_expected if n_expected is not None else int(there.max(initial=-1)) + 1
+    n_missing = n_all - int(((there >= 0) & (there < n_all)).sum())
+    if n_missing <= 0 or (n_expected is not None and len(there) >= n_expected):
         return
-    first = list(itertools.islice((number for number in range(n_all) if number not in samples), 11))
+    first = np.setdiff1d(np.arange(min(n_all, len(there) + 11)), there)[:11].tolist()
     named = ", ".join(map(str, first[:10])) + (" …" if len(first) > 10 else "")
     yield LogProblem("missing_documents", str(path), f"{n_missing} of {n_all} documents are missing: {named}")

@@ -10,7 +10,7 @@ from typing import Any, cast
 from tls_tasks.after.aggregates import Logged
 from tls_tasks.after.content import Content
 from tls_tasks.after.foreign import SampleRow, read_json
-from tls_tasks.after.logs import MOST_BYTES_OF_ROW, LogProblem, Sample, SampleLog, lines_of
+from tls_tasks.after.logs import MOST_BYTES_OF_ROW, LogProblem, Sample, SampleLog, filled_lines
 from tls_tasks.core.errors import DataError
 
 _ASKED = ("input", "prompt", "question")
@@ -69,7 +69,7 @@ def _read(path: Path, name: str) -> tuple[dict[str, dict[str, Any]], list[LogPro
     """Name -> row; what is wrong with the others."""
     rows: dict[str, dict[str, Any]] = {}
     problems = []
-    for line, content in lines_of(path):
+    for line, content in filled_lines(path):
         place = f"{path}:{line}"
         try:
             row = read_json(content)

@@ -6,7 +6,7 @@ the harness printed. No model and no harness is needed; the documents' units giv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -83,7 +83,7 @@ class ScoredTask(Run):
     def reported(self) -> dict[str, float]:
         """The numbers in the results file; empty if there is none, or the run made answers only."""
         row = self.results.get("results", {}).get(self.name, {})
-        filter_name = self.log.samples[0].row.get("filter", "none") if self.log.samples else "none"
+        filter_name = self.log.samples[0].filter if self.log.samples else "none"
         found = {key: row.get(f"{key},{filter_name}") for key in self.score.definitions}
         return {key: value for key, value in found.items() if isinstance(value, float)}  # not "N/A"
 
@@ -160,19 +160,15 @@ class ScoredTask(Run):
         """
         if self.results.get("versions", {}).get(self.name) != task_files()[self.name].version:
             return []
-        wrong = [sample for sample in self.log.samples if sample.request and not self._is_asked(sample)]
-        if not wrong:
+        if not (wrong := self.not_asked()):
             return []
-        found = f"{self.name}: {len(wrong)} of {len(self.log.samples)} requests are not the prompts of their documents"
-        place = f"{self.log.path}:{wrong[0].line}"
-        return [LogProblem("other_prompt", place, f"{found} ({_id(wrong[0])} first): {_STALE}")]
+        line, name = wrong[0]
+        found = f"{self.name}: {len(wrong)} of {len(self.score.units)} requests are not the prompts of their documents"
+        return [LogProblem("other_prompt", f"{self.log.path}:{line}", f"{found} ({name} first): {_STALE}")]
 
-    def _is_asked(self, sample: Sample) -> bool:
-        try:
-            prompt = self.made_of(sample, self.task.prompt)
-        except DataError:  # a document that was changed, which is said elsewhere
-            return True
-        return is_asked(prompt, sample.request)
+    def not_asked(self) -> Sequence[tuple[int, str]]:
+        """Line and name of the documents whose model was asked another prompt."""
+        return [(one.line, _id(one)) for one in self.log.samples if not was_asked(self.task, self.log, one)]
 
     def explain(self, sample: Sample) -> dict[str, dict[str, Any]]:
         """Metric -> all that it has to say of one answer.
@@ -326,6 +322,16 @@ def score_sample(task: Task, log: SampleLog, sample: Sample) -> tuple[dict[str, 
     except DataError as error:
         place, _, said = str(error).partition(": ")
         return unscored(task.table), LogProblem("unscored_document", place, said)
+
+
+def was_asked(task: Task, log: SampleLog, sample: Sample) -> bool:
+    """Whether a logged request is its document's prompt, as far as the row says what was asked."""
+    if not sample.request:
+        return True
+    try:
+        return is_asked(_of_document(log, sample, task.prompt), sample.request)
+    except DataError:  # a document that was changed, which is said elsewhere
+        return True
 
 
 def topic_of(sample: Sample) -> tuple[str, str]:

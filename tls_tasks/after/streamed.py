@@ -1,87 +1,142 @@
-"""A samples file of any size scored block by block, in several processes: what is in memory does not grow with it."""
+"""A log of any size scored block by block, in several processes or by Ray: what is in memory does not grow with it."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import multiprocessing
 import os
+import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import replace
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-from tls_tasks.after.foreign import Results, read_row
-from tls_tasks.after.logs import MOST_BYTES_OF_ROW, LogProblem, RunFiles, Sample, SampleLog
-from tls_tasks.after.scored_runs import ScoredTask, score_sample, task_of, topic_of
-from tls_tasks.after.units import (
-    Header,
-    StoredUnits,
-    UnitFolders,
-    block_file,
-    missing_documents,
-    write_block,
-    write_header,
-)
+from tls_tasks.after.blocks import LogBlocks
+from tls_tasks.after.foreign import Results, SampleRow
+from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog
+from tls_tasks.after.scored_runs import ScoredTask, score_sample, task_of, topic_of, was_asked
+from tls_tasks.after.units import Header, StoredUnits, UnitFolders, begin_folder, packed, write_block
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Score, parts_of
-from tls_tasks.core.task import Task
 from tls_tasks.hosts.task_files import task_file
 from tls_tasks.registry import find_task
 
 BLOCK = 4 << 20
-"""Bytes of a log that are scored at once: what is repeated after a crash, and what is in memory of each process."""
+"""Bytes of a log that are scored at once: what a process repeats after a crash."""
+
+_FIRST = ("doc_id", "doc", "filtered_resps", "filter")
+"""What a folder keeps of the first row."""
 
 Report = Callable[[int, int], None]
-"""Told after each block: (bytes of the log, documents)."""
+"""Told as blocks are done: (blocks, documents)."""
 
-_task: Task | None = None  # of a worker
-_parts: Sequence[str] = ()
+Engine = Callable[["Header", Sequence[int]], Iterator[tuple[int, int, bytes]]]
+"""Scores blocks elsewhere: each with its number of documents and its file as they come, in any order."""
+
+_scorer: BlockScorer | None = None  # of a worker
+
+
+@dataclass(frozen=True)
+class StreamedTask(ScoredTask):
+    """A task whose documents are in folders; ``log`` has the first row alone, from which the task knows its results."""
+
+    units: UnitFolders | None = None
+
+    @property
+    def ids(self) -> list[str]:
+        """Each document's name."""
+        assert self.units is not None
+        return self.units.text("name")
+
+    def not_asked(self) -> Sequence[tuple[int, str]]:
+        """Line and name of the documents whose model was asked another prompt."""
+        assert self.units is not None
+        return self.units.not_asked()
+
+
+class BlockScorer:
+    """Scores blocks of one log; in each process there is one."""
+
+    def __init__(self, header: Header) -> None:
+        """``header``: what is scored."""
+        self._log = header.log
+        self._samples = SampleLog(Path(self._log.path), ())
+        self._task = find_task(header.task)
+        if header.first is not None:
+            self._task = self._task.for_document(header.first["doc"])
+
+    def __call__(self, number: int) -> tuple[int, bytes]:
+        """How many documents a block has, and its file."""
+        block = self._log.read(number)
+        rows = [self._row(read) for read in block]
+        return sum("doc_id" in row for row in rows), packed(rows, block.n_lines, parts_of(self._task.table))
+
+    def _row(self, read: Sample | LogProblem) -> dict[str, Any]:
+        if isinstance(read, LogProblem):
+            line = int(read.place.rpartition(":")[2])
+            return {"line": line, "problem": read.kind, "detail": _encodable(read.detail)}
+        unit, problem = score_sample(self._task, self._samples, read)
+        name, topic = topic_of(read)
+        return {
+            **unit,
+            "doc_id": read.doc_id,
+            "line": read.line,
+            "answer": _hash(read.answer),
+            "asked": was_asked(self._task, self._samples, read),
+            "filter": _encodable(read.filter),
+            "name": _encodable(name),
+            "topic": _encodable(topic),
+            "problem": problem and problem.kind,
+            "detail": problem and _encodable(problem.detail),
+        }
 
 
 def score_streamed(
-    path: Path,
+    path: str,
     name: str,
     folder: Path,
     *,
     shard: tuple[int, int] = (1, 1),
     n_workers: int | None = None,
-    report: Report | None = None,
+    engine: Engine | None = None,
+    block_bytes: int = BLOCK,
+    begin: Callable[[int], Report] | None = None,
 ) -> None:
     """Score a share of a log into a folder of units; blocks that are there already are not scored again.
 
     Args:
-        path: ``samples_<task>_<date>.jsonl``.
+        path: A samples file in JSONL, or its rows in Parquet; a URL is opened by fsspec.
         name: The task.
         folder: Where the units go.
-        shard: (which, of how many), the first is 1: each takes every so-manieth block.
+        shard: (which, of how many), the first is 1.
         n_workers: How many processes; None: one a core.
-        report: Told how far it is.
+        engine: Scores the blocks instead of processes of this machine.
+        block_bytes: The length of a block.
+        begin: Told how many blocks there are to score; what it gives is told as they are done.
 
     Raises:
-        DataError: If the folder holds other units, or no row can be read.
+        DataError: If the folder holds other units, the first document is none of the task's, or a worker died.
         OSError: If the log can't be read or the folder not be written.
     """
-    own, n_shards = shard
-    header = Header(name, path.name, path.stat().st_size, own, n_shards, first=_first_document(path))
-    folder.mkdir(parents=True, exist_ok=True)
-    write_header(folder, header)
-    n_blocks = 0
-    with ProcessPoolExecutor(n_workers or _n_cores(), initializer=_begin, initargs=(name, header.first)) as pool:
-        waiting: dict[Future[int], int] = {}
-        for block, line, content in _blocks(path):
-            n_blocks = block + 1
-            if block % n_shards != own - 1 or block_file(folder, block).exists():
-                if report:
-                    report(len(content), 0)
-                continue
-            if len(waiting) >= 2 * (n_workers or _n_cores()):
-                _collect(waiting, report)
-            waiting[pool.submit(_score_block, str(path), line, content, str(block_file(folder, block)))] = len(content)
-        while waiting:
-            _collect(waiting, report)
-    write_header(folder, replace(header, n_blocks=n_blocks))
+    log = LogBlocks.of(path, block_bytes)
+    header = Header(name, log, *shard, first=_first_row(log))
+    task_of(task_file(name), SampleLog(Path(path), _samples(header.first)))  # fails here, not in every worker
+    blocks = begin_folder(folder, header)
+    report = begin(len(blocks)) if begin else lambda n_blocks, n_documents: None
+    if engine:
+        for block, n_documents, content in engine(header, blocks):
+            write_block(folder, block, content)
+            report(1, n_documents)
+    elif blocks:
+        n_workers = min(n_workers or _n_cores(), len(blocks))
+        _score_here(header, folder, blocks, n_workers, report)
 
 
-def read_units(folders: Sequence[Path], run: RunFiles, results: Results) -> ScoredTask:
+def read_units(folders: Sequence[Path], run: RunFiles, results: Results) -> StreamedTask:
     """The results of a log whose units are in folders, one a shard; bit-equal to those of the log scored at once.
 
     Args:
@@ -94,86 +149,91 @@ def read_units(folders: Sequence[Path], run: RunFiles, results: Results) -> Scor
     """
     units = UnitFolders(folders)
     header = units.header
-    file = task_file(header.task)
-    task, table = task_of(file, SampleLog(run.folder / header.log, _samples(header.first)))
+    file, path = task_file(header.task), Path(header.log.path)
+    task, table = task_of(file, SampleLog(path, _samples(header.first)))
     sizes = results.get("n-samples", {}).get(file.name)
-    missing = missing_documents(units, sizes["effective"] if sizes else None)
-    log = SampleLog(run.folder / header.log, _samples(header.first), (*units.problems, *missing))
+    problems = units.problems(sizes["effective"] if sizes else None)
+    log = SampleLog(path, _samples(header.first), tuple(problems))
     score = Score(file.name, "", StoredUnits(units, parts_of(table)), table, units.text("topic"))
     ran = results.get("versions", {}).get(file.name)
-    return ScoredTask(run, log, task, ran if isinstance(ran, float) else file.version, score, results)
+    return StreamedTask(run, log, task, ran if isinstance(ran, float) else file.version, score, results, units)
 
 
-def _samples(first: Mapping[str, Any] | None) -> tuple[Sample, ...]:
-    return (
-        () if first is None else (Sample(0, first, [""], 1, {"doc_id": 0, "doc": dict(first), "filtered_resps": []}),)
-    )
-
-
-def _first_document(path: Path) -> Mapping[str, Any] | None:
-    for _, line, content in _blocks(path):
-        for row, _ in _rows(path, line, content):
-            if isinstance(row, Sample):
-                return row.doc
+def _first_row(log: LogBlocks) -> Mapping[str, Any] | None:
+    for block in range(log.n_blocks):
+        for read in log.read(block):
+            if isinstance(read, Sample):
+                return {key: value for key, value in read.row.items() if key in _FIRST}
     return None
 
 
-def _blocks(path: Path) -> Iterator[tuple[int, int, bytes]]:
-    """Number, first line and whole lines of each block."""
-    line = 1
-    with path.open("rb") as file:
-        block = 0
-        while content := file.read(BLOCK):
-            content += file.readline(MOST_BYTES_OF_ROW + 1)
-            if len(content) > BLOCK + MOST_BYTES_OF_ROW:
-                raise DataError(f"{path}: a row of more than {MOST_BYTES_OF_ROW >> 20} MiB after line {line}")
-            yield block, line, content
-            block, line = block + 1, line + content.count(b"\n")
+def _samples(first: Mapping[str, Any] | None) -> tuple[Sample, ...]:
+    if first is None:
+        return ()
+    return (Sample(first["doc_id"], first["doc"], first["filtered_resps"], 1, cast(SampleRow, first)),)
 
 
-def _rows(path: Path, first_line: int, content: bytes) -> Iterator[tuple[Sample | LogProblem, int]]:
-    for line, text in enumerate(content.split(b"\n"), start=first_line):
-        if not text or text.isspace():
-            continue
+def _score_here(header: Header, folder: Path, blocks: Sequence[int], n_workers: int, report: Report) -> None:
+    """Score blocks in processes of this machine, each of which writes what it has scored."""
+    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+    context: Any = multiprocessing.get_context(method)  # not fork, which copies what other threads are in the midst of
+    context.set_forkserver_preload([__name__])  # imported once: its memory is shared
+    waiting: set[Future[int]] = set()
+    with ProcessPoolExecutor(n_workers, context, _begin_worker, (header,)) as pool:
         try:
-            row = read_row(text)
-        except DataError as error:
-            yield LogProblem("wrong_row", f"{path}:{line}", str(error)), line
-        else:
-            yield Sample(row["doc_id"], row["doc"], row["filtered_resps"], line, row), line
+            for block in blocks:
+                if len(waiting) >= 2 * n_workers:
+                    waiting = _collect(waiting, report)
+                waiting.add(pool.submit(_score_block, folder, block))
+            while waiting:
+                waiting = _collect(waiting, report)
+        except BrokenProcessPool as error:
+            raise DataError(
+                f"{folder}: a worker was killed (is there too little memory? --workers 1 takes the least); the same "
+                "command goes on where it stopped"
+            ) from error
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
-def _begin(name: str, first: Mapping[str, Any] | None) -> None:
-    """Prepare a worker."""
-    global _task, _parts
-    _task = find_task(name) if first is None else find_task(name).for_document(first)
-    _parts = parts_of(_task.table)
-
-
-def _score_block(path: str, first_line: int, content: bytes, file: str) -> int:
-    """Score a block into a file; how many documents it has."""
-    assert _task is not None
-    log = SampleLog(Path(path), ())
-    rows = []
-    for read, line in _rows(log.path, first_line, content):
-        row: dict[str, Any] = {"line": line}
-        if isinstance(read, LogProblem):
-            rows.append({**row, "problem": read.kind, "detail": read.detail})
-            continue
-        unit, problem = score_sample(_task, log, read)
-        said = {"problem": problem.kind, "detail": problem.detail} if problem else {}
-        name, topic = topic_of(read)
-        rows.append({**row, **said, "doc_id": read.doc_id, "name": name, "topic": topic, **unit})
-    write_block(Path(file), rows, _parts)
-    return sum("doc_id" in row for row in rows)
-
-
-def _collect(waiting: dict[Future[int], int], report: Report | None) -> None:
-    done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+def _collect(waiting: set[Future[int]], report: Report) -> set[Future[int]]:
+    """Report those that are done; the others."""
+    done, left = wait(waiting, return_when=FIRST_COMPLETED)
     for future in done:
-        n_bytes, n_documents = waiting.pop(future), future.result()
-        if report:
-            report(n_bytes, n_documents)
+        report(1, future.result())
+    return left
+
+
+def _begin_worker(header: Header) -> None:
+    global _scorer
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent then waits for the blocks in work
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    _scorer = BlockScorer(header)
+
+
+def _end_with_parent() -> None:
+    """A parent that was killed tells nobody, and a worker that waits for blocks would wait for ever."""
+    if parent := multiprocessing.parent_process():
+        parent.join()
+    os._exit(1)
+
+
+def _score_block(folder: Path, block: int) -> int:
+    assert _scorer is not None
+    n_documents, content = _scorer(block)
+    write_block(folder, block, content)
+    return n_documents
+
+
+def _hash(answer: Any) -> int:
+    """By which equal answers are known."""
+    content = json.dumps(answer).encode()
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little", signed=True)
+
+
+def _encodable(text: str) -> str:
+    """Half a surrogate pair, which a log may contain, as its escape: Arrow refuses it."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _n_cores() -> int:

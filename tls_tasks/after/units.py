@@ -6,28 +6,36 @@ Results are exactly rounded sums of units, so that it doesn't matter who scored 
 
 from __future__ import annotations
 
+import io
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.dataset
 import pyarrow.parquet as pq
 
 from tls_tasks import __version__
-from tls_tasks.after.logs import LogProblem
+from tls_tasks.after.blocks import LogBlocks
+from tls_tasks.after.logs import LogProblem, missing, repeated
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Columns
 from tls_tasks.core.whole import replaced, write_whole
 
 _HEADER = "log.json"
 _FORMAT = 1
-_TOLD = ("doc_id", "line", "name", "topic", "problem", "detail")
-"""The columns beside the parts. A row that has a problem and no ``doc_id`` is no document."""
+_N_LINES = b"n_lines"  # key of a file's metadata
+_TOLD = {
+    **dict.fromkeys(("doc_id", "line", "answer"), pa.int64()),
+    "asked": pa.bool_(),
+    **dict.fromkeys(("filter", "name", "topic", "problem", "detail"), pa.string()),
+}
+"""The columns beside the parts; ``answer`` is a hash. A row without ``doc_id`` is a line that could not be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,45 +44,56 @@ class Header:
 
     Attributes:
         task: The task.
-        log: The name of the log; ``n_bytes`` long.
-        n_bytes: How long the log is.
-        shard, n_shards: Which share of its blocks: 1 of 1 is all.
-        n_blocks: How many blocks the log has; None while it is being scored.
-        first: The first document, by which the task knows its results.
+        log: The log's blocks.
+        shard, n_shards: Which share of them: 1 of 1 is all. Block ``i`` (from 0) is of shard ``i % n_shards + 1``.
+        first: The first row of the log, from which the task knows its results.
         release: The release of tls-tasks.
         format: Of the folder.
     """
 
     task: str
-    log: str
-    n_bytes: int
+    log: LogBlocks
     shard: int = 1
     n_shards: int = 1
-    n_blocks: int | None = None
     first: Mapping[str, Any] | None = None
     release: str = __version__
     format: int = _FORMAT
 
+    @property
+    def blocks(self) -> range:
+        """The blocks of its share."""
+        return range(self.shard - 1, self.log.n_blocks, self.n_shards)
+
     def same(self, other: Header) -> bool:
-        """Whether both are of the same log, scored by the same release, whatever their shares."""
-        names = ("task", "log", "n_bytes", "n_shards", "release", "format")
-        return all(getattr(self, name) == getattr(other, name) for name in names)
+        """Whether both are of the same log, scored by the same release, whatever their shares and its folder."""
+
+        def told(header: Header) -> Header:
+            return replace(header, shard=1, first=None, log=replace(header.log, path=Path(header.log.path).name))
+
+        return told(self) == told(other)
+
+    def __str__(self) -> str:
+        """For messages."""
+        share = f", shard {self.shard}/{self.n_shards}" if self.n_shards > 1 else ""
+        log = f"{Path(self.log.path).name} ({self.log.n_bytes} bytes, hash {self.log.digest})"
+        return f"{self.task} in {log} in {self.log.n_blocks} blocks by release {self.release}{share}"
 
 
-def write_header(folder: Path, header: Header) -> None:
-    """Say what a folder is of.
+def begin_folder(folder: Path, header: Header) -> list[int]:
+    """Say what a folder is of; the blocks of its share that are not there yet.
 
     Raises:
         DataError: If it is of something else already.
+        OSError: If it can't be written.
     """
+    folder.mkdir(parents=True, exist_ok=True)
     if (folder / _HEADER).exists():
         there = read_header(folder)
         if not header.same(there) or there.shard != header.shard:
-            raise DataError(
-                f"{folder}: holds units of {_described(there)}, not of {_described(header)}; choose another folder or "
-                "remove it"
-            )
-    write_whole(folder / _HEADER, json.dumps(asdict(header)) + "\n")
+            raise DataError(f"{folder}: holds units of {there}, not of {header}; choose another folder or remove it")
+    else:
+        write_whole(folder / _HEADER, json.dumps(asdict(header)) + "\n")
+    return [block for block in header.blocks if not block_file(folder, block).exists()]
 
 
 def read_header(folder: Path) -> Header:
@@ -85,17 +104,11 @@ def read_header(folder: Path) -> Header:
     """
     try:
         stated = json.loads((folder / _HEADER).read_text(encoding="utf-8"))
-        header = Header(**stated)
-    except (OSError, ValueError, TypeError) as error:
+        if (found := stated["format"]) != _FORMAT:
+            raise DataError(f"{folder}: format {found!r:.20} of another release, expected {_FORMAT}")
+        return Header(**{**stated, "log": LogBlocks(**stated["log"])})
+    except (OSError, ValueError, TypeError, KeyError) as error:
         raise DataError(f"{folder}: no folder of units, as `tls-tasks score LOG -o FOLDER` makes ({error})") from error
-    if header.format != _FORMAT:
-        raise DataError(f"{folder}: format {header.format} of another release, expected {_FORMAT}")
-    return header
-
-
-def _described(header: Header) -> str:
-    share = f", shard {header.shard}/{header.n_shards}" if header.n_shards > 1 else ""
-    return f"{header.task} in {header.log} ({header.n_bytes} bytes{share}, release {header.release})"
 
 
 def block_file(folder: Path, block: int) -> Path:
@@ -103,91 +116,101 @@ def block_file(folder: Path, block: int) -> Path:
     return folder / f"block-{block:08}.parquet"
 
 
-def write_block(file: Path, rows: Sequence[Mapping[str, Any]], parts: Sequence[str]) -> None:
-    """Write the units of a block: each with ``doc_id``, ``line``, ``name``, ``topic``, what is wrong, and its parts."""
-    kinds = [pa.int64(), pa.int64(), *[pa.string()] * 4, *[pa.float64()] * len(parts)]
-    schema = pa.schema(list(zip((*_TOLD, *parts), kinds, strict=True)))
-    with replaced(file) as unfinished:
-        pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), unfinished, compression="zstd")
+def packed(rows: Sequence[Mapping[str, Any]], n_lines: int, parts: Sequence[str]) -> bytes:
+    """The file of a block of ``n_lines``: its rows, each with what is told of it and its parts."""
+    kinds = {**_TOLD, **dict.fromkeys(parts, pa.float64())}
+    schema = pa.schema(list(kinds.items()), metadata={_N_LINES: str(n_lines)})
+    file = io.BytesIO()
+    pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), file, compression="zstd")
+    return file.getvalue()
+
+
+def write_block(folder: Path, block: int, content: bytes) -> None:
+    """Write the file of a block, whole or not at all."""
+    with replaced(block_file(folder, block)) as unfinished:
+        unfinished.write_bytes(content)
 
 
 class UnitFolders:
-    """The units of one log, of one folder or of one folder a shard.
+    """The documents of one log, of one folder or of one folder a shard.
+
+    Attributes:
+        header: What the first folder says.
+        rows: Where the documents are among all rows: of the first filter, in the order of their numbers, of equal
+            numbers the first. An array.
 
     Raises:
         DataError: If the folders are of different logs, or a shard is missing, doubled or unfinished.
     """
 
-    def __init__(self, folders: Iterable[Path]) -> None:
+    def __init__(self, folders: Sequence[Path]) -> None:
         """Checks that the folders make up one log."""
-        self.headers = {folder: read_header(folder) for folder in folders}
-        first_folder, self.header = next(iter(self.headers.items()))
-        shares: dict[int, Path] = {}
-        for folder, header in self.headers.items():
-            if not header.same(self.header):
-                raise DataError(
-                    f"{folder}: units of {_described(header)}, those of {first_folder} are of {_described(self.header)}"
-                )
-            if header.shard in shares:
-                raise DataError(
-                    f"{folder}: shard {header.shard}/{header.n_shards} again; {shares[header.shard]} has it"
-                )
-            shares[header.shard] = folder
-            if header.n_blocks is None:
-                raise DataError(f"{folder}: not finished; the same command goes on where it stopped")
-        if missing := sorted(set(range(1, self.header.n_shards + 1)) - set(shares)):
-            names = ", ".join(f"{shard}/{self.header.n_shards}" for shard in missing)
-            raise DataError(f"{', '.join(map(str, self.headers))}: missing: shard {names}")
-        self.files = []
-        for block in range(self.header.n_blocks or 0):
-            file = block_file(shares[block % self.header.n_shards + 1], block)
-            if not file.is_file():
-                raise DataError(f"{file}: missing; the command that made the folder makes it again")
-            self.files.append(file)
-        told = self._told()
-        #: Which rows are documents: those with a number, of equal numbers the first.
-        self.kept = told["kept"]
-        self.n_documents = int(self.kept.sum())
-        self.doc_ids = told["doc_id"][self.kept]
-        self.problems: list[LogProblem] = told["problems"]
+        self.header, self._files = _complete(folders)
+        stated = [_of(file, pq.read_metadata) for file in self._files]
+        n_lines = [int(one.metadata[_N_LINES]) for one in stated]
+        before = np.repeat(np.cumsum([0, *n_lines])[: len(stated)], [one.num_rows for one in stated])
+        told = self._table("line", "doc_id", "filter")
+        self._lines = told["line"].to_numpy() + before
+        self._unread = told["doc_id"].is_null().to_numpy()
+        self._numbers = told["doc_id"].fill_null(0).to_numpy()
+        filters = pa.concat_arrays(told["filter"].chunks or [pa.array([], pa.string())]).dictionary_encode()
+        codes = filters.indices.fill_null(-1).to_numpy()
+        n_filters = len(filters.dictionary)
+        self._filtered = [_distinct(np.flatnonzero(codes == code), self._numbers) for code in range(n_filters)]
+        self.rows = self._filtered[0][0] if self._filtered else np.empty(0, np.int64)
 
-    def _told(self) -> dict[str, Any]:
-        log = self.header.log
-        ids, lines, problems = [], [], []
-        for file in self.files:
-            table = _read(file, ["doc_id", "line", "problem", "detail"])
-            ids.append(table["doc_id"].to_numpy(zero_copy_only=False).astype(np.float64))  # NaN: no document
-            lines.append(table["line"].to_numpy())
-            wrong = table.filter(pa.compute.is_valid(table["problem"])).to_pylist()
-            problems += [LogProblem(row["problem"], f"{log}:{row['line']}", row["detail"]) for row in wrong]
-        doc_id = np.concatenate(ids) if ids else np.empty(0)
-        line = np.concatenate(lines) if lines else np.empty(0, dtype=np.int64)
-        kept = ~np.isnan(doc_id)
-        _, first = np.unique(doc_id, return_index=True)
-        again = kept.copy()
-        again[first] = False
-        for place in np.flatnonzero(again):
-            detail = f"document {int(doc_id[place])} comes again; the first counts"
-            problems.append(LogProblem("repeated_document", f"{log}:{line[place]}", detail))
-        return {"doc_id": doc_id, "kept": kept & ~again, "problems": problems}
+    def problems(self, n_expected: int | None) -> list[LogProblem]:
+        """What is wrong with the log, in the order of a log that is read at once."""
+        path, lines = self.header.log.path, self._lines
+        told = self._table("problem", "detail", "answer").combine_chunks()
+        answers = told["answer"].fill_null(0).to_numpy()
+
+        def at(row: int) -> LogProblem:
+            return LogProblem(told["problem"][row].as_py(), f"{path}:{lines[row]}", told["detail"][row].as_py())
+
+        found = {row: at(row) for row in np.flatnonzero(self._unread).tolist()}
+        for _, again in self._filtered:
+            for row, first in again:
+                same = bool(answers[row] == answers[first])
+                found[row] = repeated(path, lines[row], self._numbers[row], lines[first], same)
+        problems = [found[row] for row in sorted(found)]
+        for rows in [rows for rows, _ in self._filtered] or [self.rows]:
+            problems += missing(path, self._numbers[rows], n_expected)
+        unscored = told["problem"].is_valid().to_numpy()[self.rows]
+        return problems + [at(row) for row in self.rows[unscored].tolist()]
+
+    def not_asked(self) -> list[tuple[int, str]]:
+        """Line and name of the documents whose model was asked another prompt."""
+        rows = self.rows[~self._table("asked")["asked"].fill_null(True).to_numpy()[self.rows]]
+        names = self._table("name")["name"].take(pa.array(rows)).to_pylist() if len(rows) else []
+        return list(zip(self._lines[rows].tolist(), names, strict=True))
 
     def text(self, name: str) -> list[str]:
         """A column of text, ``name`` or ``topic``, of all documents."""
-        column = [value for file in self.files for value in _read(file, [name])[name].to_pylist()]
-        return [value for value, kept in zip(column, self.kept.tolist(), strict=True) if kept]
+        texts: list[str] = self._table(name)[name].take(pa.array(self.rows)).to_pylist()
+        return texts
 
     def part(self, name: str) -> Any:
         """One part of all documents, an array."""
-        found = [_read(file, [name])[name].to_numpy() for file in self.files]
-        return (np.concatenate(found) if found else np.empty(0))[self.kept]
+        return self._table(name)[name].to_numpy()[self.rows]
+
+    def _table(self, *columns: str) -> Any:
+        if not self._files:
+            return pa.schema([(name, _TOLD.get(name, pa.float64())) for name in columns]).empty_table()
+        try:
+            return pyarrow.dataset.dataset(list(map(str, self._files))).to_table(columns=list(columns))
+        except (pa.ArrowException, OSError) as error:
+            for file in self._files:
+                _of(file, pq.read_table)  # says which
+            raise DataError(f"{self._files[0].parent}: not readable ({error!s:.200})") from error
 
 
 class StoredUnits(Columns):
-    """The units of folders. Their sums are read part by part; the units themselves only when one is asked for."""
+    """The units of folders. Sums are made part by part; all parts are in memory only when units are asked for."""
 
     def __init__(self, units: UnitFolders, parts: Sequence[str]) -> None:
         """``parts``: what each unit has."""
-        self._units, self._parts, self.n = units, parts, units.n_documents
+        self._units, self._parts, self.n = units, parts, len(units.rows)
 
     @cached_property
     def columns(self) -> Mapping[str, Sequence[float]]:  # type: ignore[override]
@@ -200,20 +223,35 @@ class StoredUnits(Columns):
         return {part: math.fsum(self._units.part(part).tolist()) for part in self._parts}
 
 
-def _read(file: Path, columns: Sequence[str]) -> Any:
+def _complete(folders: Sequence[Path]) -> tuple[Header, list[Path]]:
+    """What folders are of that make up one log, and the files of its blocks in order."""
+    headers = [read_header(folder) for folder in folders]
+    whole, n_shards = headers[0], headers[0].n_shards
+    shares: dict[int, Path] = {}
+    for folder, header in zip(folders, headers, strict=True):
+        if not header.same(whole):
+            raise DataError(f"{folder}: units of {header}, but those of {folders[0]} are of {whole}")
+        if header.shard in shares:
+            raise DataError(f"{folder}: shard {header.shard}/{n_shards} again; {shares[header.shard]} has it")
+        shares[header.shard] = folder
+        if left := sum(not block_file(folder, block).is_file() for block in header.blocks):
+            of = f"{left} of {len(header.blocks)} blocks are missing"
+            raise DataError(f"{folder}: not finished, {of}; the command that made it goes on where it stopped")
+    if absent := [f"{shard}/{n_shards}" for shard in range(1, n_shards + 1) if shard not in shares]:
+        raise DataError(f"{', '.join(map(str, folders))}: missing: shard {', '.join(absent)}")
+    return whole, [block_file(shares[block % n_shards + 1], block) for block in range(whole.log.n_blocks)]
+
+
+def _of(file: Path, read: Callable[[Path], Any]) -> Any:
     try:
-        return pq.read_table(file, columns=list(columns), memory_map=False)
-    except (pa.ArrowException, OSError, KeyError) as error:
-        raise DataError(
-            f"{file}: not readable ({error!s:.120}); remove it, and the same command makes it again"
-        ) from error
+        return read(file)
+    except (pa.ArrowException, OSError) as error:
+        again = "remove it, and the command that made the folder makes it again"
+        raise DataError(f"{file}: not readable ({error!s:.120}); {again}") from error
 
 
-def missing_documents(units: UnitFolders, n_expected: int | None) -> list[LogProblem]:
-    """What the numbers of the documents say of those that are missing."""
-    ids = units.doc_ids
-    n_all = n_expected if n_expected is not None else int(ids.max(initial=-1)) + 1
-    n_missing = n_all - int(((ids >= 0) & (ids < n_all)).sum())
-    if n_missing <= 0:
-        return []
-    return [LogProblem("missing_documents", units.header.log, f"{n_missing} of {n_all} documents are missing")]
+def _distinct(rows: Any, numbers: Any) -> tuple[Any, list[tuple[int, int]]]:
+    """The first row of each number, in the order of the numbers, and (row, first row) of those that come again."""
+    _, first, which = np.unique(numbers[rows], return_index=True, return_inverse=True)
+    again = np.flatnonzero(first[which] != np.arange(len(rows)))
+    return rows[first], list(zip(rows[again].tolist(), rows[first[which[again]]].tolist(), strict=True))

@@ -10,8 +10,9 @@ import math
 import os
 import re
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias, TypeVar
 
@@ -166,20 +167,31 @@ def progress(items: Iterable[T], what: str, n_items: int) -> Iterable[T]:
 
 
 @contextmanager
-def progress_of_bytes(n_bytes: int, what: str) -> Iterator[Callable[[int, int], None]]:
-    """What is told of (bytes, documents) that are done: a bar with rate and time left, if stderr is a terminal."""
+def progress_of_blocks(what: str) -> Iterator[Callable[[int], Callable[[int, int], None]]]:
+    """A bar with rate and time left, if stderr is a terminal.
+
+    What it gives is told how many blocks there are, and gives what is told of (blocks, documents) as they are done.
+    """
     from tqdm import tqdm
 
-    n_documents = 0
-    with tqdm(total=n_bytes, desc=what, unit="B", unit_scale=True, disable=not sys.stderr.isatty(), leave=False) as bar:
+    with ExitStack() as stack:
 
-        def report(more_bytes: int, more_documents: int) -> None:
-            nonlocal n_documents
-            n_documents += more_documents
-            bar.set_postfix_str(f"{n_documents} documents", refresh=False)
-            bar.update(more_bytes)
+        def begin(n_blocks: int) -> Callable[[int, int], None]:
+            off = not sys.stderr.isatty()
+            bar = stack.enter_context(tqdm(total=n_blocks, desc=what, unit=" blocks", disable=off, leave=False))
+            n_documents = 0
 
-        yield report
+            def report(more_blocks: int, more_documents: int) -> None:
+                nonlocal n_documents
+                n_documents += more_documents
+                rate = n_documents / max(time.monotonic() - started, 1e-9)
+                bar.set_postfix_str(f"{n_documents:,} documents, {rate:,.0f} a second", refresh=False)
+                bar.update(more_blocks)
+
+            started = time.monotonic()
+            return report
+
+        yield begin
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")

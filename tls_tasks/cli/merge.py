@@ -15,7 +15,9 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "parts", nargs="+", type=Path, metavar="PART", help="folders that `score --shard` made, all of them"
     )
-    parser.add_argument("--results", type=Path, metavar="FILE", help="the results file of the run, to compare numbers")
+    parser.add_argument(
+        "--results", type=Path, metavar="FILE", help="the results file of the run, whose numbers are compared"
+    )
     add_output(parser)
 
 
@@ -35,6 +37,8 @@ def _run(args: argparse.Namespace) -> int:
     from tls_tasks.after.streamed import read_units
     from tls_tasks.after.units import read_header
 
-    name = read_header(args.parts[0]).task
-    run = find_runs([args.results])[0] if args.results else RunFiles(args.parts[0].parent, "", None)
-    return print_runs([read_units(args.parts, run, run.read_results([name]))], args)
+    header = read_header(args.parts[0])
+    run = RunFiles(Path(header.log.path).parent, "", None)
+    if args.results:
+        [run] = find_runs([args.results])
+    return print_runs([read_units(args.parts, run, run.read_results([header.task]))], args)

@@ -16,7 +16,7 @@ from tls_tasks.cli.base import (
     no_formula,
     note,
     progress,
-    progress_of_bytes,
+    progress_of_blocks,
     say,
     write_json,
 )
@@ -48,7 +48,7 @@ _NUMBERS = {"version", "n_documents", "value"}
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
     parser = add_command(subparsers, "score", _run)
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="samples, results, or folders of them")
+    parser.add_argument("files", nargs="+", metavar="FILE", help="samples, results, or folders of them")
     parser.add_argument("--newest", action="store_true", help="use only the newest run of each task in a folder")
     files = parser.add_mutually_exclusive_group()
     files.add_argument("--task", help="treat every samples file as one of this task")
@@ -73,7 +73,9 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument(
         "--shard", type=_shard, metavar="I/N", help="with -o: only every N-th block; `merge` joins them"
     )
-    parser.add_argument("--workers", type=int, metavar="N", help="with -o: processes (one a core)")
+    parser.add_argument("--workers", type=_whole_number, metavar="N", help="with -o: processes (one a core)")
+    parser.add_argument("--engine", choices=["local", "ray"], help="with -o: what scores; ray needs the extra `ray`")
+    parser.add_argument("--address", metavar="ADDRESS", help="with --engine ray: of a cluster (one of its own)")
     add_output(parser)
     parser.add_argument("--csv", type=Path, metavar="FILE", help="write a table, one row per document and metric")
     parser.add_argument("--parquet", type=Path, metavar="FILE", help="write the same table as Parquet")
@@ -102,7 +104,8 @@ def _run(args: argparse.Namespace) -> int:
 
     With -o, one samples file of any size is scored block by block on all cores. FOLDER keeps the units of each document
     (what the results are sums of) as Parquet; the same command goes on where it was stopped. --shard I/N scores a part
-    of the blocks, so that N machines share the work: `tls-tasks merge` joins their folders.
+    of the blocks, so that N machines share the work: `tls-tasks merge` joins their folders. --engine ray scores on a
+    cluster. FILE may then be Parquet with the rows of a samples file, or a URL of either that fsspec opens.
 
     In the table of --csv, text that a spreadsheet would take for a formula (it begins with = + - @, a tab or a
     carriage return) begins with an apostrophe; the tables of --json and --parquet hold it as it is.
@@ -114,11 +117,19 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks score out/m/samples_tls_crisis_2026-11-21T04-11-39.260879.jsonl --json -
       tls-tasks score out/ --newest --csv scores.csv --parquet scores.parquet
       tls-tasks score out/m/samples_summ_qmsum_2026-11-21T04-11-39.260879.jsonl -o units --shard 2/8
+      tls-tasks score s3://logs/answers.jsonl --task summ_qmsum -o units --engine ray --address auto
       tls-tasks score answers.jsonl --metric rouge_l --option tokenizer=unicode
       tls-tasks score out/ --metric rouge_l --map reference=doc.summary
       tls-tasks score answers.jsonl --metric date_f1 --map prediction=output.text,reference=gold,topic=event
     """
+    for name in ("shard", "workers", "engine", "address") if args.units is None else ():
+        if getattr(args, name) is not None:
+            raise InputError(f"--{name}", None, "no -o FOLDER", "a folder for the units")
+    if args.address is not None and args.engine != "ray":
+        raise InputError("--address", None, "it alone", "it with --engine ray")
     if args.metric is not None:
+        if args.units is not None:
+            raise InputError("-o", None, "--metric", "it with samples of our tasks only")
         return _run_metric(args)
     for name in ("option", "map"):
         if given := getattr(args, name):
@@ -133,9 +144,6 @@ def _run(args: argparse.Namespace) -> int:
 def _run_logs(args: argparse.Namespace) -> int:
     from tls_tasks.after.scored_runs import read_runs
 
-    for name in ("shard", "workers"):
-        if getattr(args, name) is not None:
-            raise InputError(f"--{name}", None, "no -o FOLDER", "a folder for the units")
     return print_runs(read_runs(args.files, task=args.task, newest=args.newest, progress=progress), args)
 
 
@@ -159,23 +167,27 @@ def print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
 
 
 def _run_streamed(args: argparse.Namespace) -> int:
-    from tls_tasks.after.find import find_runs
+    from tls_tasks.after.find import find_log
     from tls_tasks.after.streamed import read_units, score_streamed
     from tls_tasks.hosts.task_files import task_file
 
     for name in ("csv", "parquet"):
         if getattr(args, name) is not None:
             raise InputError(f"--{name}", None, "it with -o", f"one of them: {args.units} holds each document's units")
-    files = [(run, name, path) for run in find_runs(args.files, task=args.task) for name, path in run.samples.items()]
-    if len(files) != 1 or files[0][0].host != "lm_eval":
-        raise InputError("-o", None, f"{len(files)} logs", "one samples file of the harness")
-    run, name, path = files[0]
-    name = task_file(args.task or name).name
+    if len(args.files) != 1:
+        raise InputError("-o", None, f"{len(args.files)} files", "one samples file of the harness")
+    run, name, path = find_log(args.files[0], task=args.task)
+    name = task_file(name).name
+    engine = None
+    if args.engine == "ray":
+        from tls_tasks.after.on_ray import engine_on
+
+        engine = engine_on(args.address, args.workers)
     shard = args.shard or (1, 1)
-    with progress_of_bytes(path.stat().st_size, name) as report:
-        score_streamed(path, name, args.units, shard=shard, n_workers=args.workers, report=report)
+    with progress_of_blocks(name) as begin:
+        score_streamed(path, name, args.units, shard=shard, n_workers=args.workers, engine=engine, begin=begin)
     if shard != (1, 1):
-        say(f"{args.units}: shard {shard[0]}/{shard[1]} of {path.name}; `tls-tasks merge` joins all {shard[1]}")
+        say(f"{args.units}: shard {shard[0]}/{shard[1]} of {Path(path).name}; `tls-tasks merge` joins all {shard[1]}")
         return 0
     return print_runs([read_units([args.units], run, run.read_results([name]))], args)
 
@@ -185,6 +197,12 @@ def _shard(text: str) -> tuple[int, int]:
     if not (slash and own.isdecimal() and n.isdecimal() and 1 <= int(own) <= int(n)):
         raise argparse.ArgumentTypeError(f"{text!r}: expected I/N with I from 1 to N, such as 2/8")
     return int(own), int(n)
+
+
+def _whole_number(text: str) -> int:
+    if not (text.isdecimal() and int(text) >= 1):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from 1")
+    return int(text)
 
 
 def _text(run: Run, intervals: Intervals) -> str:
@@ -282,7 +300,7 @@ def _run_metric(args: argparse.Namespace) -> int:
 
     if args.metric not in METRICS:
         raise OptionError.unknown("--metric", args.metric, METRICS)
-    runs, rows = logs_and_rows(args.files, args.newest)
+    runs, rows = logs_and_rows([*map(Path, args.files)], args.newest)
     options = _pairs("--option", map(_option, args.option))
     fields = _pairs("--map", (_pair("--map", part) for text in args.map for part in re.split(r",(?=\w+=)", text)))
     if runs:

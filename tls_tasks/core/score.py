@@ -12,7 +12,7 @@ parts is undefined, and a result says what it is then.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
@@ -49,6 +49,10 @@ class Columns(Sequence[Unit]):
         if isinstance(place, slice):
             return [self[own] for own in range(self.n)[place]]
         return {part: column[place] for part, column in self.columns.items()}
+
+    def take(self, places: Sequence[int], parts: Iterable[str]) -> Columns:
+        """Some of the units, with these parts of them."""
+        return Columns({part: [self.columns[part][place] for place in places] for part in parts}, len(places))
 
     @cached_property
     def sums(self) -> dict[str, float]:
@@ -106,7 +110,7 @@ class Result:
         if not units:
             return self.empty
         if self.equal_votes and topics is not None:
-            units = [self._vote(members) for members in grouped(units, topics).values()]
+            units = [self._vote(members) for _, members in members_of(units, topics, self.parts)]
         sums = sums_of(units, self.parts)
         return self.of(*[sums[part] for part in self.parts])
 
@@ -168,6 +172,21 @@ def grouped(values: Sequence[Any], labels: Sequence[Hashable]) -> dict[Hashable,
     for value, label in zip(values, labels, strict=True):
         groups.setdefault(label, []).append(value)
     return groups
+
+
+def members_of(
+    units: Sequence[Unit], labels: Sequence[Hashable], parts: Sequence[str]
+) -> Iterator[tuple[Hashable, Sequence[Unit]]]:
+    """Label -> its units, with these parts at least, in order of first appearance, one after the other.
+
+    Example:
+        >>> for topic, members in members_of(Columns({"hits": [1, 2, 3]}, 3), ["a", "b", "a"], ["hits"]):
+        ...     print(topic, list(members))
+        a [{'hits': 1}, {'hits': 3}]
+        b [{'hits': 2}]
+    """
+    for label, places in grouped(range(len(units)), labels).items():
+        yield label, units.take(places, parts) if isinstance(units, Columns) else [units[place] for place in places]
 
 
 def values(table: Results, units: Sequence[Unit], topics: Sequence[Hashable] | None = None) -> dict[str, float]:
@@ -253,8 +272,8 @@ class Score(Shown):
         """
         if self.topics is None:
             raise InputError("topics", None, "None", "a score of rows with topics; give them to the metric")
-        groups = grouped(self.units, self.topics)
-        return {topic: values(self.definitions, members) for topic, members in groups.items()}
+        groups = members_of(self.units, self.topics, parts_of(self.definitions))
+        return {topic: values(self.definitions, members) for topic, members in groups}
 
     def as_dict(self, detailed: bool = False) -> dict[str, Any]:
         """The results as plain values; ``detailed`` adds what explains them."""

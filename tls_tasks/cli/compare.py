@@ -70,7 +70,8 @@ def _run(args: argparse.Namespace) -> int:
     Compares the first run with each of the others, on the metrics as they are reported. Gives p-values of a paired
     approximate randomisation test (exact for up to 14 units), confidence intervals of the differences, and Holm's
     correction where there are more than two systems. Documents on the same topic are not independent, so they are
-    exchanged and resampled together. `detectable` is the true difference that four of five such tests would find.
+    exchanged and resampled together. `detectable` is about the true difference that four of five such tests would
+    find (docs/compare.md has how often they do).
 
     Exit codes: 0 compared; 1 compared, but a log has problems; 2 not compared, e.g. because the documents differ;
     3 compared, and a run is worse (--fail-if-worse)

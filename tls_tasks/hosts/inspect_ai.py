@@ -21,7 +21,7 @@ from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import ChatMessage, ChatMessageAssistant, ChatMessageUser, GenerateConfig
 from inspect_ai.scorer import Metric, SampleScore, Scorer, Target, Value, metric, scorer
 from inspect_ai.scorer import Score as InspectScore
-from inspect_ai.solver import TaskState, generate
+from inspect_ai.solver import TaskState
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_options, check_whole_number, options_of
@@ -42,16 +42,10 @@ def _make_task(name: str, options: dict[str, Any]) -> InspectTask:
     examples = _examples(task, options.get("num_fewshot", 0))
     told, about = config["generation_kwargs"], {**config["metadata"], **options}
     documents = load_fitting(task, name, {**config["dataset_kwargs"], **about, "generation": told})
-    return InspectTask(
-        dataset=MemoryDataset([_sample(task, doc, examples) for doc in documents], name=name),
-        solver=generate(),
-        scorer=_SCORERS[name](),
-        config=GenerateConfig(
-            max_tokens=told["max_gen_toks"], stop_seqs=told["until"], temperature=told["temperature"]
-        ),
-        version=about.pop("version"),
-        metadata=about,
-    )
+    limits = GenerateConfig(max_tokens=told["max_gen_toks"], stop_seqs=told["until"], temperature=told["temperature"])
+    dataset = MemoryDataset([_sample(task, doc, examples) for doc in documents], name=name)
+    version, score = about.pop("version"), _SCORERS[name]()
+    return InspectTask(dataset=dataset, scorer=score, config=limits, version=version, metadata=about)
 
 
 def _examples(task: Task, n: int) -> list[ChatMessage]:

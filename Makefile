@@ -18,7 +18,7 @@ export TOKENIZERS_PARALLELISM = false
 # Set somewhere, this makes each of the many processes that the tests start compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types unit upstream quick coverage lowest hooks docs bench wheel space clean
+.PHONY: help demo test lint types unit upstream quick coverage versions hooks docs bench wheel space clean
 
 help: ## What can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -31,11 +31,11 @@ $(VENV)/base: pyproject.toml
 
 $(VENV)/dev: $(VENV)/base
 	$(INSTALL) "$(TORCH)"
-	$(INSTALL) --editable '.[dev,hf,api,docs,inspect,ray]'
+	$(INSTALL) --editable '.[dev]'
 	@touch $@
 
 $(VENV)/peers: $(VENV)/dev
-	$(INSTALL) --editable '.[dev,hf,api,docs,inspect,ray,bench]'
+	$(INSTALL) --editable '.[dev,bench]'
 	@touch $@
 
 $(VENV)/docs: $(VENV)/base
@@ -73,13 +73,8 @@ quick: $(VENV)/dev ## The tests that take no time: without harness runs, models 
 coverage: $(VENV)/dev ## Every test with the lines and branches it runs; fails below the floor in pyproject.toml
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --cov --cov-report=term --cov-report=xml
 
-lowest: ## The tests that take no time with the lowest versions that pyproject.toml allows, in an environment of its own
-	$(PYTHON) -m venv $(VENV)-lowest
-	$(VENV)-lowest/bin/python -m pip install --quiet uv
-	$(VENV)-lowest/bin/uv pip install --quiet --python $(VENV)-lowest/bin/python --resolution lowest-direct --editable .
-	$(VENV)-lowest/bin/uv pip install --quiet --python $(VENV)-lowest/bin/python --editable '.[dev]'
-	$(VENV)-lowest/bin/uv pip list --python $(VENV)-lowest/bin/python
-	$(VENV)-lowest/bin/python -m pytest -n $(JOBS) --dist worksteal -m "not slow"
+versions: ## The tests that take no time with the lowest and the newest versions that pyproject.toml allows; a table
+	$(PYTHON) scripts/versions.py --jobs $(JOBS)
 
 hooks: $(VENV)/dev ## Check every file as a commit is checked, and have pre-commit check each commit from now on
 	. $(BIN)/activate && pre-commit run --all-files && pre-commit install

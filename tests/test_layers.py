@@ -42,7 +42,7 @@ ALLOWED = {
     "transformers": {"data", "reports"},
     "httpx": {"reports"},
     "gradio": {"space"},
-    "inspect_ai": {"hosts"},
+    "inspect_ai": {"hosts", "after"},
     "ray": {"after"},
     "openai": {"reports"},
     "requests": set(),

@@ -19,7 +19,7 @@ from tls_tasks.after.blocks import LogBlocks
 from tls_tasks.after.foreign import Results, SampleRow
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog
 from tls_tasks.after.scored_runs import ScoredTask, score_sample, task_of, topic_of, was_asked
-from tls_tasks.after.units import Header, StoredUnits, UnitFolders, begin_folder, packed, write_block
+from tls_tasks.after.units import Header, StoredUnits, UnitFolders, begin_folder, packed, tidy_up, write_block
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Score, parts_of
 from tls_tasks.hosts.task_files import task_file
@@ -134,6 +134,7 @@ def score_streamed(
     elif blocks:
         n_workers = min(n_workers or _n_cores(), len(blocks))
         _score_here(header, folder, blocks, n_workers, report)
+    tidy_up(folder)
 
 
 def read_units(folders: Sequence[Path], run: RunFiles, results: Results) -> StreamedTask:

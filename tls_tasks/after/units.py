@@ -23,8 +23,8 @@ import pyarrow.parquet as pq
 from tls_tasks import __version__
 from tls_tasks.after.blocks import LogBlocks
 from tls_tasks.after.logs import LogProblem, missing, repeated
+from tls_tasks.core.columns import Columns
 from tls_tasks.core.errors import DataError
-from tls_tasks.core.score import Columns
 from tls_tasks.core.whole import replaced, write_whole
 
 _HEADER = "log.json"
@@ -127,8 +127,18 @@ def packed(rows: Sequence[Mapping[str, Any]], n_lines: int, parts: Sequence[str]
 
 def write_block(folder: Path, block: int, content: bytes) -> None:
     """Write the file of a block, whole or not at all."""
-    with replaced(block_file(folder, block)) as unfinished:
-        unfinished.write_bytes(content)
+    try:
+        with replaced(block_file(folder, block)) as unfinished:
+            unfinished.write_bytes(content)
+    except FileNotFoundError:
+        if not block_file(folder, block).is_file():  # else another process has written the same, and tidied up
+            raise
+
+
+def tidy_up(folder: Path) -> None:
+    """Remove what processes that were killed left half written, of a folder in which all is there."""
+    for left in folder.glob(".block-*"):
+        left.unlink(missing_ok=True)
 
 
 class UnitFolders:

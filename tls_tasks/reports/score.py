@@ -12,7 +12,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.score import Result, Score, grouped, ratio, total, values
+from tls_tasks.core.columns import grouped
+from tls_tasks.core.score import Result, Score, ratio, total, values
 from tls_tasks.core.terminal import shown
 
 RATIOS = (

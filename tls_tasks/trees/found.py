@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tls_tasks.core.score import Columns
+from tls_tasks.core.columns import Columns
 from tls_tasks.trees.align import Matches
 from tls_tasks.trees.pairs import EXACT, GUIDE, HITS, SOFT, Array
 from tls_tasks.trees.plan import Field, Plan

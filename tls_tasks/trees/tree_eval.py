@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache, partial
 from typing import Any
 
+from tls_tasks.core.columns import Columns
 from tls_tasks.core.errors import InputError, warn_of_unread
 from tls_tasks.core.options import (
     INTERVAL,
@@ -24,7 +25,7 @@ from tls_tasks.core.options import (
     signed_by,
 )
 from tls_tasks.core.rows import shorten
-from tls_tasks.core.score import Columns, Score
+from tls_tasks.core.score import Score
 from tls_tasks.core.terminal import shown
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
 from tls_tasks.trees.found import Found

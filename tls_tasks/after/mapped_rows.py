@@ -19,10 +19,11 @@ from tls_tasks.after.foreign import Results
 from tls_tasks.after.logs import RunFiles, Sample, SampleLog
 from tls_tasks.after.readers import contents_of
 from tls_tasks.after.run import Run
+from tls_tasks.core.columns import grouped
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.options import check_options
 from tls_tasks.core.rows import shorten
-from tls_tasks.core.score import Score, grouped, values
+from tls_tasks.core.score import Score, values
 from tls_tasks.data.files import json_lines
 from tls_tasks.registry import METRICS
 

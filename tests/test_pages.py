@@ -110,6 +110,7 @@ def check_gate(walked):
 def commands_of(block):
     """The commands of a block: each a list of words; of a pipe or a chain, each part."""
     text = re.sub(r"\$\(.*?\)", "MADE", block.text.replace("\\\n", " "))
+    text = text.replace(" 2>&1", "").replace(" >/dev/null", "")
     for line in text.splitlines():
         lexer = shlex.shlex(line, posix=True, punctuation_chars=";|&")
         lexer.whitespace_split = True

@@ -284,7 +284,7 @@ def test_without_samples_or_results(run, tmp_path, capsys):
     for path in run.rglob("samples_*"):
         path.unlink()
     code, _, err = call(capsys, "submit", run, "-o", tmp_path / "out")
-    assert code == 2 and "no file of the harness there" in err
+    assert code == 2 and "no log there" in err
 
 
 def test_a_folder_with_something_in_it_is_not_overwritten(chat_runs, tmp_path, capsys):

@@ -83,9 +83,9 @@ def test_metrics_and_compat(files, capsys):
     assert lines[-1].startswith("tree_eval|compat:extractbench|")
 
 
-DIFFERENCES = [  # of an ANSWER with "=1+1" in place of "cc", which a spreadsheet would compute
+DIFFERENCES = [  # of an ANSWER with "82" for "81", and "=1+1" for "cc", which a spreadsheet would compute
     ("$.name", "bar", "baroo", "wrong", 0.75),
-    ("$.tempo", 81, "81", "wrong", 0.0),
+    ("$.tempo", 81, "82", "wrong", 0.0),
     ("$.seller.city", "Ulm", None, "missed", 0.0),
     ("$.tags[1]", None, "=1+1", "invented", 0.0),
     ("$.lines[0].x", 1, None, "missed", 0.0),
@@ -94,14 +94,14 @@ DIFFERENCES = [  # of an ANSWER with "=1+1" in place of "cc", which a spreadshee
 
 
 def test_what_differs_as_rows(files, capsys):
-    told = files(ANSWER.replace("cc", "=1+1"))
+    told = files(ANSWER.replace("cc", "=1+1").replace("81", "82"))
     name = told[0]
     assert main(["trees", *told, "--csv"]) == 0
     head, *rows = csv.reader(io.StringIO(capsys.readouterr().out))
     assert head == ["id", "row", "path", "expected", "got", "kind", "score"]
     assert rows == [
         [name, "0", "$.name", "bar", "baroo", "wrong", "0.75"],
-        [name, "0", "$.tempo", "81", '"81"', "wrong", "0.0"],
+        [name, "0", "$.tempo", "81", '"82"', "wrong", "0.0"],
         [name, "0", "$.seller.city", "Ulm", "", "missed", "0.0"],
         [name, "0", "$.tags[1]", "", "'=1+1", "invented", "0.0"],
         [name, "0", "$.lines[0].x", "1", "", "missed", "0.0"],

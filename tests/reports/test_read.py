@@ -255,7 +255,8 @@ def test_a_nugget_bank():
         Nugget("When?", "When?", (), "OR", ""),
     )
     assert [(one.kind, one.detail) for one in parsed.problems] == [
-        ("no_answers", "nugget_bank['Why?'] with the keys question")
+        ("bad_importance", "nugget_bank['Who?']: int 1"),
+        ("no_answers", "nugget_bank['Why?'] with the keys question"),
     ]
     assert parsed.value.text == "T"
 

@@ -4,8 +4,9 @@
 PYTHON ?= python3
 VENV ?= .venv
 TORCH ?= torch
-# How many tests run at a time: a worker for each core. JOBS=0 runs them one after the other, in one process.
-JOBS ?= logical
+# How many tests run at a time: one more than there are cores, since many wait for a server, a browser or a process.
+# JOBS=0 runs them one after the other, in one process.
+JOBS ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
 BIN := $(VENV)/bin
 # Not all that is installed is compiled, only what is imported, and then.
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile

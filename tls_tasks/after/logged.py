@@ -23,22 +23,13 @@ _NO_METRIC = frozenset(
 )
 
 
-@dataclass(frozen=True)
-class LoggedTask(Run):
-    """One task of one run, with the numbers that its host logged.
+class RunOfContent(Run):
+    """A run that is called, as are its documents, what its log says.
 
     Attributes:
-        run: Its files.
-        log: Its samples, with what is wrong with the file, and the metrics whose numbers can't be made again.
-        score: The numbers: one unit a document.
-        results: The whole results file; empty if there is none.
         content: All that the log says.
     """
 
-    run: RunFiles
-    log: SampleLog
-    score: Score
-    results: Results
     content: Content
 
     @property
@@ -55,6 +46,25 @@ class LoggedTask(Run):
     def ids(self) -> list[str]:
         """Each document's name."""
         return list(self.content.ids)
+
+
+@dataclass(frozen=True)
+class LoggedTask(RunOfContent):
+    """One task of one run, with the numbers that its host logged.
+
+    Attributes:
+        run: Its files.
+        log: Its samples, with what is wrong with the file, and the metrics whose numbers can't be made again.
+        score: The numbers: one unit a document.
+        results: The whole results file; empty if there is none.
+        content: All that the log says.
+    """
+
+    run: RunFiles
+    log: SampleLog
+    score: Score
+    results: Results
+    content: Content
 
     @property
     def reported(self) -> dict[str, float]:

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from tls_tasks.after.content import Content
 from tls_tasks.after.find import find_runs
 from tls_tasks.after.foreign import Results
+from tls_tasks.after.logged import RunOfContent
 from tls_tasks.after.logs import RunFiles, Sample, SampleLog
 from tls_tasks.after.readers import contents_of
-from tls_tasks.after.run import Run
 from tls_tasks.core.columns import grouped
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.options import check_options
@@ -50,7 +50,7 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MappedLog(Run):
+class MappedLog(RunOfContent):
     """A log whose answers were scored with a metric that its task does not have.
 
     Attributes:
@@ -68,21 +68,6 @@ class MappedLog(Run):
     content: Content
     told: str
     results: Results = field(default_factory=Results)
-
-    @property
-    def name(self) -> str:
-        """The task's name."""
-        return self.content.task
-
-    @property
-    def model(self) -> str:
-        """The model's name."""
-        return self.content.model
-
-    @property
-    def ids(self) -> list[str]:
-        """Each document's name."""
-        return list(self.content.ids)
 
     @property
     def topics(self) -> list[str]:

@@ -68,7 +68,8 @@ def test_a_killed_run_loses_nothing_and_the_next_asks_only_what_is_missing(tmp_p
         answered += server.stdout.read().split("\n")[:-1]
     assert [verdict.value for verdict in verdicts] == [truth(query.fields["sentence"]) == "YES" for query in QUERIES]
     twice = len(answered) - len(set(answered))
-    assert len(set(answered)) == 60 and twice <= 4  # answered after the kill, or not read any more
+    # At most 4 were answered after the kill; of the last 4 the server is ended before it has said so.
+    assert 56 <= len(set(answered)) <= 60 and twice <= 4
 
 
 def test_an_interrupt_stops_the_run_and_keeps_what_was_answered(tmp_path, serve):

@@ -3,17 +3,21 @@
 import datetime
 import warnings
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
 
 import tls_tasks
 from tests.conftest import ORACLES, ROOT, SHARED, TIMELINES, read_jsonl, timeline_of
 from tests.timelines.slow_alignment_rouge import slow_counts
 from tls_tasks.core.errors import InputError, MissingExtraError, OptionError, ParseFailureWarning
-from tls_tasks.text.rouge155 import NonAsciiWarning
-from tls_tasks.timelines.alignment import VARIANTS
-from tls_tasks.timelines.alignment_rouge import alignment_rouge
+from tls_tasks.text.rouge155 import NonAsciiWarning, tokenize, tokenize_between
+from tls_tasks.timelines import alignment
+from tls_tasks.timelines.alignment import VARIANTS, align_all
+from tls_tasks.timelines.alignment_rouge import LargeTimelineWarning, alignment_rouge
+from tls_tasks.timelines.overlap import Encoder, content_words, overlap
 from tls_tasks.timelines.types import Timeline
 
 TILSE_NAMES = {
@@ -101,6 +105,87 @@ def test_sparse_and_dense_matrices_agree(monkeypatch):
     dense = [score_jointly(row).as_dict(detailed=True) for row in rows]
     monkeypatch.setattr(timeline_overlap, "_DENSE_WORK", -1)
     assert [score_jointly(row).as_dict(detailed=True) for row in rows] == dense
+
+
+def random_days(rng, n, span):
+    start = datetime.date(2000, 1, 1).toordinal()
+    return Timeline.of({datetime.date.fromordinal(start + int(day)): () for day in rng.choice(span, n, replace=False)})
+
+
+def scipy_pairs(left, right):
+    """The cheapest alignment by dates as scipy gives it for either side, and its cost."""
+    days = [np.array([entry.date.toordinal() for entry in side]) for side in (left, right)]
+    costs = 1 - 1 / (np.abs(days[0][:, np.newaxis] - days[1]) + 1)
+    rows, columns = linear_sum_assignment(costs)
+    back_columns, back_rows = linear_sum_assignment(costs.T.copy())
+    wanted = [sorted(zip(*pairs, strict=True)) for pairs in ((rows, columns), (back_rows, back_columns))]
+    return wanted, costs[rows, columns].sum(), costs
+
+
+def aligned(left, right):
+    encoder = Encoder(str.split, str.split)
+    alignment = align_all(overlap(encoder.encode(left), [encoder.encode(right)]))["align"]
+    return [sorted(zip(*map(np.ndarray.tolist, pairs), strict=True)) for pairs in alignment]
+
+
+@pytest.mark.parametrize("n_left, n_right", [(300, 300), (260, 320), (330, 250)])
+@pytest.mark.parametrize("days_a_date", [2, 6, 25])
+def test_large_timelines_are_aligned_as_scipy_does_from_either_side(n_left, n_right, days_a_date):
+    for seed in range(4):  # some have equally cheap alignments, most have not
+        rng = np.random.default_rng(seed)
+        left, right = (random_days(rng, n, days_a_date * 330) for n in (n_left, n_right))
+        wanted, _, _ = scipy_pairs(left, right)
+        assert aligned(left, right) == wanted
+
+
+def test_an_alignment_by_steps_is_taken_where_it_is_the_only_one_and_else_is_as_cheap(monkeypatch):
+    found = {True: 0, False: 0}
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        left, right = (random_days(rng, n, 60) for n in rng.integers(1, 25, 2))
+        wanted, cost, costs = scipy_pairs(left, right)
+        monkeypatch.setattr(alignment, "_FEW", 0)
+        encoder = Encoder(str.split, str.split)
+        only = alignment._by_date(overlap(encoder.encode(left), [encoder.encode(right)]))
+        assert aligned(left, right) == wanted
+        found[only is not None] += 1
+        monkeypatch.setattr(alignment, "_AS_TILSE", 0)  # as if they were too large for scipy
+        for pairs in aligned(left, right):
+            assert len(pairs) == min(costs.shape)
+            assert sum(costs[pair] for pair in pairs) == pytest.approx(cost, abs=1e-9)
+        monkeypatch.undo()
+    assert min(found.values()) > 20, found
+
+
+def test_beyond_a_million_pairs_both_sides_share_one_cheapest_alignment(monkeypatch):
+    rows = [row for row in OWN_ROWS if row["pred"] and any(row["refs"])]
+    before = [score_jointly(row).as_dict(detailed=True)["variants"]["align+"] for row in rows]
+    monkeypatch.setattr(alignment, "_AS_TILSE", 0)
+    after = [score_jointly(row).as_dict(detailed=True)["variants"]["align+"] for row in rows]
+    assert sum(one == other for one, other in zip(before, after, strict=True)) >= len(rows) - 2  # two have ties
+
+
+@given(st.lists(st.text("ab<^.\0 é", max_size=12), max_size=5))
+def test_many_sentences_at_once_have_the_words_of_each(sentences):
+    days = {datetime.date(2011, 1, 1 + place): (text,) for place, text in enumerate(sentences)}
+    encoded = [
+        encoder.encode(Timeline.of(days))
+        for encoder in (
+            Encoder(tokenize, content_words),
+            Encoder(tokenize, content_words, (tokenize_between, content_words)),
+        )
+    ]
+    for side in ("counted", "content"):
+        slow, fast = (getattr(one, side) for one in encoded)
+        assert slow.days.tolist() == fast.days.tolist()
+        # a number may differ, what has the same number may not
+        assert len(set(zip(slow.keys.tolist(), fast.keys.tolist(), strict=True))) == len(set(slow.keys.tolist()))
+
+
+def test_what_a_large_timeline_takes_is_said_before(monkeypatch):
+    monkeypatch.setitem(alignment_rouge.__globals__, "_LARGE", 3)
+    with pytest.warns(LargeTimelineWarning, match="row 1 compares 5 x 5 dates, which takes about 0.0 GB of memory"):
+        alignment_rouge([{DAY: ["x"]}, GOLD], [GOLD, GOLD])
 
 
 # --- what always holds ---

@@ -11,11 +11,13 @@
 The date cost is 1 - 1 / (days apart + 1), the content cost 1 - F1 of a rough ROUGE-1. Precision and recall each have an
 alignment of their own, from predicted to reference dates and the other way round. If several dates are equally cheap,
 ``align+m:1`` takes the earliest. That is why a perfect prediction with the same text on two dates scores below 1: the
-product of the costs is 0 for the wrong pair, too.
+product of the costs is 0 for the wrong pair, too. The other two take what scipy gives for either side, as tilse does.
+Above a million pairs of dates, which tilse does not get through, one alignment serves both sides.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -29,18 +31,23 @@ VARIANTS = ("concat", "agreement", "align", "align+", "align+m:1")
 and ``align_date_content_costs_many_to_one``."""
 
 
+_FEW = 1 << 16
+"""Up to so many pairs of dates, scipy is asked twice sooner than proved to be of one mind."""
+
+_AS_TILSE = 1_000_000
+"""Up to so many pairs of dates, scipy chooses between equally cheap alignments, from each side."""
+
+
 class _Pairs(NamedTuple):
     """Aligned dates, one array position per pair.
 
     Attributes:
         predicted: Positions of the predicted dates.
         reference: Positions of the reference dates.
-        weight: What an overlap of the pair is worth, in (0, 1].
     """
 
     predicted: Ints
     reference: Ints
-    weight: Floats
 
 
 class Alignment(NamedTuple):
@@ -57,59 +64,147 @@ class Alignment(NamedTuple):
 
 def align_all(words: Overlap) -> dict[str, Alignment | None]:
     """Align the dates in every variant; None for ``concat``, which knows no dates."""
-    apart = np.abs(words.predicted_ordinals[:, np.newaxis] - words.reference_ordinals[np.newaxis, :])
-    weights: Floats = 1 / (apart + 1)
-    same = _pairs(*np.nonzero(apart == 0), weights=weights)
+    apart: Floats = np.subtract.outer(words.predicted_ordinals, words.reference_ordinals).astype(np.float64)
+    _, *equal = np.intersect1d(words.predicted_ordinals, words.reference_ordinals, True, return_indices=True)
+    same = _Pairs(*equal)
     if apart.size == 0:  # one side has no dates: nothing can be aligned
         return {"concat": None} | dict.fromkeys(VARIANTS[1:], Alignment(same, same))
-    date_costs = 1 - weights
-    costs = date_costs * (1 - words.content_f1)
+    date_costs = np.subtract(1, _weight(apart), out=apart)
+    costs = 1 - words.content_f1
+    costs *= date_costs
     return {
         "concat": None,
         "agreement": Alignment(same, same),
-        "align": _one_to_one(date_costs, weights),
-        "align+": _one_to_one(costs, weights),
-        "align+m:1": _many_to_one(costs, weights),
+        "align": _by_date(words) or _one_to_one(date_costs),
+        "align+": _one_to_one(costs),
+        "align+m:1": _many_to_one(costs),
     }
 
 
-def _one_to_one(costs: Floats, weights: Floats) -> Alignment:
-    """Minimal sum of costs, solved from each side: of equally cheap ones tilse may take two different."""
+def _weight(apart: Floats) -> Floats:
+    """What an overlap is worth over so many days, in (0, 1]; ``apart`` is overwritten."""
+    np.abs(apart, out=apart)
+    apart += 1
+    return np.reciprocal(apart, out=apart)
+
+
+def _one_to_one(costs: Floats) -> Alignment:
+    """Minimal sum of costs, solved from each side, as in tilse: of equally cheap ones it may take two different.
+
+    Where the sides have unequal numbers of dates, scipy itself turns the matrix so that it has more columns than rows,
+    and both sides are one and the same problem.
+    """
+    n_predicted, n_reference = costs.shape
+    if n_predicted != n_reference:
+        return _both_ways(*linear_sum_assignment(costs))
+    if costs.size > _AS_TILSE:
+        costs = costs - costs.min(axis=1)[:, np.newaxis]  # changes all sums alike, and halves the time
+        costs -= costs.min(axis=0)
+        return _both_ways(*linear_sum_assignment(costs))
     rows, columns = linear_sum_assignment(costs)
-    back_rows, back_columns = linear_sum_assignment(np.ascontiguousarray(costs.T))
-    return Alignment(_pairs(rows, columns, weights=weights), _pairs(back_columns, back_rows, weights=weights))
+    back_columns, back_rows = linear_sum_assignment(np.ascontiguousarray(costs.T))
+    return Alignment(_Pairs(rows, columns), _Pairs(back_rows, back_columns))
 
 
-def _many_to_one(costs: Floats, weights: Floats) -> Alignment:
+def _both_ways(rows: Ints, columns: Ints) -> Alignment:
+    order = columns.argsort()
+    return Alignment(_Pairs(rows, columns), _Pairs(rows[order], columns[order]))
+
+
+def _by_date(words: Overlap) -> Alignment | None:
+    """The cheapest alignment by dates alone of a large timeline, found without a matrix; None if it isn't the only one.
+
+    An overlap's cost rises with the days apart, ever more slowly. So equal dates belong together (the way round costs
+    more), pairs are apart or one within the other (else swapping their ends is cheaper), and none has an unaligned date
+    within (which would be nearer). Between the two dates of a pair there are then as many predicted as reference dates:
+    counted up at each predicted and down at each reference date, both lie on one step of that count, and each step is
+    a small problem of its own.
+    """
+    predicted, reference = words.predicted_ordinals, words.reference_ordinals
+    if (n_pairs := len(predicted) * len(reference)) <= _FEW:
+        return None
+    turned = len(predicted) > len(reference)
+    days = (reference, predicted) if turned else (predicted, reference)
+    _, *same = np.intersect1d(*days, assume_unique=True, return_indices=True)
+    left = [np.delete(np.arange(len(own)), gone) for own, gone in zip(days, same, strict=True)]
+    steps = np.repeat([1, -1], [len(own) for own in left])
+    order = np.argsort(np.concatenate([own[rest] for own, rest in zip(days, left, strict=True)]))
+    counted = np.empty_like(steps)
+    counted[order] = np.cumsum(steps[order])
+    levels = np.split(np.minimum(counted, counted - steps), [len(left[0])])
+    aligned = [(same[0], same[1])]
+    for level in np.unique(levels[0]):
+        near, far = (own[on == level] for own, on in zip(left, levels, strict=True))
+        costs = 1 - _weight(np.subtract.outer(days[0][near], days[1][far]).astype(np.float64))
+        rows, columns = linear_sum_assignment(costs)
+        if n_pairs <= _AS_TILSE and not _is_only(costs, rows, columns):
+            return None
+        aligned.append((near[rows], far[columns]))
+    rows, columns = map(np.concatenate, zip(*aligned, strict=True))
+    order = rows.argsort()
+    found = _both_ways(rows[order], columns[order])
+    return Alignment(*(_Pairs(*reversed(pairs)) for pairs in reversed(found))) if turned else found
+
+
+def _is_only(costs: Floats, rows: Ints, columns: Ints) -> bool:
+    """Whether all other assignments cost more, by more than what adding up in another order could change.
+
+    An alignment of dates on other steps costs more by what the cost bends, at least 1e-11 up to 5,000 days apart.
+    """
+    cheapest = costs[rows, columns]
+    if cheapest.max() > 1 - 1 / 5_001:
+        return False
+    for row, column in zip(rows, columns, strict=True):
+        without = costs.copy()
+        without[row, column] = len(costs) + 1
+        if without[linear_sum_assignment(without)].sum() - cheapest.sum() < 1e-11:
+            return False
+    return True
+
+
+def _many_to_one(costs: Floats) -> Alignment:
     """Each date with the cheapest one, the earliest if there are several."""
     rows, columns = map(np.arange, costs.shape)
-    return Alignment(
-        _pairs(rows, costs.argmin(axis=1), weights=weights), _pairs(costs.argmin(axis=0), columns, weights=weights)
+    return Alignment(_Pairs(rows, costs.argmin(axis=1)), _Pairs(costs.argmin(axis=0), columns))
+
+
+class AlignedDays(NamedTuple):
+    """One direction of an alignment, one array position per pair of days.
+
+    Attributes:
+        predicted: The predicted days' numbers.
+        reference: The reference days' numbers.
+        weight: What an overlap of the pair is worth, in (0, 1].
+        hits: The clipped hits of n-grams, for n = 1 and 2, shape (2, N).
+    """
+
+    predicted: Ints
+    reference: Ints
+    weight: Floats
+    hits: Floats
+
+
+def aligned_days(words: Overlap, alignments: Mapping[str, Alignment | None]) -> dict[str, list[AlignedDays]]:
+    """The two directions of each variant that has any; all are looked up at once."""
+    sides = [pairs for alignment in alignments.values() if alignment for pairs in alignment]
+    predicted, reference = map(np.concatenate, zip(*sides, strict=True))
+    days = words.predicted_ordinals[predicted], words.reference_ordinals[reference]
+    weight = _weight((days[0] - days[1]).astype(np.float64))
+    hits = np.stack([ngrams.hits(predicted, reference) for ngrams in words.ngrams])
+    ends = np.cumsum([len(pairs.predicted) for pairs in sides]).tolist()
+    found = iter(
+        AlignedDays(days[0][own], days[1][own], weight[own], hits[:, own]) for own in map(slice, [0, *ends], ends)
     )
+    return {name: [next(found), next(found)] for name, alignment in alignments.items() if alignment}
 
 
-def _pairs(predicted: Ints, reference: Ints, *, weights: Floats) -> _Pairs:
-    return _Pairs(predicted, reference, weights[predicted, reference])
-
-
-def weighted_counts(words: Overlap, alignment: Alignment | None, gram: int) -> Counts:
+def weighted_counts(words: Overlap, sides: Sequence[AlignedDays] | None, gram: int) -> Counts:
     """The counts of ROUGE-1 (``gram`` 0) or ROUGE-2 (1) under an alignment; unaligned dates count in the totals.
 
     Sums run in the order of dates over plain floats, as tilse's do, so that the last bit is the same.
     """
-    if alignment is None:
+    if sides is None:
         return words.concat[gram]
-    hits = words.hits[gram]
-    forward, backward = alignment.precision, alignment.recall
-    return Counts(
-        precision_hits=sum((forward.weight * hits[forward.predicted, forward.reference]).tolist()),
-        predicted=int(words.predicted[gram].sum()),
-        recall_hits=sum((backward.weight * hits[backward.predicted, backward.reference]).tolist()),
-        reference=int(words.reference[gram].sum()),
-    )
-
-
-def aligned_days(pairs: _Pairs, words: Overlap) -> tuple[Ints, Ints, Floats, Floats]:
-    """Of aligned pairs the day numbers, the weights and the unweighted ROUGE-1 hits, without the matrices."""
-    predicted, reference = words.predicted_ordinals[pairs.predicted], words.reference_ordinals[pairs.reference]
-    return predicted, reference, pairs.weight, words.hits[0][pairs.predicted, pairs.reference]
+    precision_hits, recall_hits = (sum((side.weight * side.hits[gram]).tolist()) for side in sides)
+    predicted, reference = words.ngrams[gram].totals
+    return Counts(precision_hits, predicted, recall_hits, reference)

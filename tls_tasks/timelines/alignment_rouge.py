@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import partial
@@ -23,9 +23,16 @@ from tls_tasks.core.errors import OptionError, warn_caller
 from tls_tasks.core.options import check_choice, check_switches, signature, signed_by
 from tls_tasks.core.prf import Counts, Item, check_aggregate, prf_unit
 from tls_tasks.core.score import Score, ratio
-from tls_tasks.text.rouge155 import NonAsciiWarning, Tokenizer, is_mostly_unseen, rouge_counts, tokenize
+from tls_tasks.text.rouge155 import (
+    NonAsciiWarning,
+    Tokenizer,
+    is_mostly_unseen,
+    rouge_counts,
+    tokenize,
+    tokenize_between,
+)
 from tls_tasks.text.tokenizers import find_tokenizer, unicode_words
-from tls_tasks.timelines.alignment import VARIANTS, Alignment, align_all, aligned_days, weighted_counts
+from tls_tasks.timelines.alignment import VARIANTS, AlignedDays, Alignment, align_all, aligned_days, weighted_counts
 from tls_tasks.timelines.overlap import Encoder, Overlap, content_words, overlap
 from tls_tasks.timelines.pairs import TimelineRow, read_rows, score_of
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
@@ -39,6 +46,15 @@ _ENGINES = ("rouge155", "tilse")
 thousands of times slower."""
 
 _PREFIXES = ("ar1", "ar2")
+
+_LARGE = 3_000 * 3_000
+"""Pairs of dates from which on memory is worth a warning."""
+
+_BYTES_A_PAIR = 32
+
+
+class LargeTimelineWarning(UserWarning):
+    """Timelines that are long enough to need much memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +131,8 @@ def alignment_rouge(
         MissingExtraError: ``engine="tilse"`` without tilse.
 
     Warns:
+        LargeTimelineWarning: A row has more than 9 million pairs of dates; says before they are scored how much memory
+            that takes.
         NonAsciiWarning: ``rouge155`` ignores most letters of some rows.
         ParseFailureWarning: Predictions that could not be read.
         RepeatedDateWarning: A reference timeline has a date more than once.
@@ -136,6 +154,7 @@ def alignment_rouge(
     )
     signed = signature("alignment_rouge", config, VERSION)  # before a function of the caller's has been called
     rows = read_rows(predictions, references, topics, reference_mode, config.policy)
+    _warn_of_large(rows, reference_mode)
     if tokenizer == "rouge155":
         _warn_of_unseen(rows)
     scored = [pair for row in rows for pair in _score_row(row, config)]
@@ -152,9 +171,14 @@ def alignment_rouge(
 
 
 def _encoder(config: _AlignmentRougeConfig) -> Encoder:
-    rouge155 = partial(tokenize, remove_stopwords=config.remove_stopwords, use_stemmer=config.use_stemmer)
-    counted = find_tokenizer(config.tokenizer, {"rouge155": rouge155, "unicode": unicode_words})
-    return Encoder(counted, content_words if config.tokenizer == "rouge155" else counted)
+    if config.tokenizer == "rouge155":
+        one, between = (
+            partial(tokenizer, remove_stopwords=config.remove_stopwords, use_stemmer=config.use_stemmer)
+            for tokenizer in (tokenize, tokenize_between)
+        )
+        return Encoder(one, content_words, (between, content_words))
+    counted = find_tokenizer(config.tokenizer, {"unicode": unicode_words})
+    return Encoder(counted, counted)
 
 
 def _score_row(row: TimelineRow, config: _AlignmentRougeConfig) -> Iterator[tuple[Item, dict[str, dict[str, Counts]]]]:
@@ -163,17 +187,17 @@ def _score_row(row: TimelineRow, config: _AlignmentRougeConfig) -> Iterator[tupl
     prediction = encoder.encode(row.prediction)
     for position, group in row.groups(config.reference_mode):
         words = overlap(prediction, [encoder.encode(reference) for reference in group])
-        alignments = align_all(words)
-        variants = {name: _counts(words, alignment) for name, alignment in alignments.items()}
+        aligned = aligned_days(words, align_all(words))
+        variants = {name: _counts(words, aligned.get(name)) for name in VARIANTS}
         flags = (*row.empty_flags(group), *_zero_flags(variants[config.variant]))
         if config.engine == "tilse":
             variants = {name: tilse_counts(row.prediction, group, name) for name in VARIANTS}
-        details = _details(words, alignments[config.variant])
+        details = partial(_alignment_rows, aligned.get(config.variant))
         yield Item(row.index, position, variants[config.variant], row.topic, flags, details, config.beta), variants
 
 
-def _counts(words: Overlap, alignment: Alignment | None) -> dict[str, Counts]:
-    return {prefix: weighted_counts(words, alignment, gram) for gram, prefix in enumerate(_PREFIXES)}
+def _counts(words: Overlap, sides: Sequence[AlignedDays] | None) -> dict[str, Counts]:
+    return {prefix: weighted_counts(words, sides, gram) for gram, prefix in enumerate(_PREFIXES)}
 
 
 def _zero_flags(counts: Mapping[str, Counts]) -> Iterator[str]:
@@ -184,18 +208,14 @@ def _zero_flags(counts: Mapping[str, Counts]) -> Iterator[str]:
             yield f"no_reference_{unit}"
 
 
-def _details(words: Overlap, alignment: Alignment | None) -> Callable[[], dict[str, Any]]:
-    """What explains an item; made when somebody looks, from the aligned days alone and not from the matrices."""
-    if alignment is None:
-        return partial(_alignment_rows, None)
-    return partial(_alignment_rows, {side: aligned_days(pairs, words) for side, pairs in alignment._asdict().items()})
+def _alignment_rows(sides: Sequence[AlignedDays] | None) -> dict[str, Any]:
+    """What explains an item; made when somebody looks."""
+    named = sides and {name: list(_pair_rows(side)) for name, side in zip(Alignment._fields, sides, strict=True)}
+    return {"alignment": named}
 
 
-def _alignment_rows(sides: Mapping[str, Sequence[Any]] | None) -> dict[str, Any]:
-    return {"alignment": sides and {side: list(_pair_rows(columns)) for side, columns in sides.items()}}
-
-
-def _pair_rows(columns: Sequence[Any]) -> Iterator[dict[str, Any]]:
+def _pair_rows(side: AlignedDays) -> Iterator[dict[str, Any]]:
+    columns = side.predicted, side.reference, side.weight, side.hits[0]
     for predicted, reference, weight, hits in zip(*(column.tolist() for column in columns), strict=True):
         yield {
             "predicted": date.fromordinal(predicted).isoformat(),
@@ -242,6 +262,22 @@ def _exact_date_mean(prediction: Timeline, reference: Timeline, n: int) -> float
 def _lower_words(sentence: str) -> list[str]:
     words: list[str] = re.findall(r"\w+", sentence.lower())
     return words
+
+
+def _warn_of_large(rows: Sequence[TimelineRow], reference_mode: str) -> None:
+    """Say what the largest row takes, before it is scored."""
+    sizes = [
+        (len(row.prediction), sum(map(len, group)), row.index)
+        for row in rows
+        for _, group in row.groups(reference_mode)
+    ]
+    n_predicted, n_reference, index = max(sizes, key=lambda size: size[0] * size[1], default=(0, 0, 0))
+    if n_predicted * n_reference > _LARGE:
+        warn_caller(
+            f"row {index} compares {n_predicted:,} x {n_reference:,} dates, which takes about "
+            f"{n_predicted * n_reference * _BYTES_A_PAIR / 1e9:.1f} GB of memory",
+            LargeTimelineWarning,
+        )
 
 
 def _warn_of_unseen(rows: Sequence[TimelineRow]) -> None:

@@ -1,8 +1,9 @@
-"""How many words every predicted day shares with every reference day, counted all at once.
+"""How many words predicted days share with reference days, counted for many pairs of days at once.
 
 The obvious way is to count n-grams for one pair of days at a time; ``tests/timelines/slow_alignment_rouge.py`` does so
-and is the oracle of this module. Here, all days of a prediction and its references become rows of sparse matrices, and
-one product gives the counts of all pairs.
+and is the oracle of this module. Here, all days of a prediction and its references become rows of matrices. Their
+product gives the counts of all pairs, which only the weights of an alignment need; what ROUGE counts is looked up for
+the pairs that were aligned.
 
 ROUGE clips counts, and a minimum is not a product. So the k-th occurrence of a word in a day has a column of its own: a
 day with *police* twice has 1 under (police, 1) and (police, 2), and the product of two such rows is the clipped count.
@@ -10,10 +11,11 @@ day with *police* twice has 1 under (police, 1) and (police, 2), and the product
 
 from __future__ import annotations
 
-import itertools
 import string
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count, filterfalse
 from typing import Any
 
 import numpy as np
@@ -26,10 +28,12 @@ from tls_tasks.timelines.types import Timeline
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+_Numbers = dict[str | None, int]
 
 # Up to this many multiplications dense matrices are faster: building a sparse one takes longer than the product. Long
 # timelines need sparse ones, for time and memory.
 _DENSE_WORK = 1 << 20
+_BLOCK = 1 << 18  # of a large matrix so many numbers are worked on at a time, which keeps what lies between small
 
 _PUNCTUATION = frozenset(
     string.punctuation[start:end] for start in range(33) for end in range(start, 33)
@@ -72,19 +76,31 @@ class Encoder:
     Args:
         tokenizer: One sentence -> the words that ROUGE counts.
         content_tokenizer: One sentence -> the words that weigh the alignment, :func:`content_words` in tilse.
+        between: The two of them for many texts without ``<`` at once, with NUL as a word between them; None: there is
+            no such thing.
     """
 
-    def __init__(self, tokenizer: Tokenizer, content_tokenizer: Tokenizer) -> None:
-        self._tokenizer, self._content_tokenizer = tokenizer, content_tokenizer
-        self._numbers: dict[str, int] = {}
-        self._content_numbers: dict[str, int] = {}
+    def __init__(
+        self, tokenizer: Tokenizer, content_tokenizer: Tokenizer, between: tuple[Tokenizer, Tokenizer] | None = None
+    ) -> None:
+        self._tokenizers = tokenizer, content_tokenizer
+        self._between = between
+        self._numbers: tuple[_Numbers, ...] = defaultdict(count().__next__), defaultdict(count().__next__)
 
     def encode(self, timeline: Timeline) -> _EncodedTimeline:
         """Number all words of a timeline."""
+        ordinals = np.array([entry.date.toordinal() for entry in timeline], dtype=np.int64)
+        if self._between:
+            text = " \0 ".join(" ".join(entry.sentences) for entry in timeline)
+            if "<" not in text and text.count("\0") == len(timeline) - 1:  # else one sentence at a time
+                read = zip(self._between, self._numbers, strict=True)
+                return _EncodedTimeline(
+                    ordinals, *(_words(tokenizer(text), "\0", numbers, len(timeline)) for tokenizer, numbers in read)
+                )
+        read = zip(self._tokenizers, self._numbers, strict=True)
         return _EncodedTimeline(
-            ordinals=np.array([entry.date.toordinal() for entry in timeline], dtype=np.int64),
-            counted=_words(timeline, self._tokenizer, self._numbers),
-            content=_words(timeline, self._content_tokenizer, self._content_numbers),
+            ordinals,
+            *(_words(_separated(timeline, tokenizer), None, numbers, len(timeline)) for tokenizer, numbers in read),
         )
 
 
@@ -97,23 +113,78 @@ def content_words(sentence: str) -> list[str]:
         >>> content_words("Police , again , clash .")
         ['Police', 'again', 'clash']
     """
-    return [word for word in sentence.split() if word not in _PUNCTUATION]
+    return list(filterfalse(_PUNCTUATION.__contains__, sentence.split()))
 
 
-def _words(timeline: Timeline, tokenizer: Tokenizer, numbers: dict[str, int]) -> _Words:
-    """The words of a timeline; a word that ``numbers`` lacks gets the next number."""
-    words: list[str] = []
-    lengths = []
-    for entry in timeline.entries:
-        before = len(words)
+def _separated(timeline: Timeline, tokenizer: Tokenizer) -> list[str | None]:
+    """The words of a timeline, with None between days."""
+    words: list[str | None] = []
+    for entry in timeline:
         for sentence in entry.sentences:
             words += tokenizer(sentence)
-        lengths.append(len(words) - before)
-    days = np.arange(len(timeline), dtype=np.int64).repeat(lengths) if lengths else np.zeros(0, dtype=np.int64)
-    new = dict.fromkeys(words).keys() - numbers.keys()
-    numbers.update(zip(new, itertools.count(len(numbers)), strict=False))
+        words.append(None)
+    return words[:-1]
+
+
+def _words(words: Sequence[str | None], separator: str | None, numbers: _Numbers, n_days: int) -> _Words:
+    """Words by their numbers; one that has none gets the next."""
     keys = np.fromiter(map(numbers.__getitem__, words), dtype=np.int64, count=len(words))
-    return _Words(days, keys, len(timeline))
+    ends = keys == numbers[separator]
+    return _Words(np.cumsum(ends)[~ends], keys[~ends], n_days)
+
+
+class Comparison:
+    """The words that the days of one prediction and its K references share.
+
+    Attributes:
+        predicted: The words of each predicted day times K, shape (P,).
+        reference: The words of each reference day, summed over the references, shape (R,).
+        totals: The sums of both.
+    """
+
+    def __init__(self, prediction: _Words, references: Sequence[_Words]) -> None:
+        n_days = references[0].n_days
+        self.predicted: Ints = np.bincount(prediction.days, minlength=prediction.n_days) * len(references)
+        self.reference: Ints = np.sum([np.bincount(own.days, minlength=n_days) for own in references], axis=0)
+        self.totals = len(prediction.keys) * len(references), sum(len(reference.keys) for reference in references)
+        self._matrices = [_shared(prediction, reference) for reference in references]
+
+    def hits(self, predicted: Ints, reference: Ints) -> Floats:
+        """The clipped hits of pairs of days, summed over the references.
+
+        Args:
+            predicted: Positions of the predicted days, shape (N,).
+            reference: Positions of the reference days, shape (N,).
+        """
+        hits: Floats = np.zeros(len(predicted))
+        for one, other in self._matrices:
+            if isinstance(one, np.ndarray):
+                hits += np.einsum("ij,ij->i", one[predicted], other[reference])
+            else:
+                hits += one[predicted].multiply(other[reference]).sum(axis=1).A1
+        return hits
+
+    def f1(self) -> Floats:
+        """F1 of each pair of days, 0 if they share nothing, shape (P, R)."""
+        shape = len(self.predicted), len(self.reference)
+        f1: Floats = np.zeros(shape)
+        turned = [other.T if isinstance(other, np.ndarray) else other.T.tocsr() for _, other in self._matrices]
+        step = max(1, _BLOCK // max(1, shape[1]))
+        for start in range(0, shape[0], step):
+            rows = slice(start, start + step)
+            # Not `@` for dense matrices: the threads of a BLAS cost more than they gain, above all on shared cores.
+            hits = sum(
+                np.einsum("ik,kj->ij", one[rows], other)
+                if isinstance(one, np.ndarray)
+                else (one[rows] @ other).toarray()
+                for (one, _), other in zip(self._matrices, turned, strict=True)
+            )
+            # In tilse's order of operations, so that ties stay ties.
+            with np.errstate(divide="ignore", invalid="ignore"):
+                precision = hits / self.predicted[rows, np.newaxis]
+                recall = hits / self.reference
+                np.divide(2 * precision * recall, precision + recall, out=f1[rows], where=hits > 0)
+        return f1
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,18 +197,14 @@ class Overlap:
     Attributes:
         predicted_ordinals: Shape (P,), ascending.
         reference_ordinals: Shape (R,), ascending.
-        hits: For n = 1 and 2 the clipped hits of each pair of days, summed over the references, shape (P, R).
-        predicted: For n = 1 and 2 the n-grams of each predicted day times K, shape (P,).
-        reference: For n = 1 and 2 the n-grams of each reference day, summed over the references, shape (R,).
+        ngrams: For n = 1 and 2 what each pair of days shares.
         concat: For n = 1 and 2 the counts of the concatenated texts.
         content_f1: How similar two days are, by tilse's approximation of ROUGE-1, in [0, 1], shape (P, R).
     """
 
     predicted_ordinals: Ints
     reference_ordinals: Ints
-    hits: tuple[Floats, Floats]
-    predicted: tuple[Ints, Ints]
-    reference: tuple[Ints, Ints]
+    ngrams: tuple[Comparison, Comparison]
     concat: tuple[Counts, Counts]
     content_f1: Floats
 
@@ -153,22 +220,19 @@ def overlap(prediction: _EncodedTimeline, references: Sequence[_EncodedTimeline]
     rows = [np.searchsorted(ordinals, reference.ordinals) for reference in references]
     counted = _on_common_days(rows, [reference.counted for reference in references], len(ordinals))
     running = _bigrams([prediction.counted, *counted])
-    words, bigrams = (
-        _compare(prediction.counted, counted),
-        _compare(*_within_days(prediction.counted, counted, running)),
-    )
     content = _on_common_days(rows, [reference.content for reference in references], len(ordinals))
     return Overlap(
         predicted_ordinals=prediction.ordinals,
         reference_ordinals=ordinals,
-        hits=(words.hits, bigrams.hits),
-        predicted=(words.predicted, bigrams.predicted),
-        reference=(words.reference, bigrams.reference),
+        ngrams=(
+            Comparison(prediction.counted, counted),
+            Comparison(*_within_days(prediction.counted, counted, running)),
+        ),
         concat=(
             _concat(prediction.counted.keys, [reference.keys for reference in counted]),
             _concat(running[0], running[1:]),
         ),
-        content_f1=_f1(_compare(prediction.content, content)),
+        content_f1=Comparison(prediction.content, content).f1(),
     )
 
 
@@ -196,45 +260,26 @@ def _within_days(
     return first, rest
 
 
-@dataclass(frozen=True, slots=True)
-class _Comparison:
-    hits: Floats
-    predicted: Ints
-    reference: Ints
-
-
-def _compare(prediction: _Words, references: Sequence[_Words]) -> _Comparison:
-    """Clipped hits of each pair of days and totals of each day, summed over the references."""
-    shape = prediction.n_days, references[0].n_days
-    hits: Floats = np.zeros(shape)
-    totals: Ints = np.zeros(shape[1], dtype=np.int64)
-    for reference in references:
-        totals += np.bincount(reference.days, minlength=shape[1])
-        hits += _clipped_hits(prediction, reference)
-    return _Comparison(hits, np.bincount(prediction.days, minlength=shape[0]) * len(references), totals)
-
-
-def _clipped_hits(left: _Words, right: _Words) -> Floats:
-    """The clipped number of common words of each pair of days, shape (left days, right days)."""
-    n_keys = 1 + max(left.keys.max(initial=-1), right.keys.max(initial=-1))
-    left_columns, right_columns = _columns(left, n_keys), _columns(right, n_keys)
-    width = 1 + max(left_columns.max(initial=-1), right_columns.max(initial=-1))
-    shared = _occurring(left_columns, width) & _occurring(right_columns, width)
+def _shared(left: _Words, right: _Words) -> tuple[Any, Any]:
+    """Two matrices, one row a day, whose rows' products are the clipped numbers of common words."""
+    days = np.concatenate([left.days, right.days + left.n_days])
+    columns, width = _columns(days, np.concatenate([left.keys, right.keys]))
+    sides = np.split(columns, [len(left.keys)])
+    shared = _occurring(sides[0], width) & _occurring(sides[1], width)
     renumbered, n_shared = np.cumsum(shared) - 1, int(np.count_nonzero(shared))
-    dense = left.n_days * right.n_days * n_shared <= _DENSE_WORK
+    matrix = _dense if left.n_days * right.n_days * n_shared <= _DENSE_WORK else _sparse
     one, other = (
-        (_dense if dense else _sparse)(words.days[kept], renumbered[columns[kept]], words.n_days, n_shared)
-        for words, columns in ((left, left_columns), (right, right_columns))
-        for kept in [shared[columns]]
+        matrix(words.days[kept], renumbered[side[kept]], words.n_days, n_shared)
+        for words, side in zip((left, right), sides, strict=True)
+        for kept in [shared[side]]
     )
-    # Not `@` for dense matrices: the threads of a BLAS cost more than they gain here, above all on shared cores.
-    hits: Floats = np.einsum("ik,jk->ij", one, other) if dense else (one @ other.T).toarray()
-    return hits
+    return one, other
 
 
-def _columns(words: _Words, n_keys: int) -> Ints:
-    """A column for each (key, how often it has occurred in its day so far)."""
-    places = words.days * n_keys + words.keys
+def _columns(days: Ints, keys: Ints) -> tuple[Ints, int]:
+    """A column for each (key, how often it has occurred in its day so far), and how many columns there may be."""
+    n_keys = 1 + int(keys.max(initial=-1))
+    places = days * n_keys + keys
     order = np.argsort(places, kind="stable")
     in_order = places[order]
     starts = np.ones(len(order), dtype=bool)
@@ -242,7 +287,7 @@ def _columns(words: _Words, n_keys: int) -> Ints:
     positions = np.arange(len(order), dtype=np.int64)
     occurrence = np.empty_like(positions)
     occurrence[order] = positions - np.maximum.accumulate(np.where(starts, positions, 0))
-    return words.keys + occurrence * n_keys
+    return keys + occurrence * n_keys, n_keys * (1 + int(occurrence.max(initial=0)))
 
 
 def _occurring(columns: Ints, width: int) -> npt.NDArray[np.bool_]:
@@ -261,7 +306,7 @@ def _dense(days: Ints, columns: Ints, n_days: int, width: int) -> npt.NDArray[np
 def _sparse(days: Ints, columns: Ints, n_days: int, width: int) -> Any:
     """The same as a sparse matrix."""
     starts = np.concatenate([[0], np.cumsum(np.bincount(days, minlength=n_days))])
-    return sparse.csr_matrix((np.ones(len(columns)), columns, starts), shape=(n_days, width))
+    return sparse.csr_matrix((np.ones(len(columns), dtype=np.float32), columns, starts), shape=(n_days, width))
 
 
 def _concat(prediction: Ints, references: Sequence[Ints]) -> Counts:
@@ -270,12 +315,3 @@ def _concat(prediction: Ints, references: Sequence[Ints]) -> Counts:
     offered = np.bincount(prediction, minlength=n_keys)
     hits = sum(int(np.minimum(offered, np.bincount(keys, minlength=n_keys)).sum()) for keys in references)
     return Counts(hits, len(prediction) * len(references), hits, sum(len(keys) for keys in references))
-
-
-def _f1(pairs: _Comparison) -> Floats:
-    """F1 of each pair of days, 0 if they share nothing; in tilse's order of operations, so that ties stay ties."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        precision = pairs.hits / pairs.predicted[:, np.newaxis]
-        recall = pairs.hits / pairs.reference[np.newaxis, :]
-        f1: Floats = 2 * precision * recall / (precision + recall)
-    return np.where(pairs.hits > 0, f1, 0.0)

@@ -1,6 +1,6 @@
 """A million logged samples: memory, cores, and what is repeated after SIGKILL. Needs Linux, whose /proc it reads.
 
-    python benchmarks/scale.py                  # 1,000,000 rows for the memory, 60,000 for the cores; some minutes
+    python benchmarks/scale.py                  # 1,000,000 rows for the memory, 200,000 for the cores; ten minutes
     python benchmarks/scale.py --rows 20000     # the same, quickly
 
 Peak memory is that of the summed PSS (shared pages are counted once) of the command and all its children, sampled ten
@@ -172,7 +172,7 @@ def main() -> int:
     """Print the figures; 1 if a goal is missed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=1_000_000, help="for the memory; 0: none")
-    parser.add_argument("--core-rows", type=int, default=60_000, help="for the cores; 0: none")
+    parser.add_argument("--core-rows", type=int, default=200_000, help="for the cores; 0: none")
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:

@@ -29,8 +29,8 @@ class Opened:
         page.on("dialog", lambda dialog: (self.errors.append(f"dialog {dialog.message}"), dialog.dismiss()))
         page.on("request", lambda request: self.requests.append(request.url))
 
-    def violations(self):
-        """What axe-core finds wrong with the page as it stands."""
+    def violations(self, within="html"):
+        """What axe-core finds wrong with the page, or a part of it, as it stands."""
         from pathlib import Path
 
         import axe_playwright_python
@@ -38,7 +38,7 @@ class Opened:
         # The page's own policy forbids foreign scripts; axe is put in by the debugger, not by the page.
         axe = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
         self.page.evaluate(axe)
-        found = self.page.evaluate("axe.run(document, {resultTypes: ['violations']})")
+        found = self.page.evaluate("within => axe.run(within, {resultTypes: ['violations']})", within)
         return [(rule["id"], node["html"][:120]) for rule in found["violations"] for node in rule["nodes"]]
 
 

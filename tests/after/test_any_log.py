@@ -212,18 +212,21 @@ def test_equal_ids_with_other_targets_are_warned_of(inspected, tmp_path, capsys)
     assert not any("targets" in said for said in found[0]["warnings"])
 
 
+def write_rows_of_every_eval_ever(made_runs, name, folder):
+    run = folder / name
+    run.mkdir()
+    (results,) = {path.parent for path in made_runs.glob(f"{name}/**/samples_evidence_journals_*")}
+    date = next(results.glob("samples_evidence_journals_*")).stem.split("_")[-1]
+    for path in (*results.glob(f"samples_evidence_journals_{date}.jsonl"), *results.glob(f"results_{date}.json")):
+        shutil.copy(path, run)
+    arguments = ["submit", run, "-o", folder / f"sent-{name}", "--model", f"acme/{name}", "--no-chat-template"]
+    assert main(list(map(str, arguments))) == 0
+    return next((folder / f"sent-{name}").glob("**/*_samples.jsonl"))
+
+
 def test_rows_of_every_eval_ever(made_runs, tmp_path, capsys):
     """As `tls-tasks submit` writes them: their numbers are those of the runs, as far as a row has one."""
-    for name in ("base", "noisy"):
-        run = tmp_path / name
-        run.mkdir()
-        (results,) = {path.parent for path in made_runs.glob(f"{name}/**/samples_evidence_journals_*")}
-        date = next(results.glob("samples_evidence_journals_*")).stem.split("_")[-1]
-        for path in (*results.glob(f"samples_evidence_journals_{date}.jsonl"), *results.glob(f"results_{date}.json")):
-            shutil.copy(path, run)
-        arguments = ["submit", run, "-o", tmp_path / f"sent-{name}", "--model", f"acme/{name}", "--no-chat-template"]
-        assert main(list(map(str, arguments))) == 0
-    rows = [next((tmp_path / f"sent-{name}").glob("**/*_samples.jsonl")) for name in ("base", "noisy")]
+    rows = [write_rows_of_every_eval_ever(made_runs, name, tmp_path) for name in ("base", "noisy")]
     [run] = read_runs(rows[:1])
     assert (run.name, run.model, run.run.host) == ("evidence_journals", "acme/base", "every_eval_ever")
     [own] = read_runs([tmp_path / "base"])
@@ -400,4 +403,25 @@ def test_the_page_of_any_log(stock, plain, tmp_path, open_page):
     assert page.locator("#view .beside > div").count() == 2
     page.select_option("#control-Task", label="rows")
     assert page.locator("#list tbody tr").count() == 30
+    assert opened.errors == [] and opened.violations() == []
+
+
+def test_the_page_of_logs_of_inspect_and_of_every_eval_ever(inspected, made_runs, tmp_path, open_page):
+    rows = write_rows_of_every_eval_ever(made_runs, "base", tmp_path)
+    target = tmp_path / "page.html"
+    places = [inspected / "a", inspected / "ids", rows]
+    assert main(["page", *map(str, places), "-o", str(target)]) == 1  # a corpus's F1 can't be made of rows
+    opened = open_page(target)
+    page = opened.page
+    for task, place in (("sums", inspected / "a"), ("evidence_journals", rows)):
+        page.select_option("#control-Task", label=task)
+        [run] = read_runs([place])
+        article = page.locator("article", has=page.locator(f"h3:text-is('{task}')"))
+        shown = article.locator("table").first.inner_text()
+        assert all(f"{value:.4f}" in shown for value in run.metrics.values()) and run.metrics
+        assert article.locator("svg.spread").count() == len(run.metrics)
+        assert page.locator("#list tbody tr").count() == len(run.ids)
+        page.locator("#list tbody button").first.click()
+        view, first = page.locator("#view").text_content(), run.log.samples[0]
+        assert str(first.answer[0])[:20] in view and first.request.splitlines()[0][:40] in view
     assert opened.errors == [] and opened.violations() == []

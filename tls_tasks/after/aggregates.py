@@ -130,7 +130,8 @@ def _result(key: str, runs: Sequence[Logged]) -> tuple[str, Result | None, list[
             # What was reported as NaN, or leaves NaN out, has been made again of what was logged.
             is_meant = name == "nanmean" or (reported is not None and math.isnan(reported))
             return key, replace(result, better=better), units, "" if is_meant else _not_finite(runs)
-        tried.setdefault("the mean of its values" if way is _mean else f"{name or 'its own'} of its values", numbers[0])
+        if way is _mean or name not in _MEANS:
+            tried["the mean of its values" if way is _mean else f"{name or 'its own'} of its values"] = numbers[0]
     said = f"reported as {reported!r}, which can't be made again" if reported is not None else "can't be made"
     if name not in _MEANS and registered is None:
         said += f": its aggregation, {name}, is a function of the task's own"

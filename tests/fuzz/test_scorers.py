@@ -126,4 +126,5 @@ def test_what_is_as_its_reference_is_perfect(name, data):
         return
     found = {key: score.as_dict()[key] for key in metric.result_keys}
     has_something = any(value for unit in score.units for part, value in unit.items() if part != "n")
-    assert set(found.values()) == {1.0} or not has_something, found
+    complies = score.as_dict().get("schema_compliance", 1) == 1  # a reference may have its numbers in text
+    assert set(found.values()) == {1.0} or not has_something or not complies, found

@@ -85,8 +85,9 @@ def test_one_file_changed(sent, pattern, signs, data):
         path.write_bytes(b"\n".join(lines) + b"\n")
         if signs and path != manifest:
             sign_again(folder)
+        is_other = path.read_bytes() != before  # a value may have been replaced with its like
         accepted = check(folder, documents)
-        assert not accepted or signs or path == manifest
+        assert not (accepted and is_other) or signs or path == manifest
     finally:
         path.write_bytes(before)
         manifest.write_bytes(manifest_before)

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from tests.fuzz.parts import changed, changed_bytes, fuzzed
 from tests.reports.judges.server import Server, completion
-from tls_tasks.core.errors import JudgeError, TlsTasksError
+from tls_tasks.core.errors import DataError, JudgeError, TlsTasksError
 from tls_tasks.reports.agreement import agreement, read_judgments
 from tls_tasks.reports.judges import Recorded, VerdictCache
 from tls_tasks.reports.judges.choose import check_judge
 from tls_tasks.reports.judges.endpoint import from_endpoint
 from tls_tasks.reports.judges.recordings import record
+from tls_tasks.reports.judges.store import DocumentStore, build_store
 from tls_tasks.reports.types import Query, Verdict
 
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -103,6 +104,34 @@ def test_a_cache(folder, cache, data):
     with contextlib.suppress(TlsTasksError), contextlib.closing(VerdictCache(path)) as kept:
         found = kept.get([*RIGHT])
         assert all(verdict == RIGHT[request] for request, verdict in found.items())
+
+
+def test_a_cache_whose_error_is_no_text(folder, cache):
+    """SQLite repeats the damaged name of a table, and Python can't read what it says."""
+    path = folder / "name.sqlite"
+    path.write_bytes(cache.replace(b"CREATE TABLE verdicts", b"CREATE \x80\x80\x80\x80\x80 verdicts"))
+    with pytest.raises(DataError, match=r"name\.sqlite: cache of verdicts: "):
+        VerdictCache(path)
+
+
+DOCUMENTS = {f"d{number}": {"title": f"Talks {number}", "text": "They ended. " * number} for number in range(40)}
+
+
+@pytest.fixture(scope="module")
+def store(folder):
+    """The bytes of a store of documents."""
+    build_store(folder / "whole.store", DOCUMENTS.items())
+    return (folder / "whole.store").read_bytes()
+
+
+@fuzzed(30)
+@given(data=st.data())
+def test_a_store_of_documents(folder, store, data):
+    path = folder / "changed.store"
+    path.write_bytes(data.draw(changed_bytes(store)))
+    with contextlib.suppress(TlsTasksError):
+        found = DocumentStore(path)
+        assert all(found.get(name) in (document, None) for name, document in DOCUMENTS.items())
 
 
 SPECS = [

@@ -74,7 +74,7 @@ class VerdictCache:
             try:
                 self._connection.executescript(_VERDICTS)
                 self._connection.execute("PRAGMA user_version = 1")  # what can't be written is refused now
-            except sqlite3.Error:
+            except Exception:  # of a damaged file not even the message may be readable
                 self._connection.close()
                 raise
 
@@ -240,7 +240,7 @@ def _naming(place: str) -> Iterator[None]:
     """Raise trouble with a file as a DataError that says which."""
     try:
         yield
-    except (sqlite3.Error, zlib.error) as error:
+    except (sqlite3.Error, zlib.error, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise DataError(f"{place}: {error}") from error
     except OSError as error:
         raise DataError(f"{place}: {(error.strerror or str(error)).lower()}") from error

@@ -7,8 +7,10 @@ import os
 
 from hypothesis import settings
 from hypothesis import strategies as st
+from hypothesis.database import DirectoryBasedExampleDatabase
 
 from tests import hostile
+from tests.conftest import ROOT
 from tests.test_batteries import cases
 
 N_EXAMPLES = os.environ.get("TLS_TASKS_FUZZ_EXAMPLES")
@@ -19,7 +21,8 @@ def fuzzed(n_examples):
     """How a target is run: the same few examples in `make test`, as many and as new as asked for in `make fuzz`."""
     if N_EXAMPLES is None:
         return settings(max_examples=n_examples)  # and else as all tests, see tests/conftest.py
-    return settings(max_examples=int(N_EXAMPLES), derandomize=False, print_blob=True)
+    failed = DirectoryBasedExampleDatabase(ROOT / ".hypothesis" / "examples")  # is tried first the next time
+    return settings(max_examples=int(N_EXAMPLES), derandomize=False, database=failed, print_blob=True)
 
 
 LONGEST = 20_000  # characters of a drawn text: how time grows with length is tested elsewhere

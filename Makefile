@@ -7,6 +7,8 @@ TORCH ?= torch
 # How many tests run at a time: one more than there are cores, since many wait for a server, a browser or a process.
 # JOBS=0 runs them one after the other, in one process.
 JOBS ?= $(shell $(PYTHON) -c "import os; print((os.cpu_count() or 1) + 1)")
+# How long `make fuzz` tries each of its targets.
+SECONDS_EACH ?= 60
 BIN := $(VENV)/bin
 # Not all that is installed is compiled, only what is imported, and then.
 INSTALL := $(BIN)/python -m pip install --quiet --no-compile
@@ -19,7 +21,7 @@ export TOKENIZERS_PARALLELISM = false
 # Set somewhere, this makes each of the many processes that the tests start compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types unit upstream quick coverage versions hooks docs bench wheel space clean
+.PHONY: help demo test lint types unit upstream quick coverage versions fuzz hooks docs bench wheel space clean
 
 help: ## What can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -76,6 +78,9 @@ coverage: $(VENV)/dev ## Every test with the lines and branches it runs; fails b
 
 versions: ## The tests that take no time with the lowest and the newest versions that pyproject.toml allows; a table
 	$(PYTHON) scripts/versions.py --jobs $(JOBS)
+
+fuzz: $(VENV)/dev ## Readers, scorers, logs, submissions and verdicts with texts and files spoiled by chance, a minute each
+	$(BIN)/python scripts/fuzz.py --seconds $(SECONDS_EACH)
 
 hooks: $(VENV)/dev ## Check every file as a commit is checked, and have pre-commit check each commit from now on
 	. $(BIN)/activate && pre-commit run --all-files && pre-commit install

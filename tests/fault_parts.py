@@ -17,7 +17,8 @@ SMALL = 100
 """The most bytes a file may have under the fault ``file too large``."""
 
 
-def _server():
+def server():
+    """What forks processes that have imported what they need."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["tests.fault_server"])
     return context
@@ -32,7 +33,7 @@ def start(arguments, log, *, signalled=None, small_files=False):
         signalled: A signal that it gets when the first file is written and has not yet got its name.
         small_files: Whether no file may have more than :data:`SMALL` bytes.
     """
-    process = _server().Process(target=_run, args=(list(map(str, arguments)), str(log), signalled, small_files))
+    process = server().Process(target=_run, args=(list(map(str, arguments)), str(log), signalled, small_files))
     process.start()
     return process
 

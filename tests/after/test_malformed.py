@@ -9,8 +9,6 @@ import zipfile
 import zlib
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from tls_tasks.after import foreign, logs
 from tls_tasks.after.submission import unpack
@@ -348,66 +346,6 @@ def test_a_malformed_submission_is_refused_with_its_reason(board, case):
     assert reasons[case], "not left out"
     assert any({**FOLDERS, **ZIPS}[case][1] in reason for reason in reasons[case]), reasons[case]
     assert not any("please report" in reason for reason in reasons[case]), reasons[case]
-
-
-JSON = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=9),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
-    max_leaves=5,
-)
-
-
-def places_in(value, path=()):
-    yield path
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, item in items:
-        yield from places_in(item, (*path, key))
-
-
-@pytest.fixture(scope="module")
-def mutant(good, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("mutant") / "sent"
-    shutil.copytree(good, folder)
-    return folder
-
-
-@settings(max_examples=60, derandomize=True, deadline=None)
-@given(st.data())
-def test_one_value_changed_at_random(mutant, data):
-    """It is refused in words, or it is one that nobody reads; nothing else is raised."""
-    from tls_tasks.after.submission.archive import verify
-
-    which = data.draw(st.sampled_from(["results", "samples", "manifest"]))
-    pattern = {"results": RESULTS, "samples": SAMPLES, "manifest": "manifest.json"}[which]
-    (path,) = mutant.glob(pattern)
-    _check_mutation(mutant, path, which, data, verify)
-
-
-def _check_mutation(mutant, path, which, data, verify):
-    before, manifest_before = path.read_bytes(), (mutant / "manifest.json").read_bytes()
-    rows = before.splitlines() if which == "samples" else [before]
-    number = data.draw(st.integers(0, len(rows) - 1))
-    value = json.loads(rows[number])
-    place = data.draw(st.sampled_from(list(places_in(value))))
-    new = data.draw(JSON)
-    if place:
-        put(value, *place, what=new)
-    else:
-        value = new
-    rows[number] = json.dumps(value).encode()
-    try:
-        path.write_bytes(b"\n".join(rows) + b"\n")
-        if which != "manifest":
-            sign_again(mutant)
-        try:
-            found, *_ = verify(mutant)
-        except DataError as error:
-            assert str(mutant) in str(error)
-        else:
-            assert all(str(refusal) for refusal in found)
-    finally:
-        path.write_bytes(before)
-        (mutant / "manifest.json").write_bytes(manifest_before)
 
 
 def test_rows_are_limited_while_they_are_read(tmp_path, monkeypatch):

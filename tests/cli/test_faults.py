@@ -5,8 +5,13 @@ message names the file that was asked for, and the same command works when the f
 """
 
 import contextlib
+import os
 import re
 import shutil
+import signal as signals
+import sys
+from itertools import product
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -16,7 +21,10 @@ from tests.after.conftest import make_chat_runs
 from tests.cli.test_judge import serve
 from tests.cli.test_publish import sources
 from tests.conftest import made_once
-from tests.fault_parts import SIGNALS, contents, end, own_disk, read_only, start, write_rows
+from tests.fault_parts import SIGNALS, contents, end, own_disk, read_only, server, start, write_rows
+from tls_tasks.after import streamed
+from tls_tasks.after.blocks import LogBlocks
+from tls_tasks.after.units import Header
 from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError
 from tls_tasks.reports.judges import VerdictCache
@@ -32,6 +40,8 @@ COMMANDS = {
         ["scores.json", "scores.csv", "scores.parquet"],
     ),
     "score rows": ("score {made}/answers.jsonl --metric rouge_l --json {out}/rows.json", ["rows.json"]),
+    "score -o": ("score {made}/good --workers 1 -o {out}/units", ["units/"]),
+    "merge": ("merge {made}/units --json {out}/merged.json", ["merged.json"]),
     "page": ("page {made}/good -o {out}/page.html", ["page.html"]),
     "compare": (
         "compare {made}/good {made}/worse --json {out}/tests.json --markdown {out}/tests.md",
@@ -54,6 +64,9 @@ COMMANDS = {
     "build-store": ("build-store {made}/documents.jsonl -o {out}/store.sqlite", ["store.sqlite"]),
     "fingerprint": ("fingerprint summ_qmsum --edition embedded --write {out}/editions.json", ["editions.json"]),
 }
+MOST = [name for name in COMMANDS if name not in ("score -o", "merge")]
+"""Those to which everything is done; the others write by the same means, and start processes of their own."""
+
 _OLD = b"{}"  # what an output held before; fingerprint adds to it
 _MAY_STAND = re.compile(r"(.*/)?\.[^/]+\.[0-9a-f]{8}(/.*)?")
 """What SIGKILL leaves: names that nothing reads."""
@@ -70,6 +83,7 @@ def words(tmp_path_factory, sources):
                 (made / name).mkdir(exist_ok=True)
                 shutil.copy(file, made / name)
     assert main(["submit", str(runs / "good"), "-o", str(made / "sent")]) == 0
+    assert main(["score", str(made / "good"), "--workers", "1", "-o", str(made / "units")]) == 0
     texts = [f"Talks of round {n} ended." for n in range(20)]
     write_rows(made / "answers.jsonl", *({"prediction": text, "reference": "Talks ended."} for text in texts))
     write_rows(made / "documents.jsonl", *({"id": f"d{n}", "text": text} for n, text in enumerate(texts)))
@@ -134,8 +148,9 @@ def is_named(text, out, command):
     )
 
 
-@pytest.mark.parametrize("signal", SIGNALS)
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(
+    ("command", "signal"), [*product(MOST, SIGNALS), ("score -o", "SIGKILL"), ("merge", "SIGTERM")]
+)
 def test_a_signal(command, signal, words, wanted, out, said, tmp_path):
     number, code = SIGNALS[signal]
     old = put_old(command, out)
@@ -150,7 +165,7 @@ def test_a_signal(command, signal, words, wanted, out, said, tmp_path):
         assert set(contents(out)) - set(left) == set(wanted(command))
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", MOST)
 def test_a_file_that_may_not_grow(command, words, out, said, tmp_path):
     """A limit of the system on the size of a file, or a quota: writing stops in the middle."""
     old = put_old(command, out)
@@ -159,7 +174,7 @@ def test_a_file_that_may_not_grow(command, words, out, said, tmp_path):
     assert contents(out) == old
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [*MOST, "score -o"])
 def test_a_full_disk(command, words, wanted, said, tmp_path):
     with own_disk(tmp_path / "out", is_full=True) as out:
         if out is None:
@@ -172,7 +187,7 @@ def test_a_full_disk(command, words, wanted, said, tmp_path):
         assert contents(out).keys() == wanted(command).keys()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", MOST)
 def test_a_place_that_is_only_read(command, words, said, tmp_path):
     with own_disk(tmp_path / "out") as out:
         if out is None:
@@ -184,20 +199,35 @@ def test_a_place_that_is_only_read(command, words, said, tmp_path):
         assert contents(out) == old
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", MOST)
 def test_a_place_below_a_file(command, words, out, said, tmp_path):
     (out / "file").write_bytes(_OLD)
     assert end(start(words(command, out / "file" / "below"), tmp_path / "log")) == 2, said()
     assert str(out / "file") in said().splitlines()[-1] and contents(out) == {"file": _OLD}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", [*MOST, "score -o"])
 def test_two_processes(command, words, wanted, out, tmp_path):
     """Of two that write the same folder one may say that it is not empty; what is there is whole."""
     both = [start(words(command, out), tmp_path / f"log{n}") for n in range(2)]
     codes = sorted(map(end, both))
     assert codes[0] == 0 and codes[1] in ((0, 2) if COMMANDS[command][1][-1].endswith("/") else (0,))
     assert contents(out).keys() == wanted(command).keys()
+
+
+def work(path, folder):
+    """A worker of the pool that is ended when its block is written and has not yet got its name."""
+    streamed._begin_worker(Header("summ_qmsum", LogBlocks.of(path, 1 << 20)))
+    sys.addaudithook(lambda event, _: os.kill(os.getpid(), signals.SIGTERM) if event == "os.rename" else None)
+    streamed._score_block(folder, 0)
+
+
+def test_a_worker_that_is_ended_leaves_nothing(words, out):
+    [made] = words("{made}", out)
+    [path] = Path(made).glob("good/samples_*")
+    process = server().Process(target=work, args=(str(path), out))
+    process.start()
+    assert end(process) == 143 and contents(out) == {}
 
 
 # ---- what is read

@@ -213,11 +213,6 @@ def check(values):
     json.dumps(values)
 
 
-@given(st.text(st.characters(), max_size=300))
-def test_any_text_scores(text):
-    check(process(DOC, [text]))
-
-
 HOSTILE = [
     '[{"domain": {}, "evidence_span": []}]',
     '[{"domain": "food", "evidence_span": ' + '"tea ' * 30_000 + '"}]',

@@ -5,8 +5,6 @@ import math
 import re
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tests.hostile import HOSTILE
@@ -210,18 +208,6 @@ def test_hostile_answers_are_filtered_and_scored(text):
     asked = docs(judge="recorded")[:1]
     (filtered,) = judge_answers([text], asked)
     check(process_report(asked[0], [filtered]))
-
-
-@pytest.fixture(scope="module")
-def doc():
-    return docs(judge="recorded")[0]
-
-
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(text=st.text(st.characters(), max_size=200))
-def test_any_answer_is_filtered_and_scored(doc, text):
-    (filtered,) = judge_answers([text], [doc])
-    check(process_report(doc, [filtered]))
 
 
 def test_scoring_that_fails_shows_as_nan_and_not_as_a_lost_run(caplog):

@@ -7,11 +7,8 @@ from collections import Counter
 from statistics import fmean
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.conftest import ROOT
-from tests.hostile import HOSTILE
 from tests.timelines.test_task import read
 from tls_tasks.core.score import unscored
 from tls_tasks.hosts.lm_eval import Process
@@ -140,31 +137,6 @@ def check(values):
         assert math.isfinite(values[key]) and values[key] >= 0, key
     assert all(values[key] <= 1 for key in ("treeval_score", *FOLDED, *METRICS, *RATES, "parse_failures"))
     json.dumps(values)
-
-
-@given(st.text(st.characters(), max_size=300))
-def test_any_text_scores(text):
-    check(process(DOC, [text]))
-
-
-TREES = st.recursive(
-    st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5)),
-    lambda below: st.one_of(
-        st.lists(below, max_size=3),
-        st.dictionaries(st.one_of(st.sampled_from(list(SCHEMA)), st.text(max_size=3)), below, max_size=4),
-    ),
-    max_leaves=8,
-)
-
-
-@given(st.dictionaries(st.sampled_from([*SCHEMA, "more"]), TREES, max_size=5))
-def test_any_tree_scores(tree):
-    check(process(DOC, [json.dumps(tree)]))
-
-
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_text_scores(text):
-    check(process(DOC, [text]))
 
 
 @pytest.mark.parametrize("results", [[], [None], [[]], [[json.dumps(GOLD)]], [3], [{"a": 1}]])

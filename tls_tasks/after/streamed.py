@@ -13,6 +13,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import Any, cast
 
 from tls_tasks.after.blocks import LogBlocks
@@ -208,8 +209,13 @@ def _collect(waiting: set[Future[int]], report: Report) -> set[Future[int]]:
 def _begin_worker(header: Header) -> None:
     global _scorer
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent then waits for the blocks in work
+    signal.signal(signal.SIGTERM, _end_worker)  # of a scheduler, or of the pool that has lost another worker
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _scorer = BlockScorer(header)
+
+
+def _end_worker(number: int, _: FrameType | None) -> None:
+    raise SystemExit(128 + number)  # so that a block that is half written is removed
 
 
 def _end_with_parent() -> None:
@@ -221,8 +227,11 @@ def _end_with_parent() -> None:
 
 def _score_block(folder: Path, block: int) -> int:
     assert _scorer is not None
-    n_documents, content = _scorer(block)
-    write_block(folder, block, content)
+    try:
+        n_documents, content = _scorer(block)
+        write_block(folder, block, content)
+    except SystemExit as ended:  # the pool would take it for a result
+        os._exit(cast(int, ended.code))
     return n_documents
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from rapidfuzz.distance import LCSseq
 
-from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import (
     INTERVAL,
     check_choice,
@@ -216,8 +216,7 @@ def _check_types(rouge_types: Sequence[str]) -> tuple[str, ...]:
     if isinstance(rouge_types, str) or not isinstance(rouge_types, Sequence) or not rouge_types:
         raise InputError("rouge_types", None, repr(rouge_types), "a list of ROUGE types, such as ('rougeL',)")
     for name in rouge_types:
-        if name not in _PREFIXES:
-            raise OptionError.unknown("rouge_types", name, _PREFIXES)
+        check_choice("rouge_types", name, _PREFIXES)
     return tuple(dict.fromkeys(rouge_types))
 
 

@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.options import check_switches
 from tls_tasks.core.rows import describe
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.data.fetched import cache_folder
@@ -202,6 +203,9 @@ _KINDS: Mapping[str, tuple[Callable[..., Judge], tuple[str, ...]]] = {
 }
 """The key that says which kind of judge is specified -> what makes one, and the other keys that it takes."""
 
+_TEXTS = ("name", "prompts", "api_key_env", "base_url")  # of these keys those whose value is text, and may be null
+_SWITCHES = ("examples", "json_verdicts", "chat")
+
 _EXPECTED = (
     f"'none', 'recorded', or an object with one of {', '.join(_KINDS)}, such as "
     '{"base_url": "http://localhost:8000/v1", "model": "NAME"}'
@@ -223,6 +227,9 @@ def _parse(spec: Any) -> tuple[str, str, dict[str, Any], Any]:
     for name in options:
         if name not in _KINDS[kind][1]:
             raise OptionError.unknown("judge", name, sorted({kind, *_KINDS[kind][1]}))
-    if not isinstance(value, str) or not value:
-        raise InputError(f"judge.{kind}", None, describe(value), "a str")
+    texts = {kind: value or None} | {name: spec[name] for name in _TEXTS if spec.get(name) is not None}
+    for name, text in texts.items():
+        if not isinstance(text, str) or not text.isprintable():  # it can be no path, address or variable
+            raise InputError(f"judge.{name}", None, describe(spec[name]), "a str")
+    check_switches(**{f"judge.{name}": spec[name] for name in _SWITCHES if name in spec})
     return kind, value, options, support

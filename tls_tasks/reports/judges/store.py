@@ -19,7 +19,8 @@ from tls_tasks.core.errors import DataError
 from tls_tasks.core.whole import replaced
 from tls_tasks.reports.types import Verdict
 
-# Verdicts outlive the process; a power cut may cost the last ones. tls-tasks 0.1.0 wrote the column `line`.
+# Verdicts outlive the process; a power cut may cost the last ones. The column `line` holds a checksum: SQLite does not
+# notice a byte that the disk has changed. tls-tasks 0.1.0 wrote a line of JSON there, later ones nothing.
 _VERDICTS = """
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = NORMAL;
@@ -73,19 +74,27 @@ class VerdictCache:
             try:
                 self._connection.executescript(_VERDICTS)
                 self._connection.execute("PRAGMA user_version = 1")  # what can't be written is refused now
-            except sqlite3.Error:
+            except Exception:  # of a damaged file not even the message may be readable
                 self._connection.close()
                 raise
 
     def get(self, requests: Sequence[str]) -> dict[str, Verdict]:
-        """The verdicts that are known, by request."""
+        """The verdicts that are known, by request.
+
+        Raises:
+            DataError: The file is damaged.
+        """
         rows = self._run(
-            "SELECT request, value, raw, probability FROM verdicts WHERE request IN (SELECT value FROM json_each(?))",
+            "SELECT line, request, value, raw, probability FROM verdicts WHERE request IN "
+            "(SELECT value FROM json_each(?))",
             json.dumps(list(requests)),
         )
+        for line, *values in rows:
+            if line != _checksum(*values) and line != "" and not str(line).startswith("{"):
+                raise DataError(f"{self._place}: damaged: a verdict is not as it was written")
         return {
             request: Verdict(bool(value), "", raw, probability, cached=True)
-            for request, value, raw, probability in rows
+            for _, request, value, raw, probability in rows
         }
 
     def store(self, request: str, verdict: Verdict) -> None:
@@ -95,8 +104,9 @@ class VerdictCache:
             DataError: The file can't be written: the disk is full, or another process has locked it for a minute.
         """
         if verdict.value is not None:
-            values = (request, int(verdict.value), verdict.raw, verdict.probability)
-            self._run("INSERT OR IGNORE INTO verdicts VALUES (?, ?, ?, ?, '')", *values)
+            probability = None if verdict.probability is None else float(verdict.probability)
+            values = (request, int(verdict.value), verdict.raw, probability)
+            self._run("INSERT OR IGNORE INTO verdicts VALUES (?, ?, ?, ?, ?)", *values, _checksum(*values))
 
     def __len__(self) -> int:
         """How many verdicts there are."""
@@ -109,6 +119,10 @@ class VerdictCache:
     def _run(self, statement: str, *values: Any) -> list[tuple[Any, ...]]:
         with self._lock, _naming(self._place):
             return self._connection.execute(statement, values).fetchall()
+
+
+def _checksum(*values: Any) -> str:
+    return f"{zlib.crc32(repr(values).encode()):08x}"
 
 
 def check_cache(path: Path) -> None:
@@ -226,7 +240,7 @@ def _naming(place: str) -> Iterator[None]:
     """Raise trouble with a file as a DataError that says which."""
     try:
         yield
-    except (sqlite3.Error, zlib.error) as error:
+    except (sqlite3.Error, zlib.error, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise DataError(f"{place}: {error}") from error
     except OSError as error:
         raise DataError(f"{place}: {(error.strerror or str(error)).lower()}") from error

@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import groupby
 from os import times
 from pathlib import Path
 from typing import NamedTuple, TypeVar
@@ -281,7 +282,14 @@ def table(rows: Iterable[Row], last: Mapping[Key, Row] | None = None) -> str:
     heads = HEADS[: len(HEADS) - (last is None)]
     aligned = "".join("--:|" if head in ("ours", "median", "quartiles") else "---|" for head in heads)
     lines = [f"| {' | '.join(heads)} |", f"|{aligned}"]
-    return "\n".join([*lines, *(f"| {' | '.join(cells(row, last))} |" for row in rows)]) + "\n"
+    for (state, script, peer, *_), some in groupby(rows, key=lambda row: (row.state, row.script, row.peer, row.why)):
+        group = [*some]
+        if state == "skipped" and len(group) > 1:  # one line says it
+            group = [
+                Row(script, f"{len(group)} inputs", peer, "", None, False, "see the script", state, "", group[0].why)
+            ]
+        lines += [f"| {' | '.join(cells(row, last))} |" for row in group]
+    return "\n".join(lines) + "\n"
 
 
 def read(path: Path) -> dict[Key, Row]:

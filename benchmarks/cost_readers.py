@@ -26,9 +26,11 @@ from typing import Any
 
 from benchmarks.comparisons import ROOT, Comparison, timed
 from benchmarks.cost_curves import Case, Curve, Work, curve, doubled, exponent, plotter, relative, save, slope
-from benchmarks.scale import write_log
+from benchmarks.scale import TASK, write_log
 from tls_tasks.after.find import find_runs
 from tls_tasks.after.readers import contents_of
+from tls_tasks.after.streamed import BlockScorer, read_units, score_streamed
+from tls_tasks.after.units import Header
 from tls_tasks.cli import main as command
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.evidence.read import parse_evidence
@@ -146,17 +148,24 @@ def repeated(start: str, piece: str, size: int) -> str:
 def worst(name: str) -> tuple[str, str]:
     """The piece that takes a reader longest."""
     read = READERS[name][0]
-    return max(hostile_pieces(name), key=lambda one: timed(partial(read, repeated(one[0], one[1], PROBE)))[0])
+    return max(hostile_pieces(name), key=lambda one: timed(of_text(read, partial(repeated, *one), PROBE))[0])
 
 
 def of_text(read: Reader, make: Callable[[int], str], size: int) -> Work:
-    """A call of a reader; its text is no part of it."""
-    return partial(read, make(size))
+    """A call of a reader; its text is no part of it, and what it kept of the last call is forgotten."""
+    text = make(size)
+
+    def work() -> Any:
+        strip_thinking.cache_clear()
+        return read(text)
+
+    return work
 
 
 def of_hostile(name: str, size: int) -> Work:
     """The worst that a reader is known to meet."""
-    return partial(READERS[name][0], repeated(*worst(name), size))
+    start, piece = worst(name)
+    return of_text(READERS[name][0], partial(repeated, start, piece), size)
 
 
 def texts() -> dict[str, Case]:
@@ -186,12 +195,21 @@ def log_of(kind: str, n_rows: int) -> Path:
     place.mkdir()
     rows: list[dict[str, Any]] = []
     for number, text in zip(range(n_rows), SENTENCES * n_rows, strict=False):
-        if kind == "rows":
-            rows.append({"id": str(number), "input": f"{number}?", "output": text, "acc": number % 2})
+        if kind != "eee":
+            score = number % (2 if kind == "rows" else 3) == 0
+            rows.append({"id": str(number), "input": f"{number}?", "output": text, "acc": int(score)})
         else:
             answer = {"input": {"raw": f"{number}?"}, "output": {"raw": text}, "evaluation": {"score": number % 2}}
-            rows.append({"sample_id": str(number), "evaluation_name": "made", "model_id": "made", **answer})
-    path = place / ("rows.jsonl" if kind == "rows" else "made_samples.jsonl")
+            rows.append(
+                {
+                    "evaluation_id": "made",
+                    "sample_id": str(number),
+                    "evaluation_name": "made",
+                    "model_id": "made",
+                    **answer,
+                }
+            )
+    path = place / f"{kind}.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path
 
@@ -202,46 +220,60 @@ def of_log(kind: str, n_rows: int) -> Work:
     return lambda: [list(contents_of(run)) for run in find_runs([path])]
 
 
-def of_command(kind: str, arguments: Callable[[Path], list[Any]], n_rows: int) -> Work:
-    """A command over a log."""
-    path = log_of(kind, n_rows)
+def of_command(arguments: Callable[[int], list[Any]], n_rows: int) -> Work:
+    """A command over logs."""
+    given = [str(one) for one in arguments(n_rows)]
 
     def work() -> None:
         with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()), tempfile.TemporaryDirectory() as out:
             warnings.simplefilter("ignore")
-            told = [str(one).replace("OUT", out) for one in arguments(path)]
-            if code := command(told):
-                raise ValueError(f"tls-tasks {' '.join(told)}: exit code {code}")
+            if code := command([one.replace("OUT", out) for one in given]):
+                raise ValueError(f"tls-tasks {' '.join(given)}: exit code {code}")
 
     return work
+
+
+def of_blocks(n_rows: int) -> Work:
+    """What ``score -o`` does, in this process and in blocks of 64 KiB."""
+    path = log_of("harness", n_rows)
+    [run] = find_runs([path])
+
+    def engine(header: Header, blocks: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
+        scorer = BlockScorer(header)
+        for block in blocks:
+            yield block, *scorer(block)
+
+    def work() -> None:
+        with tempfile.TemporaryDirectory() as out:
+            score_streamed(str(path), TASK, Path(out, "units"), engine=engine, block_bytes=1 << 16)
+            assert len(read_units([Path(out, "units")], run, {}).ids) == n_rows
+
+    return work
+
+
+def _page(n_rows: int) -> list[Any]:
+    return ["page", log_of("harness", n_rows), "-o", "OUT/page.html"]
+
+
+def _compare(n_rows: int) -> list[Any]:
+    return ["compare", log_of("rows", n_rows), log_of("others", n_rows)]
 
 
 LOGS: Mapping[str, Case] = {
     "lm_eval samples": Case("rows", ROWS, partial(of_log, "harness"), goal=GOAL),
     "Every Eval Ever": Case("rows", ROWS, partial(of_log, "eee"), goal=GOAL),
     "JSONL rows": Case("rows", ROWS, partial(of_log, "rows"), goal=GOAL),
-    "score": Case("rows", FEW_ROWS, partial(of_command, "harness", lambda path: ["score", path]), goal=GOAL),
-    "score -o": Case(
-        "rows",
-        FEW_ROWS,
-        partial(of_command, "harness", lambda path: ["score", path, "-o", "OUT/u", "--workers", 1]),
-        goal=GOAL,
-    ),
-    "page": Case(
-        "rows", FEW_ROWS, partial(of_command, "harness", lambda path: ["page", path, "-o", "OUT/page.html"]), goal=GOAL
-    ),
-    "compare": Case(
-        "rows",
-        FEW_ROWS,
-        partial(of_command, "rows", lambda path: ["compare", path, path, "--resamples", 100]),
-        goal=GOAL,
-    ),
+    "score": Case("rows", FEW_ROWS, partial(of_command, lambda n: ["score", log_of("harness", n)]), goal=GOAL),
+    "score -o": Case("rows", FEW_ROWS, of_blocks, goal=GOAL),
+    "page": Case("rows", FEW_ROWS, partial(of_command, _page), goal=GOAL),
+    "compare": Case("rows", FEW_ROWS, partial(of_command, _compare), goal=GOAL),
 }
 
 
 def comparisons() -> Iterator[Comparison]:
     """What is compared."""
-    for name, case in {**texts(), **LOGS}.items():
+    shorter = {name: case._replace(sizes=case.sizes[4:8]) for name, case in texts().items()}
+    for name, case in {**shorter, **LOGS}.items():
         what = f"{name}, {case.sizes[0]:,} to {case.sizes[-1]:,} {case.unit}"
         yield Comparison(what, partial(slope, case), "", "(exponent)", case.goal, True)
 

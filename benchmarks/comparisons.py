@@ -98,7 +98,9 @@ class Row:
         return low, middle, high
 
     def moved(self, last: Row) -> str:
-        """``better`` or ``worse`` if either median is outside of the other's quartiles, or nothing."""
+        """``better`` or ``worse`` if either median is outside of the other's quartiles; nothing without repeats."""
+        if min(len(self.values), len(last.values)) < 2:
+            return ""
         (low, now, high), (last_low, before, last_high) = self.quartiles, last.quartiles
         if low <= before <= high or last_low <= now <= last_high:
             return ""
@@ -263,7 +265,8 @@ def cells(row: Row, last: Mapping[Key, Row] | None = None) -> list[str]:
         ours = (
             "" if row.ours is None else f"{shown(row.ours)} s" if row.ours >= 0.01 else f"{shown(row.ours * 1000)} ms"
         )
-        numbers = [ours, f"{shown(middle)} {row.unit}", f"{shown(low)} to {shown(high)}"]
+        between = f"{shown(low)} to {shown(high)}" if len(row.values) > 1 else ""
+        numbers = [ours, f"{shown(middle)} {row.unit}", between]
     met = {"met": "yes", "missed": "**no**", "measured": "", "failed": "**failed**"}.get(row.state, row.state)
     found = [row.script, row.name, row.peer, *numbers, goal, f"{met}: {row.why}" if row.why else met]
     if last is not None:

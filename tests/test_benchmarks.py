@@ -119,12 +119,13 @@ def row(values, at_most=False):
         ([1, 2, 3], [2, 3, 9], "worse"),
         ([1, 2, 9], [2, 3, 4], ""),
         ([5, 6, 7], [1, 2, 3], "better"),
-        ([5], [5], ""),
-        ([5.01], [5], "better"),
+        ([5, 5], [5, 5], ""),
+        ([5.01, 5.01], [5, 5], "better"),
+        ([7], [5, 5], ""),
     ],
 )
 def test_what_has_moved(values, last, word):
-    """Either median outside of the other's quartiles: of 1, 2, 3 they are 1.5 and 2.5."""
+    """Either median outside of the other's quartiles: of 1, 2, 3 they are 1.5 and 2.5. One value alone says nothing."""
     assert row(values).moved(row(last)) == word
     other = {"better": "worse", "worse": "better", "": ""}[word]
     assert row(values, at_most=True).moved(row(last, at_most=True)) == other

@@ -321,9 +321,6 @@ def _repaired(text: str, begin: int, budget: _RepairBudget) -> FoundJson:
 
 # json_repair is another project's parser on hostile text: it gets a budget.
 
-_STEPS_A_CHARACTER = 16
-"""How often json_repair may look at a character: ordinary trouble needs 2 to 4, and none of the batteries' above 9."""
-
 
 class _RepairBudgetError(Exception):
     """json_repair was given too much text, or looked at it too often."""
@@ -335,7 +332,7 @@ class _RepairBudget:
 
     Attributes:
         characters: Characters that it may be given, in all.
-        steps: How often it may look at one, in all.
+        steps: How often it may look at one; ordinary trouble needs 2 to 4 a character.
     """
 
     characters: int = 100_000
@@ -397,10 +394,5 @@ def _repair(text: str, budget: _RepairBudget) -> Any:
     budget.characters -= len(text)
     if budget.characters < 0:
         raise _RepairBudgetError(f"{len(text)} characters are too many for json_repair")
-    own = _RepairBudget(steps=min(budget.steps, 2000 + _STEPS_A_CHARACTER * len(text)))
-    budget.steps -= own.steps
-    try:
-        # Through JSON once more, so that no string of the value is a _Metered one.
-        return json.loads(json.dumps(json_repair.loads(_Metered(text, own))))
-    finally:
-        budget.steps += max(own.steps, 0)
+    # Through JSON once more, so that no string of the value is a _Metered one.
+    return json.loads(json.dumps(json_repair.loads(_Metered(text, budget))))

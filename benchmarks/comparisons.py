@@ -92,13 +92,12 @@ class Row:
     @property
     def quartiles(self) -> tuple[float, float, float]:
         """The first, the median, the third."""
-        low, middle, high = statistics.quantiles(
-            [*self.values] * (2 if len(self.values) == 1 else 1), method="inclusive"
-        )
+        values = [*self.values] * (2 if len(self.values) == 1 else 1)
+        low, middle, high = statistics.quantiles(values, method="inclusive")
         return low, middle, high
 
     def moved(self, last: Row) -> str:
-        """``better`` or ``worse`` if either median is outside of the other's quartiles; nothing without repeats."""
+        """``better`` or ``worse`` if each median is outside of the other's quartiles; nothing without repeats."""
         if min(len(self.values), len(last.values)) < 2:
             return ""
         (low, now, high), (last_low, before, last_high) = self.quartiles, last.quartiles
@@ -185,7 +184,7 @@ def in_a_process(
 
     @cache
     def found() -> list[list[float]]:
-        outputs = repeated(lambda: subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout)
+        outputs = repeated(lambda: subprocess.check_output(command, text=True, cwd=ROOT))
         return [[float(part) for part in output.split()] for output in outputs]
 
     memory = f"{name}, memory{' added' if added else ''}"
@@ -226,7 +225,8 @@ def _row(script: str, one: Comparison) -> Row:
     what = (script, one.name, one.peer, one.unit, one.goal, one.at_most, one.note)
     today = datetime.date.today().isoformat()
     try:
-        found = [*one.measure()]
+        if not (found := [*one.measure()]):
+            raise ValueError("nothing was measured")
         values = [value if isinstance(value, (int, float)) else value[0] / value[1] for value in found]
         ours = [value[1] for value in found if not isinstance(value, (int, float))]
         row = Row(*what, "measured", today, "", [_rounded(value) for value in values])
@@ -234,7 +234,7 @@ def _row(script: str, one: Comparison) -> Row:
     except Skipped as error:
         return Row(*what, "skipped", today, str(error))
     except (Exception, SystemExit) as error:
-        return Row(*what, "failed", today, f"{type(error).__name__}: {error}")
+        return Row(*what, "failed", today, f"{type(error).__name__}: {error!s:.300}")
     if one.goal is not None:
         middle = row.quartiles[1]
         row.state = "met" if (middle <= one.goal if one.at_most else middle >= one.goal) else "missed"
@@ -262,9 +262,7 @@ def cells(row: Row, last: Mapping[Key, Row] | None = None) -> list[str]:
     numbers = ["", "", ""]
     if row.values:
         low, middle, high = row.quartiles
-        ours = (
-            "" if row.ours is None else f"{shown(row.ours)} s" if row.ours >= 0.01 else f"{shown(row.ours * 1000)} ms"
-        )
+        ours = "" if row.ours is None else _time(row.ours)
         between = f"{shown(low)} to {shown(high)}" if len(row.values) > 1 else ""
         numbers = [ours, f"{shown(middle)} {row.unit}", between]
     met = {"met": "yes", "missed": "**no**", "measured": "", "failed": "**failed**"}.get(row.state, row.state)
@@ -274,6 +272,10 @@ def cells(row: Row, last: Mapping[Key, Row] | None = None) -> list[str]:
         there = before and before.values and row.values
         found.append(f"{shown(before.quartiles[1])} {_bold(row.moved(before))}".strip() if before and there else "")
     return [" ".join(cell.split()).replace("|", "\\|") for cell in found]
+
+
+def _time(seconds: float) -> str:
+    return f"{shown(seconds)} s" if seconds >= 0.01 else f"{shown(seconds * 1000)} ms"
 
 
 def _bold(word: str) -> str:
@@ -288,9 +290,8 @@ def table(rows: Iterable[Row], last: Mapping[Key, Row] | None = None) -> str:
     for (state, script, peer, *_), some in groupby(rows, key=lambda row: (row.state, row.script, row.peer, row.why)):
         group = [*some]
         if state == "skipped" and len(group) > 1:  # one line says it
-            group = [
-                Row(script, f"{len(group)} inputs", peer, "", None, False, "see the script", state, "", group[0].why)
-            ]
+            name, goal = f"{len(group)} inputs", "see the script"
+            group = [Row(script, name, peer, "", None, False, goal, state, "", group[0].why)]
         lines += [f"| {' | '.join(cells(row, last))} |" for row in group]
     return "\n".join(lines) + "\n"
 

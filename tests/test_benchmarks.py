@@ -22,6 +22,7 @@ def values(name):
 def comparisons():
     every = [
         Comparison("broken", lambda: 1 / 0, goal=1),
+        Comparison("nothing", list, goal=1),
         versus("no peer", "a peer", lambda: __import__("no_such_peer_of_ours"), 1),
         versus("no tool", "another", absent, 1),
         versus("unequal", "a peer", lambda: (lambda: 1, lambda: 2), 1),
@@ -58,6 +59,7 @@ def test_all_are_run_and_the_exit_code_comes_last(bench):
     assert code == 1
     assert {name: row.state for name, row in rows.items()} == {
         "broken": "failed",
+        "nothing": "failed",
         "no peer": "failed",
         "no tool": "skipped",
         "unequal": "failed",
@@ -72,7 +74,7 @@ def test_all_are_run_and_the_exit_code_comes_last(bench):
     assert rows["sums"].ours > 0
     assert "| made_here | size |  |  | 9 MB | 8.5 to 9.5 | at most 10 | yes |  |" in printed
     assert "| made_here | no tool | another |  |  |  | at least 1 | skipped: no such tool here |  |" in printed
-    assert printed.endswith("2 of 2 goals met, 1 without a goal, 1 skipped, 3 failed.\n")
+    assert printed.endswith("2 of 2 goals met, 1 without a goal, 1 skipped, 4 failed.\n")
 
 
 def test_a_run_stands_beside_the_last_one(bench):

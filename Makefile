@@ -88,16 +88,8 @@ hooks: $(VENV)/dev ## Check every file as a commit is checked, and have pre-comm
 docs: $(VENV)/docs ## The site of the documentation, into build/site; a dead link fails
 	$(BIN)/python scripts/make_docs.py
 
-bench: $(VENV)/peers ## Side by side with the original tools and with peers, in one run; see benchmarks/
-	$(BIN)/python benchmarks/alignment_rouge.py
-	$(BIN)/python benchmarks/rouge_l.py
-	$(BIN)/python benchmarks/evidence_extraction.py
-	$(BIN)/python benchmarks/evidence_schemes.py
-	$(BIN)/python benchmarks/tree_eval.py
-	$(BIN)/python benchmarks/tree_peers.py
-	$(BIN)/python benchmarks/report_eval.py
-	$(BIN)/python benchmarks/tls_corpus.py
-	$(BIN)/python benchmarks/cost_curves.py
+bench: $(VENV)/peers ## Every comparison with the original tools and with peers: build/bench has the table; see benchmarks/run.py
+	$(BIN)/python benchmarks/run.py
 
 wheel: $(VENV)/dev ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m build

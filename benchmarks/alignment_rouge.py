@@ -1,7 +1,7 @@
-"""Time alignment_rouge against tilse, side by side in one run; prints ratios.
+"""Time alignment_rouge against tilse, side by side in one run.
 
     make bench
-    python benchmarks/alignment_rouge.py [--data FOLDER] [--perl-topics 3]
+    OPEN_TLS=FOLDER python benchmarks/alignment_rouge.py
 
 FOLDER holds ``TOPIC/timelines.jsonl`` in news-tls' layout (Open-TLS from the CHRONOS repository; default: beside the
 checkout). Each topic's prediction is its own reference, changed by a seeded rule: a quarter of the dates dropped, a
@@ -12,24 +12,24 @@ CPAN), and is skipped with a message where that is absent.
 
 from __future__ import annotations
 
-import argparse
 import datetime
 import json
+import os
 import random
-import statistics
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache, partial
 from pathlib import Path
 
+from benchmarks.comparisons import ROOT, Comparison, Skipped, Work, in_a_process, run, versus
 from tls_tasks.timelines.alignment import VARIANTS
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.tilse_engine import tilse_counts
 from tls_tasks.timelines.types import Timeline
 
 Pair = tuple[Timeline, Timeline]
-DEFAULT_DATA = Path(__file__).parent.parent.parent / "shared" / "data" / "open_tls"
+DATA = Path(os.environ.get("OPEN_TLS", ROOT.parent / "shared" / "data" / "open_tls"))
 
 
 def read_timeline(path: Path) -> Timeline:
@@ -83,16 +83,6 @@ def tilse(pairs: Sequence[Pair], computation: str) -> None:
             tilse_counts(prediction, [reference], variant, computation)
 
 
-def seconds(work: Callable[[], None], repeats: int) -> float:
-    """The median wall time of ``repeats`` runs."""
-    times = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times)
-
-
 def perl_works() -> bool:
     """Whether Perl has what ROUGE-1.5.5.pl needs."""
     try:
@@ -101,54 +91,45 @@ def perl_works() -> bool:
         return False
 
 
-def peak_megabytes(n_dates: int) -> tuple[float, float]:
-    """Seconds and peak resident memory of one n x n comparison in a process of its own."""
-    code = (
-        "import resource, time, sys; sys.path.insert(0, 'benchmarks'); import alignment_rouge as bench; "
-        f"left, right = bench.make_long({n_dates}, 1), bench.make_long({n_dates}, 2); start = time.perf_counter(); "
-        "bench.ours([(left, right)]); "
-        "print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
-    )
-    root = Path(__file__).parent.parent
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root).stdout
-    elapsed, megabytes = output.split()
-    return float(elapsed), float(megabytes)
+@cache
+def topics() -> list[Pair]:
+    """Each topic's changed reference and its reference.
 
-
-def main() -> int:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("--data", type=Path, default=DEFAULT_DATA, help="folder of TOPIC/timelines.jsonl")
-    parser.add_argument("--perl-topics", type=int, default=3, help="how many topics tilse with Perl gets (slow)")
-    arguments = parser.parse_args()
-    paths = sorted(arguments.data.glob("*/timelines.jsonl"))
+    Raises:
+        Skipped: There are no topics.
+    """
+    paths = sorted(DATA.glob("*/timelines.jsonl"))
     if not paths:
-        print(f"no TOPIC/timelines.jsonl under {arguments.data}: give a folder with --data")
-        return 2
+        raise Skipped(f"no TOPIC/timelines.jsonl in the folder {DATA.name}: name one that has them in OPEN_TLS")
     generator = random.Random(2011)
     references = [read_timeline(path) for path in paths]
-    pairs = [(perturb(reference, generator), reference) for reference in references]
-    dates = [sum(map(len, side)) for side in zip(*pairs, strict=True)]
-    print(f"{len(pairs)} topics, {dates[0]} predicted and {dates[1]} reference dates in all, five variants")
-    ours(pairs)  # imports and stems once
-    ratio("tilse reimpl", seconds(lambda: tilse(pairs, "reimpl"), 1), seconds(lambda: ours(pairs), 9), len(pairs), 60)
-    few = sorted(pairs, key=lambda pair: len(pair[1]))[len(pairs) // 2 :][: arguments.perl_topics]
-    if not perl_works():
-        print(
-            "tilse with Perl: skipped, Perl lacks XML::Parser or DB_File (Debian: apt-get install libxml-parser-perl)"
-        )
-    elif few:
-        slow, fast = seconds(lambda: tilse(few, "original"), 1), seconds(lambda: ours(few), 21)
-        ratio("tilse with Perl", slow, fast, len(few), 3000)
-    elapsed, megabytes = peak_megabytes(1000)
-    print(f"1,000 x 1,000 dates, five variants: {elapsed:.2f} s, peak {megabytes:.0f} MB (goals 1.5 s, 400 MB)")
-    return 0
+    return [(perturb(reference, generator), reference) for reference in references]
 
 
-def ratio(peer: str, slow: float, fast: float, n_topics: int, goal: int) -> None:
-    """Print one comparison."""
-    print(f"{peer}: {slow:.3f} s, ours {fast:.4f} s on {n_topics} topics: {slow / fast:,.0f} times (goal {goal:,})")
+def against(computation: str) -> tuple[Work[None], Work[None]]:
+    """Tilse's call and ours: on all topics, or on one of middle size if tilse calls Perl.
+
+    Raises:
+        Skipped: Perl, or what ROUGE needs of it, is not there.
+    """
+    pairs = topics()
+    if computation == "original":
+        if not perl_works():
+            raise Skipped("Perl lacks XML::Parser or DB_File (Debian: apt-get install libxml-parser-perl)")
+        pairs = sorted(pairs, key=lambda pair: len(pair[1]))[len(pairs) // 2 :][:1]
+    return partial(tilse, pairs, computation), partial(ours, pairs)
+
+
+def comparisons() -> Iterator[Comparison]:
+    """What is compared."""
+    made = "[(bench.make_long(1000, 1), bench.make_long(1000, 2))]"
+    what = "1,000 x 1,000 dates, five variants"
+    yield from in_a_process(what, "alignment_rouge", made, "bench.ours(made)", (1.5, 400))
+    all_topics = "topics of Open-TLS, five variants"
+    yield versus(all_topics, "tilse reimpl", partial(against, "reimpl"), 60, same=None)  # it approximates
+    one_topic = "a topic of middle size, five variants"
+    yield versus(one_topic, "tilse with ROUGE-1.5.5 (Perl)", partial(against, "original"), 3000, same=None)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run("alignment_rouge", comparisons()))

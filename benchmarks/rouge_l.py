@@ -1,4 +1,4 @@
-"""Time rouge_l against rouge_score and against context-bench's algorithm, side by side in one run; prints ratios.
+"""Time rouge_l against rouge_score and against context-bench's algorithm, side by side in one run.
 
     make bench
     python benchmarks/rouge_l.py [--engines]
@@ -12,26 +12,24 @@ subsequence alone. Needs the extra ``bench``.
 
 from __future__ import annotations
 
-import gc
 import json
 import random
-import subprocess
 import sys
-import time
 import timeit
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
 
 from rapidfuzz.distance import LCSseq
 
+from benchmarks.comparisons import ROOT, Comparison, in_a_process, run, versus
 from tls_tasks.summaries.rouge_l import rouge_l
 from tls_tasks.text.lcs import lcs_length
 from tls_tasks.text.tokenizers import rouge_words
 
 Pair = tuple[str, str]
 Work = Callable[[Sequence[Pair]], list[float]]
+Values = Callable[[], list[float]]
 WORDS_OF_A_SENTENCE = 25
-ROOT = Path(__file__).parent.parent
 EMBEDDED = ROOT / "tls_tasks" / "data" / "embedded"
 
 
@@ -123,42 +121,6 @@ def ours(rouge_type: str = "rougeL", tokenizer: str = "whitespace", use_stemmer:
     return work
 
 
-def seconds(work: Work, pairs: Sequence[Pair]) -> tuple[float, list[float]]:
-    """The wall time of one run, and what it gave; without the garbage collector, as timeit does."""
-    gc.collect()
-    gc.disable()
-    start = time.perf_counter()
-    values = work(pairs)
-    elapsed = time.perf_counter() - start
-    gc.enable()
-    return elapsed, values
-
-
-def compare(what: str, peer: Work, fast: Work, pairs: Sequence[Pair], goal: int | None) -> bool:
-    """Print one row of the table; whether the goal is met. A peer without a goal may be ahead.
-
-    The two sides take turns, 100 pairs at a time, so that whatever else the machine does hits both. Each side runs
-    three times a turn, and its best time counts.
-
-    Raises:
-        ValueError: The two sides disagree.
-    """
-    fast(pairs)  # stems and imports once
-    slow_time = fast_time = 0.0
-    for start in range(0, len(pairs), 100):
-        turn = pairs[start : start + 100]
-        runs = [(seconds(peer, turn), seconds(fast, turn)) for _ in range(3)]
-        if runs[0][0][1] != runs[0][1][1]:
-            raise ValueError(f"{what}: the two sides give different values")
-        slow_time += min(slow for (slow, _), _ in runs)
-        fast_time += min(fast_run for _, (fast_run, _) in runs)
-    ratio = slow_time / fast_time
-    shown = f"{ratio:,.0f}" if ratio >= 10 else f"{ratio:.2f}"
-    wanted = "none" if goal is None else f"{goal:,}"
-    print(f"| {what} | {slow_time:.4f} s | {fast_time:.4f} s | {shown} | {wanted} |", flush=True)
-    return goal is None or ratio >= goal
-
-
 def bit_parallel_length(left: Sequence[str], right: Sequence[str]) -> int:
     """How long the longest common subsequence is, a row of the table in one integer of Python (Hyyrö 2004)."""
     positions: dict[str, int] = {}
@@ -196,52 +158,38 @@ def print_engines() -> int:
     return 0
 
 
-def peak_of_long_texts(every_word_once: bool) -> tuple[float, float]:
-    """Seconds and peak resident MB of one 50,000 x 50,000 comparison, in a process of its own."""
-    code = (
-        "import resource, sys, time; sys.path.insert(0, 'benchmarks'); import rouge_l as bench\n"
-        f"pair = bench.make_long(50_000, {every_word_once}); bench.ours()([('a', 'a')])\n"
-        "start = time.perf_counter(); bench.ours()([pair]); elapsed = time.perf_counter() - start\n"
-        "print(elapsed, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)"
-    )
-    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT).stdout
-    elapsed, megabytes = output.split()
-    return float(elapsed), float(megabytes)
+@cache
+def short() -> list[Pair]:
+    """300 pairs of passages."""
+    return make_short(random.Random(2004), 300, 120, 150)
 
 
-def main() -> int:
-    """Print the tables; 1 if a goal isn't met."""
-    if "--engines" in sys.argv:
-        return print_engines()
-    met = []
-    print("| 50,000 x 50,000 words | time | peak memory | goals |\n|---|---|---|---|")
-    for every_word_once in (False, True):  # first of all: a process begins with its parent's peak
-        elapsed, megabytes = peak_of_long_texts(every_word_once)
-        kind = "every word once" if every_word_once else "as in news"
-        print(f"| {kind} | {elapsed:.2f} s | {megabytes:.0f} MB | 0.6 s, 60 MB |")
-        met.append(elapsed < 0.6 and megabytes < 60)
-    short, long = make_short(random.Random(2004), 300, 120, 150), [make_long(5000)]
-    print("\n| 300 pairs of 120 x 150 words | peer | ours | ratio | goal |\n|---|---|---|---|---|")
-    met += [
-        compare("context-bench's two rows", two_rows, ours(), short, 60),
-        compare("rouge_score rougeL", rouge_score("rougeL", False), ours("rougeL", "rouge"), short, 60),
-        compare("rouge_score rougeL, stems", rouge_score("rougeL", True), ours("rougeL", "rouge", True), short, 60),
-        compare("rouge_score rougeLsum", rouge_score("rougeLsum", False), ours("rougeLsum", "rouge"), short, 10),
-        compare("rouge-score-rs rougeL", rust_port("rougeL", False), ours("rougeL", "rouge"), short, None),
-        compare("rouge-score-rs rougeL, stems", rust_port("rougeL", True), ours("rougeL", "rouge", True), short, None),
-        compare("rouge-score-rs rougeLsum", rust_port("rougeLsum", False), ours("rougeLsum", "rouge"), short, None),
-    ]
-    print("\n| 1 pair of 5,000 x 5,000 words | peer | ours | ratio | goal |\n|---|---|---|---|---|")
-    met += [
-        compare("context-bench's two rows", two_rows, ours(), long, 1000),
-        compare("rouge_score rougeL", rouge_score("rougeL", False), ours("rougeL", "rouge"), long, 1000),
-        compare("rouge_score rougeLsum", rouge_score("rougeLsum", False), ours("rougeLsum", "rouge"), long, 10),
-        compare("rouge-score-rs rougeL", rust_port("rougeL", False), ours("rougeL", "rouge"), long, None),
-        compare("rouge-score-rs rougeLsum", rust_port("rougeLsum", False), ours("rougeLsum", "rouge"), long, None),
-    ]
-    print("\nAll goals met." if all(met) else "\nNot all goals met: is the machine busy?")
-    return 0 if all(met) else 1
+def sides(peer: Callable[[], Work], mine: Work, make: Callable[[], list[Pair]]) -> tuple[Values, Values]:
+    """The peer's call and ours."""
+    pairs = make()
+    return partial(peer(), pairs), partial(mine, pairs)
+
+
+def comparisons() -> Iterator[Comparison]:
+    """What is compared."""
+    for once, kind in ((False, "as in news"), (True, "every word once")):
+        made = f"bench.make_long(50_000, {once})"
+        yield from in_a_process(f"50,000 x 50,000 words, {kind}", "rouge_l", made, "bench.ours()([made])", (0.6, 60))
+    kinds = {"rougeL": ("rougeL", False), "rougeL, stems": ("rougeL", True), "rougeLsum": ("rougeLsum", False)}
+    for what, make, goals in (
+        ("300 pairs of 120 x 150 words", short, {"rougeL": 60, "rougeL, stems": 60, "rougeLsum": 10}),
+        ("1 pair of 5,000 x 5,000 words", lambda: [make_long(5000)], {"rougeL": 1000, "rougeLsum": 10}),
+    ):
+        yield versus(what, "context-bench's two rows", partial(sides, lambda: two_rows, ours(), make), goals["rougeL"])
+        for label, goal in goals.items():
+            kind, stems = kinds[label]
+            mine = ours(kind, "rouge", stems)
+            slow, quick = partial(rouge_score, kind, stems), partial(rust_port, kind, stems)
+            yield versus(what, f"rouge_score {label}", partial(sides, slow, mine, make), goal)
+            yield versus(
+                what, f"rouge-score-rs {label}", partial(sides, quick, mine, make), note="none: known to be ahead"
+            )
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(print_engines() if "--engines" in sys.argv else run("rouge_l", comparisons()))

@@ -18,12 +18,15 @@ import re
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT))
+from benchmarks import comparisons as bench
+from benchmarks.comparisons import ROOT, Comparison, Skipped
 
+DATA = ROOT.parent / "shared" / "data"
 
 BUDGETS = (24_000, 100_000, 400_000)
 KEYS = ("ar1_f1", "ar2_f1", "date_f1")
@@ -44,6 +47,23 @@ def run(model: str, data: str, model_args: dict[str, Any], **options: Any) -> di
         apply_chat_template=model != "tls_datewise",
     )
     return results
+
+
+def run_corpus(data: str, endpoint: dict[str, Any], chunk_tokens: int) -> tuple[dict[str, Any], Any]:
+    """One run of ``tls_corpus``, and what its steps cost."""
+    with tempfile.TemporaryDirectory() as cache:
+        os.environ["TLS_TASKS_CACHE"] = cache  # nothing of an earlier run
+        model_args = {"base": "local-chat-completions", **endpoint, "chunk_tokens": chunk_tokens}
+        results = run("tls_corpus", data, model_args)
+        return results, json.loads(Path(results["config"]["tls_corpus"]["steps"]).read_text(encoding="utf-8"))
+
+
+def serve() -> tuple[Any, dict[str, Any]]:
+    """The rules as a server, and how a model reaches it."""
+    parts: Any = importlib.import_module("tests.harness_parts")
+    rules: Any = importlib.import_module("tests.rule_model")
+    server = parts.Server(lambda prompt: one_answer(rules, prompt) if "Timeline:" in prompt else rules.answer(prompt))
+    return server, {"model": "rules", "base_url": server.url, "num_concurrent": 4}
 
 
 def cells(results: dict[str, Any]) -> str:
@@ -75,14 +95,11 @@ def one_answer(rules: Any, prompt: str) -> str:
 
 def main() -> None:
     """Run and print."""
-    parts: Any = importlib.import_module("tests.harness_parts")
-    rules: Any = importlib.import_module("tests.rule_model")
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", default=str(ROOT.parent / "shared" / "data"))
+    parser.add_argument("--data", default=str(DATA))
     parser.add_argument("--chunks", type=int, nargs="+", default=[2048, 8192, 32768])
     arguments = parser.parse_args()
-    server = parts.Server(lambda prompt: one_answer(rules, prompt) if "Timeline:" in prompt else rules.answer(prompt))
-    endpoint = {"model": "rules", "base_url": server.url, "num_concurrent": 4}
+    server, endpoint = serve()
     side_by_side = ["| system | reads | AR-1 | AR-2 | date F1 |", "|---|---|---|---|---|"]
     for budget in BUDGETS:
         shown = f"a prompt with {budget:,} characters"
@@ -95,11 +112,7 @@ def main() -> None:
         "|---|---|---|---|---|---|---|---|",
     ]
     for chunk_tokens in arguments.chunks:
-        with tempfile.TemporaryDirectory() as cache:
-            os.environ["TLS_TASKS_CACHE"] = cache  # nothing of an earlier run
-            model_args = {"base": "local-chat-completions", **endpoint, "chunk_tokens": chunk_tokens}
-            results = run("tls_corpus", arguments.data, model_args)
-            steps = json.loads(Path(results["config"]["tls_corpus"]["steps"]).read_text(encoding="utf-8"))
+        results, steps = run_corpus(arguments.data, endpoint, chunk_tokens)
         side_by_side.append(
             f"| the rules in `tls_corpus` | all, {chunk_tokens:,} tokens at a time | {cells(results)} |"
         )
@@ -114,5 +127,39 @@ def main() -> None:
     print("\n".join([*side_by_side, "", *costs]))
 
 
+@cache
+def scores(budget: int, chunk_tokens: int) -> tuple[dict[str, float], dict[str, float]]:
+    """The rules' results on prompts of a budget, and in ``tls_corpus``.
+
+    Raises:
+        Skipped: The corpora are not here.
+    """
+    if not (DATA / "crisis").is_dir():
+        raise Skipped(
+            "no shared/data/crisis beside the checkout (task_configs/timelines/README.md says how to have it)"
+        )
+    server, endpoint = serve()
+    prompts = run("local-chat-completions", str(DATA), endpoint, context_budget=budget)
+    corpus, _ = run_corpus(str(DATA), endpoint, chunk_tokens)
+    server.close()
+    alone, whole = ({key: found["results"]["tls_crisis"][f"{key},none"] for key in KEYS} for found in (prompts, corpus))
+    return alone, whole
+
+
+def gained(key: str) -> list[float]:
+    """How many times as much the rules score that read all."""
+    alone, whole = scores(400_000, 32_768)
+    return [whole[key] / alone[key]]
+
+
+def comparisons() -> Iterator[Comparison]:
+    """What is compared."""
+    note = "none: these rules gain nothing from more text"
+    for key in KEYS:
+        what = f"{key} of the rules in tls_corpus, 32,768 tokens at a time"
+        yield Comparison(what, partial(gained, key), "the rules on a prompt of 400,000 characters", note=note)
+
+
 if __name__ == "__main__":
     main()
+    sys.exit(bench.run("tls_corpus", comparisons()))

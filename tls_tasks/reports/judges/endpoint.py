@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import logging
@@ -283,6 +282,8 @@ class ChatJudge:
 
     async def _ask_all(self, waiting: deque[list[_Question]], verdicts: dict[str, Verdict]) -> None:
         """Put the verdicts on all waiting questions into ``verdicts``."""
+        import asyncio
+
         from tqdm import tqdm
 
         from tls_tasks.reports.judges.client import ChatClient
@@ -382,6 +383,8 @@ def from_endpoint(url: str, model: str, **options: Any) -> ChatJudge:
 
 def run_to_end(work: Coroutine[Any, Any, None]) -> None:
     """Run a coroutine to its end, also where a loop is running already, as in Jupyter."""
+    import asyncio  # 8 MB, which those who only look up documents do without
+
     try:
         asyncio.get_running_loop()
     except RuntimeError:

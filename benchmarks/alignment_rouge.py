@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from pathlib import Path
 
-from benchmarks.comparisons import ROOT, Comparison, Skipped, Work, in_a_process, run, versus
+from benchmarks.comparisons import MOST, ROOT, Comparison, Skipped, Work, in_a_process, repeated, run, timed, versus
 from tls_tasks.timelines.alignment import VARIANTS
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.tilse_engine import tilse_counts
@@ -120,12 +120,21 @@ def against(computation: str) -> tuple[Work[None], Work[None]]:
     return partial(tilse, pairs, computation), partial(ours, pairs)
 
 
+def times_of_topics() -> list[float]:
+    """Seconds for all topics."""
+    pairs = topics()
+    ours(pairs)
+    return repeated(lambda: timed(partial(ours, pairs))[0], MOST)
+
+
 def comparisons() -> Iterator[Comparison]:
     """What is compared."""
-    made = "[(bench.make_long(1000, 1), bench.make_long(1000, 2))]"
-    what = "1,000 x 1,000 dates, five variants"
-    yield from in_a_process(what, "alignment_rouge", made, "bench.ours(made)", (1.5, 400))
+    for n_dates, goals in ((1000, (0.5, 150)), (3000, (2, 500))):
+        made = f"[(bench.make_long({n_dates}, 1), bench.make_long({n_dates}, 2))]"
+        what = f"{n_dates:,} x {n_dates:,} dates, five variants"
+        yield from in_a_process(what, "alignment_rouge", made, "bench.ours(made)", goals)
     all_topics = "topics of Open-TLS, five variants"
+    yield Comparison(f"{all_topics}, seconds", times_of_topics, unit="s", goal=0.06, at_most=True)
     yield versus(all_topics, "tilse reimpl", partial(against, "reimpl"), 60, same=None)  # it approximates
     one_topic = "a topic of middle size, five variants"
     yield versus(one_topic, "tilse with ROUGE-1.5.5 (Perl)", partial(against, "original"), 3000, same=None)

@@ -60,7 +60,7 @@ def _install(place: Path, resolution: str) -> str | None:
     python = str(place / "bin" / "python")
     subprocess.run([python, "-m", "pip", "install", "--quiet", "uv"], check=True)
     install = [python, "-m", "uv", "pip", "install", "--quiet", "--python", python]
-    for more in (["--resolution", resolution, "--editable", "."], ["--editable", ".[test]"]):
+    for more in (["--resolution", resolution, "--editable", "."], ["--editable", ".[api,test]"]):
         if subprocess.run([*install, *more], cwd=ROOT, check=False).returncode != 0:
             return None
     return python

@@ -209,6 +209,12 @@ def test_json_repair_is_stopped() -> None:
     assert found.problems[-1] == Problem("not_repaired", "json_repair takes too long")
 
 
+@pytest.mark.parametrize("piece", ["{", "{}{", "[{"])
+def test_what_never_ends_is_not_given_to_json_repair(piece: str) -> None:
+    found = find_json(piece * 16_000, n_objects)
+    assert "lists and objects that never end are too many" in found.problems[-1].detail
+
+
 def test_the_steps_are_enough_for_ordinary_trouble() -> None:
     entries = [f"{{“n”: {n}, “text”: 'Protests in Cairo, and more of what a sentence holds.'}}" for n in range(1_200)]
     found = find_json(f"[{', '.join(entries)}]", n_objects)

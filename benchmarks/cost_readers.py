@@ -6,7 +6,7 @@
 Realistic answers are sentences and objects of ``tests/batteries`` with a date or a number of their own each, in the
 form that is named. Hostile ones repeat the piece that took the reader longest at 32 KiB, of those in ``tests/hostile``
 and of those in the reader's own tests. Times and exponents are those of ``cost_curves.py``. Writes
-``docs/pictures/cost_readers.svg`` and prints the tables of docs/benchmarks.md. Needs the extras ``bench`` and ``test``.
+``docs/pictures/cost_readers.svg`` and prints the tables of docs/benchmarks.md. Needs the extras ``bench``, ``inspect`` and ``test``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.comparisons import ROOT, Comparison, timed
+from benchmarks.comparisons import ROOT, Comparison, Skipped, timed
 from benchmarks.cost_curves import Case, Curve, Work, curve, doubled, exponent, plotter, relative, save, slope
 from benchmarks.scale import TASK, write_log
 from tls_tasks.after.find import find_runs
@@ -193,6 +193,8 @@ def log_of(kind: str, n_rows: int) -> Path:
     if kind == "harness":
         return write_log(place, n_rows)
     place.mkdir()
+    if kind == "inspect":
+        return write_inspect_log(place, n_rows)
     rows: list[dict[str, Any]] = []
     for number, text in zip(range(n_rows), SENTENCES * n_rows, strict=False):
         if kind != "eee":
@@ -211,6 +213,36 @@ def log_of(kind: str, n_rows: int) -> Path:
             )
     path = place / f"{kind}.jsonl"
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return path
+
+
+@cache
+def asked_by_inspect() -> Any:
+    """The log of one question that Inspect asked."""
+    try:
+        inspect_ai = importlib.import_module("inspect_ai")
+    except ImportError as error:
+        raise Skipped("the extra inspect is not installed") from error
+    from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.model import ModelOutput, ModelUsage, get_model
+    from inspect_ai.scorer import match
+
+    answer = ModelOutput.from_content("mockllm", SENTENCES[0])
+    answer.usage = ModelUsage()  # without it the model fetches a tokeniser, to count
+    task = inspect_ai.Task(MemoryDataset([Sample(id="0", input="0?", target="0")]), scorer=match(), name="made")
+    with tempfile.TemporaryDirectory() as out:
+        [log] = inspect_ai.eval(
+            task, model=get_model("mockllm/model", custom_outputs=[answer]), display="none", log_dir=out
+        )
+        return importlib.import_module("inspect_ai.log").read_eval_log(log.location)
+
+
+def write_inspect_log(place: Path, n_rows: int) -> Path:
+    """That log with so many questions."""
+    asked = asked_by_inspect()
+    samples = [asked.samples[0].model_copy(update={"id": str(number)}) for number in range(n_rows)]
+    path = place / "made.eval"
+    importlib.import_module("inspect_ai.log").write_eval_log(asked.model_copy(update={"samples": samples}), str(path))
     return path
 
 
@@ -262,6 +294,7 @@ def _compare(n_rows: int) -> list[Any]:
 LOGS: Mapping[str, Case] = {
     "lm_eval samples": Case("rows", ROWS, partial(of_log, "harness"), goal=GOAL),
     "Every Eval Ever": Case("rows", ROWS, partial(of_log, "eee"), goal=GOAL),
+    "Inspect": Case("rows", FEW_ROWS, partial(of_log, "inspect"), goal=GOAL),
     "JSONL rows": Case("rows", ROWS, partial(of_log, "rows"), goal=GOAL),
     "score": Case("rows", FEW_ROWS, partial(of_command, lambda n: ["score", log_of("harness", n)]), goal=GOAL),
     "score -o": Case("rows", FEW_ROWS, of_blocks, goal=GOAL),

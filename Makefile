@@ -19,7 +19,7 @@ export TOKENIZERS_PARALLELISM = false
 # Set somewhere, this makes each of the many processes that the tests start compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types unit upstream quick coverage versions hooks docs bench wheel space clean
+.PHONY: help demo test lint types unit upstream quick coverage versions hooks docs bench mutants wheel space clean
 
 help: ## What can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -93,6 +93,15 @@ bench: $(VENV)/peers ## Side by side with the original tools and with peers, in 
 	$(BIN)/python benchmarks/report_eval.py
 	$(BIN)/python benchmarks/tls_corpus.py
 	$(BIN)/python benchmarks/cost_curves.py
+
+$(VENV)/mutants: $(VENV)/dev
+	$(INSTALL) --editable '.[dev,mutants]'
+	@touch $@
+
+COUNT ?= 200
+SEED ?= 1
+mutants: $(VENV)/mutants ## Change the code in COUNT places drawn by SEED, and see whether the tests notice; over half an hour
+	$(BIN)/python scripts/mutants.py --count $(COUNT) --seed $(SEED)
 
 wheel: $(VENV)/dev ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m build

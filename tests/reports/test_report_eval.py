@@ -77,6 +77,20 @@ def test_every_row_of_the_program(row):
         assert (item if key in item else item["counts"])[key] == value, key
 
 
+def test_a_question_is_as_important_as_the_most_important_of_its_items():
+    items = [("Who?", "Ann", "okay"), ("Who?", "Bo", "vital"), ("When?", "now", "okay")]
+    request = {"items": [
+        {"question_text": question, "gold_answers": [answer], "info": {"importance": importance}}
+        for question, answer, importance in items
+    ]}  # fmt: skip
+    for order in (1, -1):
+        request["items"].sort(key=lambda item: item["gold_answers"][0], reverse=order < 0)
+        score = report_eval(
+            ["It was Ann [1]."], [request], {"d1": "Ann."}, lambda query: query.fields.get("answer") in (None, "Ann")
+        )
+        assert item_of(score)["ratios"]["nugget_coverage_weighted"] == [2, 3]
+
+
 @pytest.mark.parametrize(
     ("name", "recall", "precision", "f1"),
     [("recorded-301-final", "7/24", "8/9", "10/19"), ("recorded-301-earlier", "8/24", "4/5", "3/5")],

@@ -76,7 +76,7 @@ FEWER = {
 SHARED = "tests/test_batteries.py tests/core/test_score_shown.py"
 """What is run for every family: its part of these is not in its own folder."""
 
-# Tests of time take minutes where each call goes through mutmut's switch. The judges' tests are a family of their own.
+# Tests of time take minutes where each call goes through mutmut's switch.
 OPTIONS = ["-m", "not slow", "-k", "not linear and not minutes", "-p", "no:cacheprovider"]
 
 
@@ -163,7 +163,7 @@ def _try(family: str, mutants: Sequence[Mutant]) -> dict[Mutant, str]:
         "only_mutate": sorted({mutant.file for mutant in mutants}),
         "also_copy": sorted({path.partition("/")[0] for path in paths} - {"tls_tasks", "tests"}),
         "pytest_add_cli_args_test_selection": sorted({*tests.split()}),
-        "pytest_add_cli_args": OPTIONS + ["--ignore=tests/reports/judges"] * (family == "reports"),
+        "pytest_add_cli_args": OPTIONS,
     }
     settings = ["[mutmut]", "source_paths = tls_tasks", "timeout_multiplier = 5", "timeout_constant = 5"]
     settings += ["process_isolation = forkserver"]  # what the unchanged code left in a cache would hide a mutant

@@ -149,9 +149,7 @@ def test_ends_between_two_draws_are_the_outer_ones():
     generator = random.Random(5)
     values = [generator.random() for _ in range(100)]
     generator = random.Random(12345)
-    means = sorted(
-        math.fsum(values[place] for place in generator.choices(range(100), k=100)) / 100 for _ in range(10)
-    )
+    means = sorted(math.fsum(values[place] for place in generator.choices(range(100), k=100)) / 100 for _ in range(10))
     found = numbers_of(values).intervals(confidence=0.5, n_resamples=10)["mean"]
     assert found == pytest.approx((means[2], means[7]), abs=1e-12)
 

@@ -330,6 +330,13 @@ def test_a_judge_that_refuses_everything_yields_no_number():
     assert score.items[0].flags == ("unscored", "unjudged")
 
 
+def test_one_citation_of_two_that_fails():
+    report = {"sentences": [{"text": "It rained.", "citations": ["c1", "c2"]}]}
+    score = report_eval([report], [REQUEST], {"c1": "1", "c2": "2"}, lambda query: query.about.get("doc_id") != "c2")
+    (sentence,) = item_of(score)["sentences"]
+    assert (sentence["score"], sentence["supported"], sentence["path"]) == (-1, False, ["cited", "citation_fails"])
+
+
 def test_one_missing_verdict_is_no_no():
     """A sentence without a verdict leaves every ratio, whatever its size."""
 
@@ -647,6 +654,7 @@ def test_the_program_gives_zeros_where_nothing_is_defined():
     report = {"request_id": "7", "run_id": "r", "collection_ids": [], "sentences": []}
     result = report_eval([report, "no report"], [[], []], {}, compat="report_gen_eval").as_dict()
     assert (result["recall"], result["precision"], result["parse_failures"]) == (0.0, 0.0, 1)
+    assert result["counts"]["empty_reports"] == 1 and "parse_failures" not in result["counts"]
     assert math.isnan(result["sentence_support"])
 
 

@@ -52,7 +52,7 @@ FAMILIES = {
     "evidence": "drafts evidence_extraction forms matching objects overlap postprocess read score types",
     "trees": (
         "align answers columns compliance differences extractbench found json_schema json_shapes leaf_base leaf_metrics"
-        " leaf_values leaves meanings nodes pairs plan read schema score shapes similarity tables tree_eval types view"
+        " leaf_values leaves meanings nodes pairs plan read schema score shapes similarity tables tree_eval types"
         " walk xml_text"
     ),
     "reports": (
@@ -126,14 +126,14 @@ def main() -> int:
 
 
 def _draw(families: Sequence[str], count: int, seed: int, jobs: int) -> list[Mutant]:
-    """So many of all mutants, each as likely as any other."""
+    """So many of all mutants, each as likely as any other; a change elsewhere in the code draws no others."""
     files = [(family, f"tls_tasks/{family}/{name}.py") for family in families for name in FAMILIES[family].split()]
     FOLDER.mkdir(parents=True, exist_ok=True)
     (FOLDER / "setup.cfg").write_text("[mutmut]\nsource_paths = tls_tasks\n", encoding="utf-8")
     with ProcessPoolExecutor(jobs) as pool:
         every = [mutant for own in pool.map(_mutants_of, *zip(*files, strict=True)) for mutant in own]
     print(f"{len(every)} mutants in {len(files)} files, {min(count, len(every))} drawn with seed {seed}", flush=True)
-    return sorted(random.Random(seed).sample(every, min(count, len(every))))
+    return sorted(sorted(every, key=lambda mutant: random.Random(f"{seed} {mutant.full_name}").random())[:count])
 
 
 def _mutants_of(family: str, file: str) -> list[Mutant]:
@@ -166,6 +166,7 @@ def _try(family: str, mutants: Sequence[Mutant]) -> dict[Mutant, str]:
         "pytest_add_cli_args": OPTIONS,
     }
     settings = ["[mutmut]", "source_paths = tls_tasks", "timeout_multiplier = 5", "timeout_constant = 5"]
+    settings += ["debug = true"]  # the log has what each test says
     settings += ["process_isolation = forkserver"]  # what the unchanged code left in a cache would hide a mutant
     settings += [f"{key} =" + "".join(f"\n  {value}" for value in values) for key, values in lists.items()]
     (place / "setup.cfg").write_text("\n".join(settings) + "\n", encoding="utf-8")

@@ -487,3 +487,17 @@ def test_a_list_settles_the_order_of_day_and_month(text, day_month, days):
 
 def test_what_stands_after_a_box_is_kept_whole():
     assert _unboxed(r"So \boxed{a{b}c}d") == "So \n<answer>\na{b}c\n</answer>\nd"
+
+
+def test_an_entry_with_a_day_keeps_it_whatever_its_text_begins_with():
+    assert parse_timeline("2018-03-05: March 6: A").value.as_rows() == [{"date": "2018-03-05", "text": ["March 6: A"]}]
+
+
+def test_marks_of_code_are_no_text():
+    read = parse_timeline("2011-01-25: It ran `make test` twice.").value.as_rows()
+    assert read == [{"date": "2011-01-25", "text": ["It ran make test twice."]}]
+
+
+@pytest.mark.parametrize("sign", ["-", "–", "—", "~"])
+def test_a_span_of_numbers_is_no_year(sign):
+    assert parse_timeline(f"2000 {sign} 3000 people came.").value is None

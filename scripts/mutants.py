@@ -20,6 +20,7 @@ import os
 import random
 import resource
 import shutil
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -76,8 +77,15 @@ FEWER = {
 SHARED = "tests/test_batteries.py tests/core/test_score_shown.py"
 """What is run for every family: its part of these is not in its own folder."""
 
-# Tests of time take minutes where each call goes through mutmut's switch.
-OPTIONS = ["-m", "not slow", "-k", "not linear and not minutes", "-p", "no:cacheprovider"]
+# Tests of time take minutes where each call goes through mutmut's switch; what processes do is not seen by it.
+OPTIONS = [
+    "-m",
+    "not slow",
+    "-k",
+    "not (linear or minutes or processes or killed or interrupt)",
+    "-p",
+    "no:cacheprovider",
+]
 
 
 class Mutant(NamedTuple):
@@ -107,6 +115,7 @@ def main() -> int:
     parser.add_argument("--family", action="append", choices=FAMILIES, help="only from this one; may be given again")
     parser.add_argument("--survivors", action="store_true", help="only what survived the last time, with today's tests")
     args = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it, and so would tests
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     last = FOLDER / "results.json"
     equivalent = _equivalent()

@@ -134,6 +134,11 @@ def of_type(schema):
             {"anyOf": [{"type": "array", "items": {"type": kind}} for kind in ("integer", "number")]},
             ListOf(NUMBER),
         ),
+        (
+            {"allOf": [{"type": "array", "items": {"properties": {key: {"type": kind}}}}
+                       for key, kind in (("b", "string"), ("c", "integer"))]},
+            ListOf(Branch({"b": STRING, "c": INTEGER})),
+        ),
         ({"type": "object"}, Leaf("object")),
         ({"type": "object", "additionalProperties": True}, Leaf("object")),
         ({"type": "object", "additionalProperties": {"type": "integer"}}, INTEGERS),

@@ -61,7 +61,7 @@ FAMILIES = {
         "score types"
     ),
     "reports/judges": (
-        "callable choose client documents endpoint known_answers nli price providers questions recordings results store"
+        "callable choose client documents endpoint known_answers price providers questions recordings results store"
     ),
     "after": "aggregates",
     "hosts": "aggregations",

@@ -66,7 +66,10 @@ FAMILIES = {
     "after": "aggregates",
     "hosts": "aggregations",
 }
-"""Folder of ``tls_tasks`` -> its modules. Their tests are those in the folder of the same name in ``tests``."""
+"""Folder of ``tls_tasks`` -> its modules. Their tests are those in the folder of the same name in ``tests``.
+
+Not ``nli``, whose tests load a model, nor what is only shown: pages, pictures, commands.
+"""
 
 FEWER = {
     "after": "tests/after/test_aggregates.py",

@@ -501,3 +501,8 @@ def test_marks_of_code_are_no_text():
 @pytest.mark.parametrize("sign", ["-", "–", "—", "~"])
 def test_a_span_of_numbers_is_no_year(sign):
     assert parse_timeline(f"2000 {sign} 3000 people came.").value is None
+
+
+@pytest.mark.parametrize(("n", "read"), [(39, f"one <x>{' ' * 39}two"), (40, "one")])
+def test_an_unknown_tag_with_forty_blanks_behind_it_ends_its_line(n, read):
+    assert parse_timeline(f"2011-01-25: one <x>{' ' * n}two").value.as_rows()[0]["text"] == [read]

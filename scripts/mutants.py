@@ -64,17 +64,13 @@ FAMILIES = {
         "callable choose client documents endpoint known_answers price providers questions recordings results store"
     ),
     "after": "aggregates",
-    "hosts": "aggregations",
 }
 """Folder of ``tls_tasks`` -> its modules. Their tests are those in the folder of the same name in ``tests``.
 
-Not ``nli``, whose tests load a model, nor what is only shown: pages, pictures, commands.
+Not ``nli``, whose tests load a model, nor what is reached by a harness run or only shown: pages, pictures, commands.
 """
 
-FEWER = {
-    "after": "tests/after/test_aggregates.py",
-    "hosts": "tests/hosts/test_registered.py tests/hosts/test_standard_errors.py",
-}
+FEWER = {"after": "tests/after/test_aggregates.py"}
 """Folder -> the tests of its modules, where the others have nothing to do with these."""
 
 SHARED = "tests/test_batteries.py tests/core/test_score_shown.py"

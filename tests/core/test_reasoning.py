@@ -168,5 +168,5 @@ def test_a_mark_is_spoken_of_only_within_quotes_of_its_own_line() -> None:
 
 @pytest.mark.parametrize("word", ["Final", "FINAL", "F\u0130NAL", "F\u0131nal"])  # what ignoring case takes for an i
 def test_a_label_is_found_in_any_case(word: str) -> None:
-    text = f"Reasoning: so.\n{word} answer: NO"
+    text = f"It is so.\n{word} answer:\nNO"
     assert _label(text) == (text.index("\n") + 1, len(text) - 3)

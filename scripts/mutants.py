@@ -70,9 +70,6 @@ FAMILIES = {
 Not ``nli``, whose tests load a model, nor what is reached by a harness run or only shown: pages, pictures, commands.
 """
 
-FEWER = {"after": "tests/after/test_aggregates.py"}
-"""Folder -> the tests of its modules, where the others have nothing to do with these."""
-
 SHARED = "tests/test_batteries.py tests/core/test_score_shown.py"
 """What is run for every family: its part of these is not in its own folder."""
 
@@ -166,7 +163,7 @@ def _try(family: str, mutants: Sequence[Mutant]) -> dict[Mutant, str]:
     for path in paths:
         (place / path).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(ROOT / path, place / path)
-    tests = f"{FEWER.get(family, f'tests/{family}')} {SHARED}"
+    tests = f"tests/{family} {SHARED}"
     lists = {
         "only_mutate": sorted({mutant.file for mutant in mutants}),
         "also_copy": sorted({path.partition("/")[0] for path in paths} - {"tls_tasks", "tests"}),

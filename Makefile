@@ -21,7 +21,7 @@ export TOKENIZERS_PARALLELISM = false
 # Set somewhere, this makes each of the many processes that the tests start compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types unit upstream quick coverage versions fuzz hooks docs bench wheel space clean
+.PHONY: help demo test lint types unit upstream quick coverage versions fuzz hooks docs bench mutants wheel space clean
 
 help: ## What can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -90,6 +90,15 @@ docs: $(VENV)/docs ## The site of the documentation, into build/site; a dead lin
 
 bench: $(VENV)/peers ## Every comparison with the original tools and with peers: build/bench has the table; see benchmarks/run.py
 	$(BIN)/python benchmarks/run.py
+
+$(VENV)/mutants: $(VENV)/dev
+	$(INSTALL) --editable '.[dev,mutants]'
+	@touch $@
+
+COUNT ?= 200
+SEED ?= 1
+mutants: $(VENV)/mutants ## Change the code in COUNT places drawn by SEED, and see whether the tests notice; over half an hour
+	$(BIN)/python scripts/mutants.py --count $(COUNT) --seed $(SEED)
 
 wheel: $(VENV)/dev ## Build the wheel and the source archive into dist/
 	$(BIN)/python -m build

@@ -6,7 +6,7 @@ import pytest
 
 from tests import hostile
 from tls_tasks.core.parsed import Parsed
-from tls_tasks.core.reasoning import first_reading, strip_thinking
+from tls_tasks.core.reasoning import _label, first_reading, strip_thinking
 
 ANALYSIS = "<|channel|>analysis<|message|>"
 FINAL = "<|start|>assistant<|channel|>final<|message|>"
@@ -160,3 +160,13 @@ def test_time_is_linear_in_hostile_marks(piece: str) -> None:
 def _nothing(text: str) -> Parsed[str]:
     strip_thinking(text)
     return Parsed(None)
+
+
+def test_a_mark_is_spoken_of_only_within_quotes_of_its_own_line() -> None:
+    assert strip_thinking('Say "so <think>hidden\nmore</think>" It rained.').text == 'Say "so " It rained.'
+
+
+@pytest.mark.parametrize("word", ["Final", "FINAL", "F\u0130NAL", "F\u0131nal"])  # what ignoring case takes for an i
+def test_a_label_is_found_in_any_case(word: str) -> None:
+    text = f"It is so.\n{word} answer:\nNO"
+    assert _label(text) == (text.index("\n") + 1, len(text) - 3)

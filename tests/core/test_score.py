@@ -144,6 +144,16 @@ def test_from_100_on_it_is_the_percentile_bootstrap():
     assert numbers_of(values).intervals(seed=1)["mean"] != found == numbers_of(values).intervals()["mean"]
 
 
+def test_ends_between_two_draws_are_the_outer_ones():
+    """Half of ten draws lies from 2.5 to 7.5: no end may cut a draw off, so that the third and the eighth are taken."""
+    generator = random.Random(5)
+    values = [generator.random() for _ in range(100)]
+    generator = random.Random(12345)
+    means = sorted(math.fsum(values[place] for place in generator.choices(range(100), k=100)) / 100 for _ in range(10))
+    found = numbers_of(values).intervals(confidence=0.5, n_resamples=10)["mean"]
+    assert found == pytest.approx((means[2], means[7]), abs=1e-12)
+
+
 def test_an_interval_is_a_pair_that_can_be_sent():
     found = numbers_of([0.2, 0.4]).intervals()["mean"]
     low, high = found

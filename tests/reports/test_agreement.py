@@ -96,6 +96,12 @@ def test_recordings_of_other_reports_are_refused(common):
         agreement([], said(True), common=common)
 
 
+def test_no_common_question_is_said():
+    words = "questions: got none that both judges were asked, expected recordings of the same reports"
+    with pytest.raises(InputError, match=words):
+        agreement(said(True), [judgment("other", True)], common=True)
+
+
 def test_a_judge_that_contradicts_itself_is_refused():
     with pytest.raises(
         InputError,

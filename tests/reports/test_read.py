@@ -57,6 +57,12 @@ def cited(citations, references=None):
 # --- reports ---
 
 
+def test_a_row_that_must_name_its_request_does():
+    assert parse_report_row(SEED_ROW, needs_id=True).value == parse_report_row(SEED_ROW).value
+    assert parse_report_row({"sentences": []}, needs_id=True).counts() == {"no_report": 1}
+    assert parse_report_row({"sentences": []}).counts() == {}
+
+
 def test_the_seeds_row():
     parsed = parse_report_row(SEED_ROW)
     sentence = ReportSentence("Japan experienced an increase.", ("56b44b0f",))

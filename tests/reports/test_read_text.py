@@ -263,6 +263,7 @@ def test_wrapped_lines_are_one_sentence_and_others_are_not():
         ("It was Deep.", [B]),
     ]
     assert read("The bay is\ndeep [1].") == [("The bay is deep.", [A])]
+    assert read("In the bay,\nFish live [1].") == [("In the bay, Fish live.", [A])]
     assert read("The bay is deep\nFish live there") == [("The bay is deep", []), ("Fish live there", [])]
 
 
@@ -312,6 +313,7 @@ def test_an_unfinished_thought_is_a_problem():
         [{"sentence": "One.", "citations": [1]}, {"sentence": "Two.", "citations": ["[2]"]}],
         {"report": {"sentences": [["One.", [1]], ["Two.", [2]]]}},
         {"report": "One [1]. Two [2].", "sources": {"1": "coast-01", "2": "coast-02"}},
+        {"report": "One [7]. Two [4].", "sources": {"4": "coast-02", "7": "coast-01"}},
         [{"text": "One.", "citations": [{"doc_id": "coast-01"}]}, {"text": "Two.", "sources": [2]}],
     ],
 )

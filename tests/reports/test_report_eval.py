@@ -77,6 +77,20 @@ def test_every_row_of_the_program(row):
         assert (item if key in item else item["counts"])[key] == value, key
 
 
+def test_a_question_is_as_important_as_the_most_important_of_its_items():
+    items = [("Who?", "Ann", "okay"), ("Who?", "Bo", "vital"), ("When?", "now", "okay")]
+    request = {"items": [
+        {"question_text": question, "gold_answers": [answer], "info": {"importance": importance}}
+        for question, answer, importance in items
+    ]}  # fmt: skip
+    for order in (1, -1):
+        request["items"].sort(key=lambda item: item["gold_answers"][0], reverse=order < 0)
+        score = report_eval(
+            ["It was Ann [1]."], [request], {"d1": "Ann."}, lambda query: query.fields.get("answer") in (None, "Ann")
+        )
+        assert item_of(score)["ratios"]["nugget_coverage_weighted"] == [2, 3]
+
+
 @pytest.mark.parametrize(
     ("name", "recall", "precision", "f1"),
     [("recorded-301-final", "7/24", "8/9", "10/19"), ("recorded-301-earlier", "8/24", "4/5", "3/5")],
@@ -314,6 +328,13 @@ def test_a_judge_that_refuses_everything_yields_no_number():
     assert all(math.isnan(score.as_dict()[key]) for key in KEYS)
     assert score.as_dict()["n_unscored"] == 4
     assert score.items[0].flags == ("unscored", "unjudged")
+
+
+def test_one_citation_of_two_that_fails():
+    report = {"sentences": [{"text": "It rained.", "citations": ["c1", "c2"]}]}
+    score = report_eval([report], [REQUEST], {"c1": "1", "c2": "2"}, lambda query: query.about.get("doc_id") != "c2")
+    (sentence,) = item_of(score)["sentences"]
+    assert (sentence["score"], sentence["supported"], sentence["path"]) == (-1, False, ["cited", "citation_fails"])
 
 
 def test_one_missing_verdict_is_no_no():
@@ -633,6 +654,7 @@ def test_the_program_gives_zeros_where_nothing_is_defined():
     report = {"request_id": "7", "run_id": "r", "collection_ids": [], "sentences": []}
     result = report_eval([report, "no report"], [[], []], {}, compat="report_gen_eval").as_dict()
     assert (result["recall"], result["precision"], result["parse_failures"]) == (0.0, 0.0, 1)
+    assert result["counts"]["empty_reports"] == 1 and "parse_failures" not in result["counts"]
     assert math.isnan(result["sentence_support"])
 
 

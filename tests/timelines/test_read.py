@@ -6,6 +6,7 @@ import pytest
 
 from tls_tasks.core.errors import OptionError
 from tls_tasks.core.parsed import Parsed
+from tls_tasks.timelines.markup import _unboxed
 from tls_tasks.timelines.prompts import EXAMPLE
 from tls_tasks.timelines.read import OPTIONS, PROBLEM_KINDS, TimelinePolicy, parse_timeline
 from tls_tasks.timelines.types import Timeline
@@ -202,6 +203,7 @@ SECTIONS = [
     ("- January 25: A\n- January 26: B", None, {}),
     ("| Year | Date | Event |\n|---|---|---|\n| 2011 | Jan 25 | A |\n| | Jan 26 | B |", AB, {}),
     ("| Year | Month | Day | Event |\n|--|--|--|--|\n| 2011 | 1 | 25 | A |\n| 2011 | January | 26 | B |", AB, {}),
+    ("| Year | Month | Day | Event |\n|--|--|--|--|\n| 2011 | 1 | 25 | A |\n| | | 2011-01-26 | B |", AB, {}),
     ("**2011**\n\n| Date | Event |\n|---|---|\n| Jan 25 | A |\n| Jan 26 | B |", AB, {}),
     ("| Date | Event |\n|---|---|\n| **2011** | |\n| Jan 25 | A |\n| Jan 26 | B |", AB, {}),
     ('{"2011": [["January 25", "A"], ["January 26", "B"]]}', AB, {}),
@@ -481,3 +483,26 @@ def test_problems_stand_in_the_order_of_the_text_and_are_short() -> None:
 def test_a_list_settles_the_order_of_day_and_month(text, day_month, days):
     parsed = parse_timeline(text, TimelinePolicy(day_month=day_month))
     assert [str(day) for day in (parsed.value.dates if parsed.value else ())] == days
+
+
+def test_what_stands_after_a_box_is_kept_whole():
+    assert _unboxed(r"So \boxed{a{b}c}d") == "So \n<answer>\na{b}c\n</answer>\nd"
+
+
+def test_an_entry_with_a_day_keeps_it_whatever_its_text_begins_with():
+    assert parse_timeline("2018-03-05: March 6: A").value.as_rows() == [{"date": "2018-03-05", "text": ["March 6: A"]}]
+
+
+def test_marks_of_code_are_no_text():
+    read = parse_timeline("2011-01-25: It ran `make test` twice.").value.as_rows()
+    assert read == [{"date": "2011-01-25", "text": ["It ran make test twice."]}]
+
+
+@pytest.mark.parametrize("sign", ["-", "–", "—", "~"])
+def test_a_span_of_numbers_is_no_year(sign):
+    assert parse_timeline(f"2000 {sign} 3000 people came.").value is None
+
+
+@pytest.mark.parametrize(("n", "read"), [(39, f"one <x>{' ' * 39}two"), (40, "one")])
+def test_an_unknown_tag_with_forty_blanks_behind_it_ends_its_line(n, read):
+    assert parse_timeline(f"2011-01-25: one <x>{' ' * n}two").value.as_rows()[0]["text"] == [read]

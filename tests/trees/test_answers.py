@@ -5,6 +5,7 @@ import json
 import math
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from tests.trees.test_tree_eval import CASES, make_tree, metrics_of
 from tests.trees.test_values import LEAST, ORDERS, options_of, values_in, with_value
 from tls_tasks.core.errors import InputError
+from tls_tasks.trees.answers import _best
 from tls_tasks.trees.score import KEYS, VALUE_KEYS
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import AnyOf
@@ -205,6 +207,11 @@ def test_items_with_several_answers_find_their_place():
     alone = tree_eval([{"lines": []}], [reference], SCHEMA)  # what finds no counterpart has its first answer
     assert [found["expected"] for found in alone.differences()] == ["1", "2", "2"]
     assert alone.units[0]["value_wanted"] == 3
+
+
+def test_of_equally_good_answers_it_is_the_first():
+    scores = np.array([[0.5, 0.2], [0.5, 0.9], [0.4, 0.9]])
+    assert _best(scores, np.array([[0, 0]]), np.array([[3, 3]])).tolist() == [[0, 1]]
 
 
 def test_a_dictionary_that_may_be_absent():

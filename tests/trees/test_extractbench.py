@@ -6,6 +6,7 @@ import pickle
 from pathlib import Path
 
 import pytest
+from pydantic import BaseModel
 
 import tls_tasks
 from tls_tasks.core.errors import InputError, OptionError, ParseFailureWarning
@@ -97,6 +98,26 @@ def test_schemas_in_other_forms():
         found = score([answer], [reference], own).results
         assert (found["expected_cells"], found["predicted_cells"], found["predicted_rows"]) == (0, 1, 1)
     assert score([answer], [reference]).results["expected_cells"] == 1
+
+
+def test_a_model_is_its_json_schema_taken_literally():
+    """The fields of its records are behind a $ref, where they are not looked for."""
+
+    class Line(BaseModel):
+        n: int
+
+    class Bill(BaseModel):
+        lines: list[Line]
+
+    for own in (Bill, Bill.model_json_schema()):
+        found = score([{"lines": [{"n": 1}]}], [{"lines": None}], own).results
+        assert (found["expected_cells"], found["predicted_cells"], found["predicted_rows"]) == (0, 0, 0)
+
+
+def test_cells_without_a_counterpart_are_those_of_the_schema_at_any_depth():
+    schema = {"lines": [{"sub": [{"deep": [{"a": "integer", "b": "integer"}]}]}]}
+    found = score([{"lines": []}], [{"lines": [{"sub": [{"deep": [{"a": 1}]}]}]}], schema).results
+    assert (found["expected_cells"], found["predicted_cells"]) == (2, 0)
 
 
 def test_dates_do_not_depend_on_today():

@@ -134,6 +134,11 @@ def of_type(schema):
             {"anyOf": [{"type": "array", "items": {"type": kind}} for kind in ("integer", "number")]},
             ListOf(NUMBER),
         ),
+        (
+            {"allOf": [{"type": "array", "items": {"properties": {key: {"type": kind}}}}
+                       for key, kind in (("b", "string"), ("c", "integer"))]},
+            ListOf(Branch({"b": STRING, "c": INTEGER})),
+        ),
         ({"type": "object"}, Leaf("object")),
         ({"type": "object", "additionalProperties": True}, Leaf("object")),
         ({"type": "object", "additionalProperties": {"type": "integer"}}, INTEGERS),
@@ -666,3 +671,8 @@ def test_lists_in_lists_are_walked_once_a_level():
     found = tree_eval([{"x": other}], [{"x": tree}], schema, {"x": counted}).as_dict()
     assert found["f1_value_exact"] == pytest.approx(13 / 25)
     assert sum(calls) < 2_000
+
+
+def test_a_null_is_told_all_kinds_that_it_is_not():
+    (issue,) = complies(None, OneOf((Branch({}), ListOf(STRING), Leaf("integer"))))
+    assert str(issue).endswith("wanted a dictionary or a list or integer, got null")

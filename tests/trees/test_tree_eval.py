@@ -795,6 +795,15 @@ def test_a_model_that_repeats_itself_costs_no_more_than_it_must():
     assert result["fields"]["l.a"]["correct"] == 3 and result["fields"]["l.a"]["invented"] == 50_003 - 200
 
 
+def test_what_is_repeated_is_looked_for_in_its_own_list():
+    """Two wanted items at the end of a list whose others are those of the list before, which is right."""
+    before = [f"item {place:02}" for place in range(10, 48)]
+    rows = [before, ["item 00", "item 01", *before]]
+    score = tree_eval([{"l": row} for row in rows], [{"l": before}, {"l": before[-2:]}], {"l": ["string"]})
+    field = score.as_dict()["fields"]["l"]
+    assert (field["correct"], field["invented"], field["missed"]) == (38 + 2, 38, 0)
+
+
 def test_the_score_is_a_value():
     score = tree_eval([{"a": "x", "l": [1]}], [{"a": "x", "l": [1]}], {"a": "string", "l": ["integer"]})
     assert isinstance(score, Score) and score.metric == "tree_eval"

@@ -345,3 +345,8 @@ def test_differences_name_place_kind_and_both_values():
         (1, "$['odd key'][0]", None, True, "invented"),
     ]
     assert [round(one["score"], 4) for one in found] == [0.9524, 0, 0, 0, 0, 0, 0]
+
+
+def test_an_enum_of_texts_and_dictionaries_is_scored_by_what_is_in_it():
+    schema = {"type": "object", "properties": {"v": {"enum": ["x", {"a": 1, "b": 2}, {"a": 1, "b": 3}]}}}
+    assert of_values({"v": {"a": 1, "b": 3}}, {"v": {"a": 1, "b": 2}}, schema)[:3] == [0.5] * 3

@@ -263,7 +263,6 @@ class _Sentence:
             elif earlier_cited != earlier:
                 previous = "\n".join(earlier_cited)
                 new_to_cited = yield from self._question("first_instance", {"scope": "cited"}, previous=previous)
-                new = False if new_to_cited is False else new  # what repeats a cited claim repeats a claim
         support = False if new else None
         if new_to_cited is None:
             return _End(None, (*path, "unscored"), support)

@@ -14,6 +14,7 @@ from tests.conftest import ROOT
 from tests.reports.judges.server import truth
 from tls_tasks.core.errors import DataError
 from tls_tasks.reports.judges import VerdictCache, from_endpoint
+from tls_tasks.reports.judges.choose import check_judge
 from tls_tasks.reports.types import Query, Verdict
 
 QUERIES = [Query("negative", {"sentence": f"Sentence {number}."}, {"sentence": number}) for number in range(60)]
@@ -152,3 +153,12 @@ def test_what_is_no_cache_is_named(tmp_path):
         VerdictCache(tmp_path / "other").get(["k"])
     with pytest.raises(DataError, match="below: cache of verdicts"):
         VerdictCache(tmp_path / "text" / "below")
+
+
+def test_a_cache_is_tried_before_anything_is_asked(tmp_path):
+    judge = {"base_url": "http://127.0.0.1:9/v1", "model": "m"}
+    (tmp_path / "cache.sqlite").write_text("no data base, but a text of more than a hundred bytes " * 9)
+    with pytest.raises(DataError, match=r"cache\.sqlite"):
+        check_judge({**judge, "cache": str(tmp_path / "cache.sqlite")})
+    assert check_judge({**judge, "cache": str(tmp_path / "new.sqlite")}) == check_judge({**judge, "cache": False})
+    assert not (tmp_path / "new.sqlite").exists()

@@ -63,6 +63,17 @@ def test_lines_that_cannot_be_read_are_asked_alone(serve):
     assert len(server.requests) == 4 and "response_format" not in server.requests[0]
 
 
+def test_failures_of_several_questions_at_once_count_once_and_refusals_never(serve):
+    down = serve(lambda *_: (500, b"down", {}))
+    judge = from_endpoint(down.url, "m", nuggets_per_call=10, max_tries=1, give_up_after=2, max_in_flight=1)
+    reasons = [verdict.reason for verdict in judge.ask(nuggets("It rained.", 50))]
+    assert reasons == ["server"] * 20 + ["down"] * 30 and len(down.requests) == 2
+    refusal = {"error": {"message": "no", "code": "content_filter"}}
+    strict = serve(lambda *_: (400, refusal, {}))
+    judge = from_endpoint(strict.url, "m", nuggets_per_call=10, give_up_after=2, max_in_flight=1)
+    assert {verdict.reason for verdict in judge.ask(nuggets("It rained.", 50))} == {"refused"}
+
+
 def test_a_server_that_echoes_several_questions_gives_no_verdict(serve):
     server = serve(lambda sentence, n_before, messages: messages[0]["content"] + "\n1: YES\n2: NO")
     judge = from_endpoint(server.url, "m", nuggets_per_call=5)

@@ -3,6 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tls_tasks.reports.judges.choose import check_judge
 from tls_tasks.reports.judges.questions import _windows
 
 
@@ -25,3 +26,9 @@ def test_words_are_whole_where_there_are_blanks():
     assert len(pieces) < 25
     assert all(set(piece.split()) <= set(text.split()) for piece in pieces)
     assert len(_windows("中" * 100_000, 8000, 800)) == 14 and _windows("", 8000, 800) == ("",)
+
+
+def test_a_judge_is_named_with_its_window():
+    judge = {"harness": "hf", "model_args": "pretrained=x"}
+    names = [check_judge(judge | more).split(",") for more in ({}, {"window": 500})]
+    assert [part for part in names[1] if part not in names[0]] == ["window:500"]

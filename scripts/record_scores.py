@@ -185,7 +185,10 @@ def flatten(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def changes(recorded: Scores, now: Scores) -> list[Change]:
-    """Every number that differs, also where there is none on one side. 1 and 1.0 differ."""
+    """Every number that differs, also where there is none on one side. 1 and 1.0 differ.
+
+    Ends of intervals may differ by what scipy's quantiles do from release to release, a billionth.
+    """
     found = []
     for case_id in dict.fromkeys([*recorded, *now]):
         before, after = recorded.get(case_id, {}), now.get(case_id, {})
@@ -193,9 +196,13 @@ def changes(recorded: Scores, now: Scores) -> list[Change]:
             left, right = before.get(metric, {}), after.get(metric, {})
             for key in dict.fromkeys([*left, *right]):
                 values = [json.dumps(side[key]) if key in side else "nothing" for side in (left, right)]
-                if values[0] != values[1]:
+                if values[0] != values[1] and not ("_ci" in key and _is_close(left.get(key), right.get(key))):
                     found.append(Change(case_id, metric, key, *values))
     return found
+
+
+def _is_close(before: Any, after: Any) -> bool:
+    return isinstance(before, float) and isinstance(after, float) and math.isclose(before, after, rel_tol=1e-8)
 
 
 def version_of(scores: Scores, metric: str) -> int:

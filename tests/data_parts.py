@@ -20,7 +20,8 @@ def isolated(monkeypatch, tmp_path):
     monkeypatch.delenv(order.DATA_VARIABLE, raising=False)
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_OFFLINE", True)
-    monkeypatch.setattr(huggingface_hub.constants, "HF_HUB_CACHE", str(tmp_path / "hub-cache"))
+    for module in (huggingface_hub.constants, huggingface_hub.file_download):  # older releases have a copy of it there
+        monkeypatch.setattr(module, "HF_HUB_CACHE", str(tmp_path / "hub-cache"), raising=False)
     monkeypatch.setattr(datasets.config, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(datasets.config, "HF_DATASETS_CACHE", tmp_path / "datasets-cache")
     monkeypatch.setattr(order, "_warned", set())

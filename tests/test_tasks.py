@@ -89,10 +89,7 @@ def test_the_yaml_and_the_task_say_the_same(task, documents, task_manager):
         task_manager = type(task_manager)(
             include_path=str(ROOT / "task_configs"), include_defaults=False, metadata=options_for(task)
         )
-    # lm-eval 0.4.11 has no TaskManager.load
-    has_load = hasattr(task_manager, "load")
-    found = task_manager.load([task.name])["tasks"] if has_load else task_manager.load_task_or_group(task.name)
-    loaded = found[task.name]
+    loaded = task_manager.load([task.name])["tasks"][task.name]
     rows = list(loaded.test_docs())
     assert rows == list(map(dict, documents))
     assert [loaded.doc_to_text(row) for row in rows] == [task.prompt(row) for row in documents]

@@ -209,6 +209,12 @@ def test_json_repair_is_stopped() -> None:
     assert found.problems[-1] == Problem("not_repaired", "json_repair takes too long")
 
 
+def test_comments_of_a_hash_need_no_guess() -> None:
+    found = find_json('Here:\n{\n  # the ticket\n  "n": 1,  # raised at 10:42\n  "text": "# 4" # "n": 2\n}', n_objects)
+    assert (found.values, found.stage) == (({"n": 1, "text": "# 4"},), "scan")
+    assert found.problems == (Problem("repaired_json", "comment"),)
+
+
 @pytest.mark.parametrize("piece", ["{", "{}{", "[{"])
 def test_what_never_ends_is_not_given_to_json_repair(piece: str) -> None:
     found = find_json(piece * 16_000, n_objects)

@@ -59,10 +59,7 @@ def test_the_readme_tells_of_every_judge_and_key():
 def test_the_task_loads_and_asks(task_manager):
     pytest.importorskip("lm_eval")
     name = "report_generation"
-    # lm-eval 0.4.11 has no TaskManager.load
-    load = task_manager.load if hasattr(task_manager, "load") else task_manager.load_task_or_group
-    loaded = load([name])
-    task = loaded["tasks"][name] if "tasks" in loaded else loaded[name]
+    task = task_manager.load([name])["tasks"][name]
     found = list(task.test_docs())
     assert len(found) == 6
     for doc in found:

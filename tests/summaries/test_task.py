@@ -41,11 +41,7 @@ def test_the_readme_tells_of_every_task_and_licence():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_task_loads_and_asks(task_manager, name):
     pytest.importorskip("lm_eval")
-    # lm-eval 0.4.11 has no TaskManager.load
-    loaded = (
-        task_manager.load([name])["tasks"] if hasattr(task_manager, "load") else task_manager.load_task_or_group(name)
-    )
-    task = loaded[name]
+    task = task_manager.load([name])["tasks"][name]
     docs = list(task.test_docs())
     assert len(docs) == 3
     for doc in docs:

@@ -67,11 +67,7 @@ def test_the_readme_tells_of_every_task_and_key():
 @pytest.mark.parametrize("name", NAMES)
 def test_every_task_loads_and_asks(task_manager, name):
     pytest.importorskip("lm_eval")
-    # lm-eval 0.4.11 has no TaskManager.load
-    loaded = (
-        task_manager.load([name])["tasks"] if hasattr(task_manager, "load") else task_manager.load_task_or_group(name)
-    )
-    task = loaded[name]
+    task = task_manager.load([name])["tasks"][name]
     docs = list(task.test_docs())
     assert len(docs) == {"tree_extraction": 36, "tree_paraloq": 3}[name]
     for doc in docs:

@@ -149,7 +149,7 @@ class _Reading:
                 if char == "\u00a0":
                     self._note("no-break space")
                 self.position += 1
-            elif char == "/" and self._comment():
+            elif char in "/#" and self._comment():
                 pass
             elif not self._token(char):
                 break
@@ -160,12 +160,13 @@ class _Reading:
         return Container(state, self._cuts(), self.notes, self.start, self.position)
 
     def _comment(self) -> bool:
-        """Pass over ``// …`` or ``/* … */``; one that doesn't end goes to the end of the text."""
-        closing = _COMMENTS.get(self.text[self.position : self.position + 2])
+        """Pass over ``// …``, ``# …`` or ``/* … */``; one that doesn't end goes to the end of the text."""
+        opening = self.text[self.position : self.position + 2]
+        closing = "\n" if opening[0] == "#" else _COMMENTS.get(opening)
         if closing is None:
             return False
         self._note("comment")
-        end = self.text.find(closing, self.position + 2)
+        end = self.text.find(closing, self.position + len(closing))
         self.position = len(self.text) if end < 0 else end + len(closing)
         return True
 

@@ -53,7 +53,7 @@ collect_env.get_pretty_env_info = functools.cache(collect_env.get_pretty_env_inf
 collect_env.get_pretty_env_info()
 try:
     from lm_eval.tasks import _index as index
-except ImportError:  # lm-eval 0.4.11 reads its files in another place
+except ImportError:  # another release may read its files in another place
     pass
 else:
     read, walk, own = index.load_yaml, index.TaskIndex._iter_yaml_files, pathlib.Path(lm_eval.tasks.__file__).parent

@@ -73,8 +73,8 @@ class Open:
 
 
 # A list of numbers in prose is a citation, so it is no beginning; nor is a bracket before a word.
-_BEGINNING = re.compile(r"\{\s*\"|\[\s*[\[{\"]")
-_LOOSE_BEGINNING = re.compile(r"\{\s*[\"'A-Za-z_]|\[\s*[\[{\"']")
+_BEGINNING = re.compile(r"\{\s*(?:\"|//|# )|\[\s*(?:[\[{\"]|# )")
+_LOOSE_BEGINNING = re.compile(r"\{\s*(?:[\"'A-Za-z_]|//|# )|\[\s*(?:[\[{\"']|# )")
 LOOSE_ONLY = re.compile(r"\{\s*['A-Za-z_]|\[\s*'")
 """What a loose scan may open and a strict one does not: a single quote or a word after a bracket."""
 

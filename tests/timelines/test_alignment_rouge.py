@@ -522,7 +522,7 @@ def test_the_tilse_engine_gives_the_same_or_says_what_to_install():
         ({"reference_mode": "both"}, r"reference_mode: got 'both', expected one of 'separate', 'joint'"),
         ({"aggregate": "mean"}, r"aggregate: got 'mean', expected one of 'f_of_means', 'mean_f'"),
         ({"engine": "perl"}, r"engine: got 'perl'"),
-        ({"tokenizer": "nltk"}, r"tokenizer: got 'nltk'"),
+        ({"tokenizer": "nltk"}, r"tokenizer: got 'nltk', expected one of 'rouge155', 'unicode'"),
     ],
 )
 def test_an_option_that_does_not_exist(options, message):

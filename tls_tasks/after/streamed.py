@@ -39,6 +39,7 @@ Engine = Callable[["Header", Sequence[int]], Iterator[tuple[int, int, bytes]]]
 """Scores blocks elsewhere: each with its number of documents and its file as they come, in any order."""
 
 _scorer: BlockScorer | None = None  # of a worker
+_is_scoring = False
 
 
 @dataclass(frozen=True)
@@ -215,7 +216,9 @@ def _begin_worker(header: Header) -> None:
 
 
 def _end_worker(number: int, _: FrameType | None) -> None:
-    raise SystemExit(128 + number)  # so that a block that is half written is removed
+    if _is_scoring:
+        raise SystemExit(128 + number)  # so that a block that is half written is removed
+    os._exit(128 + number)  # the pool would swallow the exception, and wait for a lock that a killed worker held
 
 
 def _end_with_parent() -> None:
@@ -226,10 +229,15 @@ def _end_with_parent() -> None:
 
 
 def _score_block(folder: Path, block: int) -> int:
+    global _is_scoring
     assert _scorer is not None
     try:
-        n_documents, content = _scorer(block)
-        write_block(folder, block, content)
+        try:
+            _is_scoring = True
+            n_documents, content = _scorer(block)
+            write_block(folder, block, content)
+        finally:
+            _is_scoring = False
     except SystemExit as ended:  # the pool would take it for a result
         os._exit(cast(int, ended.code))
     return n_documents

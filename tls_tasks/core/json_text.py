@@ -322,9 +322,6 @@ def _repaired(text: str, begin: int, budget: _RepairBudget) -> FoundJson:
 # json_repair is another project's parser on hostile text: it gets a budget.
 
 
-_MOST_OPEN = 500  # lists and objects; it refuses deeper ones itself, but after seconds
-
-
 class _RepairBudgetError(Exception):
     """json_repair was given too much text, or looked at it too often."""
 
@@ -397,7 +394,7 @@ def _repair(text: str, budget: _RepairBudget) -> Any:
     budget.characters -= len(text)
     if budget.characters < 0:
         raise _RepairBudgetError(f"{len(text)} characters are too many for json_repair")
-    if (n_open := sum(map(text.count, "[{")) - sum(map(text.count, "]}"))) > _MOST_OPEN:
+    if (n_open := sum(map(text.count, "[{")) - sum(map(text.count, "]}"))) > 500:  # it refuses these, after seconds
         raise _RepairBudgetError(f"{n_open} lists and objects that never end are too many for json_repair")
     # Through JSON once more, so that no string of the value is a _Metered one.
     return json.loads(json.dumps(json_repair.loads(_Metered(text, budget))))

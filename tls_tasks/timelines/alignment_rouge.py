@@ -171,13 +171,13 @@ def alignment_rouge(
 
 
 def _encoder(config: _AlignmentRougeConfig) -> Encoder:
+    one, between = (
+        partial(tokenizer, remove_stopwords=config.remove_stopwords, use_stemmer=config.use_stemmer)
+        for tokenizer in (tokenize, tokenize_between)
+    )
+    counted = find_tokenizer(config.tokenizer, {"rouge155": one, "unicode": unicode_words})
     if config.tokenizer == "rouge155":
-        one, between = (
-            partial(tokenizer, remove_stopwords=config.remove_stopwords, use_stemmer=config.use_stemmer)
-            for tokenizer in (tokenize, tokenize_between)
-        )
-        return Encoder(one, content_words, (between, content_words))
-    counted = find_tokenizer(config.tokenizer, {"unicode": unicode_words})
+        return Encoder(counted, content_words, (between, content_words))
     return Encoder(counted, counted)
 
 

@@ -230,6 +230,7 @@ def _parse(spec: Any) -> tuple[str, str, dict[str, Any], Any]:
     texts = {kind: value or None} | {name: spec[name] for name in _TEXTS if spec.get(name) is not None}
     for name, text in texts.items():
         if not isinstance(text, str) or not text.isprintable():  # it can be no path, address or variable
-            raise InputError(f"judge.{name}", None, describe(spec[name]), "a str of printable characters")
+            wanted = "printable characters" if isinstance(text, str) else "a str"
+            raise InputError(f"judge.{name}", None, describe(spec[name]), wanted)
     check_switches(**{f"judge.{name}": spec[name] for name in _SWITCHES if name in spec})
     return kind, value, options, support

@@ -24,7 +24,7 @@ from tls_tasks.after.units import Header, StoredUnits, UnitFolders, begin_folder
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Score, parts_of
 from tls_tasks.hosts.task_files import task_file
-from tls_tasks.registry import find_task
+from tls_tasks.registry import FAMILIES, find_task
 
 BLOCK = 4 << 20
 """Bytes of a log that are scored at once: what a process repeats after a crash."""
@@ -180,7 +180,8 @@ def _score_here(header: Header, folder: Path, blocks: Sequence[int], n_workers: 
     """Score blocks in processes of this machine, each of which writes what it has scored."""
     method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     context: Any = multiprocessing.get_context(method)  # not fork, which copies what other threads are in the midst of
-    context.set_forkserver_preload([__name__])  # imported once: its memory is shared
+    needed = [__name__, FAMILIES[find_task(header.task).family]]
+    context.set_forkserver_preload(needed)  # imported once: its memory is shared
     waiting: set[Future[int]] = set()
     with ProcessPoolExecutor(n_workers, context, _begin_worker, (header,)) as pool:
         try:

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.dataset
 import pyarrow.parquet as pq
 
 from tls_tasks import __version__
@@ -207,12 +206,10 @@ class UnitFolders:
     def _table(self, *columns: str) -> Any:
         if not self._files:
             return pa.schema([(name, _TOLD.get(name, pa.float64())) for name in columns]).empty_table()
-        try:
-            return pyarrow.dataset.dataset(list(map(str, self._files))).to_table(columns=list(columns))
-        except (pa.ArrowException, OSError) as error:
-            for file in self._files:
-                _of(file, pq.read_table)  # says which
-            raise DataError(f"{self._files[0].parent}: not readable ({error!s:.200})") from error
+        names = list(columns)
+        return pa.concat_tables(
+            _of(file, lambda file: pq.ParquetFile(file).read(names).select(names)) for file in self._files
+        )
 
 
 class StoredUnits(Columns):
@@ -255,7 +252,7 @@ def _complete(folders: Sequence[Path]) -> tuple[Header, list[Path]]:
 def _of(file: Path, read: Callable[[Path], Any]) -> Any:
     try:
         return read(file)
-    except (pa.ArrowException, OSError) as error:
+    except (pa.ArrowException, OSError, KeyError) as error:
         again = "remove it, and the command that made the folder makes it again"
         raise DataError(f"{file}: not readable ({error!s:.120}); {again}") from error
 

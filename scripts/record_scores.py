@@ -33,6 +33,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import scipy
+
 ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT))  # the package of this checkout, whichever one is installed
 
@@ -185,10 +187,7 @@ def flatten(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
 
 
 def changes(recorded: Scores, now: Scores) -> list[Change]:
-    """Every number that differs, also where there is none on one side. 1 and 1.0 differ.
-
-    Ends of intervals may differ by what scipy's quantiles do from release to release, a billionth.
-    """
+    """Every number that differs, also where there is none on one side. 1 and 1.0 differ."""
     found = []
     for case_id in dict.fromkeys([*recorded, *now]):
         before, after = recorded.get(case_id, {}), now.get(case_id, {})
@@ -202,7 +201,11 @@ def changes(recorded: Scores, now: Scores) -> list[Change]:
 
 
 def _is_close(before: Any, after: Any) -> bool:
-    return isinstance(before, float) and isinstance(after, float) and math.isclose(before, after, rel_tol=1e-8)
+    return isinstance(before, float) and isinstance(after, float) and math.isclose(before, after, rel_tol=_INEXACT)
+
+
+_INEXACT = 1e-8 if tuple(map(int, scipy.__version__.split(".")[:2])) < (1, 15) else 0.0
+"""By how much ends of intervals may differ: the quantiles of older releases of scipy are other ones, by a billionth."""
 
 
 def version_of(scores: Scores, metric: str) -> int:

@@ -221,10 +221,11 @@ def log_of(kind: str, n_rows: int) -> Path:
 def asked_by_inspect() -> Any:
     """The log of one question that Inspect asked."""
     try:
-        inspect_ai = importlib.import_module("inspect_ai")
+        import inspect_ai
     except ImportError as error:
         raise Skipped("the extra inspect is not installed") from error
     from inspect_ai.dataset import MemoryDataset, Sample
+    from inspect_ai.log import read_eval_log
     from inspect_ai.model import ModelOutput, ModelUsage, get_model
     from inspect_ai.scorer import match
 
@@ -235,15 +236,17 @@ def asked_by_inspect() -> Any:
         [log] = inspect_ai.eval(
             task, model=get_model("mockllm/model", custom_outputs=[answer]), display="none", log_dir=out
         )
-        return importlib.import_module("inspect_ai.log").read_eval_log(log.location)
+        return read_eval_log(log.location)
 
 
 def write_inspect_log(place: Path, n_rows: int) -> Path:
     """That log with so many questions."""
-    asked = asked_by_inspect()
+    asked = asked_by_inspect()  # skipped without Inspect
+    from inspect_ai.log import write_eval_log
+
     samples = [asked.samples[0].model_copy(update={"id": str(number)}) for number in range(n_rows)]
     path = place / "made.eval"
-    importlib.import_module("inspect_ai.log").write_eval_log(asked.model_copy(update={"samples": samples}), str(path))
+    write_eval_log(asked.model_copy(update={"samples": samples}), str(path))
     return path
 
 

@@ -25,6 +25,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 import tls_tasks
+from tests.conftest import made_once
 from tls_tasks.timelines.baseline import answer
 from tls_tasks.timelines.data import load_documents
 from tls_tasks.timelines.documents import prompt
@@ -187,24 +188,33 @@ def test_every_start_is_silent_and_the_kill_switch_works(installed: Environment)
 
 
 @pytest.fixture(scope="module")
-def harness(installed: Environment) -> dict[str, str]:
-    """What the harness' command line prints; each start reads thousands of files, so they run side by side."""
-    # The script that pip writes beside the harness, in this environment:
-    script = "import sys; from lm_eval.__main__ import cli_evaluate; sys.exit(cli_evaluate())"
-    commands = {
-        "ls": [installed.python, "-m", "lm_eval", "ls", "tasks"],
-        "validate": [installed.python, "-c", script, "validate", "--tasks", "tls_crisis"],
-        "run": [installed.python, "-c", script, "--tasks", "tls_crisis", "--model", "tls_datewise", "--limit", "1"],
-    }
-    with ThreadPoolExecutor() as pool:
-        runs = {name: pool.submit(installed.run, *command) for name, command in commands.items()}
-        return {name: run.result().stdout for name, run in runs.items()}
+def harness(installed: Environment, tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What the harness' command line prints, and where it was installed.
+
+    Each start reads thousands of files, so they run side by side, and once for all workers.
+    """
+
+    def make(folder: Path) -> None:
+        # The script that pip writes beside the harness, in this environment:
+        script = "import sys; from lm_eval.__main__ import cli_evaluate; sys.exit(cli_evaluate())"
+        commands = {
+            "ls": [installed.python, "-m", "lm_eval", "ls", "tasks"],
+            "validate": [installed.python, "-c", script, "validate", "--tasks", "tls_crisis"],
+            "run": [installed.python, "-c", script, "--tasks", "tls_crisis", "--model", "tls_datewise", "--limit", "1"],
+        }
+        with ThreadPoolExecutor() as pool:
+            runs = {name: pool.submit(installed.run, *command) for name, command in commands.items()}
+            said = {name: run.result().stdout for name, run in runs.items()}
+        (folder / "said.json").write_text(json.dumps({**said, "site": str(installed.site)}), encoding="utf-8")
+
+    said: dict[str, str] = json.loads((made_once(tmp_path_factory, "harness", make) / "said.json").read_text("utf-8"))
+    return said
 
 
-def test_lm_eval_ls_tasks(harness: dict[str, str], installed: Environment) -> None:
+def test_lm_eval_ls_tasks(harness: dict[str, str]) -> None:
     rows = [line.split("|") for line in harness["ls"].splitlines() if line.startswith("|tls_crisis ")]
-    assert len(rows) == 1
-    assert rows[0][2].strip() == str(installed.site / "tls_tasks" / "task_configs" / "timelines" / "tls_crisis.yaml")
+    configs = Path(harness["site"], "tls_tasks", "task_configs")
+    assert [row[2].strip() for row in rows] == [str(configs / "timelines" / "tls_crisis.yaml")]
 
 
 def test_lm_eval_validate(harness: dict[str, str]) -> None:

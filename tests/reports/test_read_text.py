@@ -214,6 +214,7 @@ def test_a_mark_belongs_to_the_sentence_that_it_follows(text, expected):
         "One [1]. Two [2].\nSources: [1] coast-01, [2] coast-02",
         "One [1]. Two [2].\n\n参考文献\n[1] x。",
         "One [1]. Two [2].\n\n[1]: http://x.org\n[^2]: coast-02",
+        "One [1]. Two [2].\n\n[1] https://x.org/a\n[2] https://x.org/b",
         "One [1].\r\nTwo [2].\r\n",
         "\ufeffOne [1]. Two [2].",
     ],
@@ -311,6 +312,7 @@ def test_an_unfinished_thought_is_a_problem():
         {"report": "One [1]. Two. [2]"},
         {"report": ["One [1].", "Two [2]."]},
         [{"sentence": "One.", "citations": [1]}, {"sentence": "Two.", "citations": ["[2]"]}],
+        [{"sentence": "One.", "citations": ["[1"]}, {"sentence": "Two.", "citations": ["2]"]}],
         {"report": {"sentences": [["One.", [1]], ["Two.", [2]]]}},
         {"report": "One [1]. Two [2].", "sources": {"1": "coast-01", "2": "coast-02"}},
         {"report": "One [7]. Two [4].", "sources": {"4": "coast-02", "7": "coast-01"}},
@@ -324,6 +326,11 @@ def test_json_answers(value):
         f"<think>{{}}</think>{json.dumps(value)}",
     ):
         assert read(text) == [("One.", [A]), ("Two.", [B])]
+
+
+def test_nothing_is_made_up_of_who_asked_and_who_answered():
+    report = parse_report("One [1].", IDS).value
+    assert (report.request_id, report.run_id, report.collection_ids) == ("", "", ())
 
 
 def test_json_that_is_cut_off_gives_what_is_there():

@@ -310,6 +310,73 @@ def test_a_repeated_claim_by_scope():
         assert item["ratios"]["sentence_support"] == [1, 2]  # each claim once: "a" without, "b" with support
 
 
+def test_what_explains_a_report():
+    def judge(query):
+        if query.kind == "requires_citation":
+            return None
+        return (
+            query.fields["answer"] == "noon" if query.kind == "nugget_agreement" else query.kind == "citation_support"
+        )
+
+    items = [
+        {"question_id": "q1", "question_text": "When?", "gold_answers": ["noon", "dusk"], "importance": "vital"},
+        {"question_id": "q2", "question_text": "Who?", "gold_answers": ["Ann"]},
+    ]
+    sentences = [{"text": "At noon.", "citations": ["d1", "nowhere"]}, {"text": "It rained."}]
+    score = report_eval([{"sentences": sentences}], [{"items": items}], {"d1": "At noon it rained."}, judge)
+    told = item_of(score)
+    nothing = {"reason": "", "raw": "", "probability": None, "cached": False}
+    agreement = {"kind": "nugget_agreement", **nothing}
+    assert told["sentences"] == [
+        {
+            "index": 0,
+            "text": "At noon.",
+            "score": -1,
+            "path": ["cited", "citation_fails"],
+            "supported": False,
+            "citations": [
+                {"doc_id": "d1", "supports": True, "known": True},
+                {"doc_id": "nowhere", "supports": False, "known": False},
+            ],
+            "matched": [{"question": "When?", "answer": "noon", "question_id": "q1"}],
+            "verdicts": [
+                {"kind": "citation_support", "doc_id": "d1", "value": True, **nothing},
+                {"question": "When?", "answer": "noon", "question_id": "q1", "value": True, **agreement},
+                {"question": "When?", "answer": "dusk", "question_id": "q1", "value": False, **agreement},
+                {"question": "Who?", "answer": "Ann", "question_id": "q2", "value": False, **agreement},
+            ],
+        },
+        {
+            "index": 1,
+            "text": "It rained.",
+            "score": None,
+            "path": ["uncited", "not_negative", "unscored"],
+            "supported": None,
+            "citations": [],
+            "matched": [],
+            "verdicts": [
+                {"kind": "negative", "value": False, **nothing},
+                {"kind": "requires_citation", "value": None, **nothing, "reason": "missing"},
+            ],
+        },
+    ]
+    open_or_covered = {"needs_all": False, "answers": ["noon", "dusk"], "question": "When?"}
+    assert told["nuggets"] == [
+        {**open_or_covered, "given": ["noon"], "weight": 2, "covered": True},
+        {**open_or_covered, "question": "Who?", "answers": ["Ann"], "given": [], "weight": 1, "covered": False},
+    ]
+    assert (told["scores"], told["unscored"]) == ([-1, None], [1])
+    assert score.explain(0).splitlines()[1:] == [
+        "        -1  At noon.",
+        "            d1 supports it",
+        "            nowhere is unknown",
+        "            answers When?: noon",
+        "  unscored  It rained.",
+        "   covered  When?",
+        "      open  Who?",
+    ]
+
+
 # --- judges that fail ---
 
 

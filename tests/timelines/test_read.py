@@ -91,6 +91,12 @@ JSON_FORMS = [
     ('[{"date": "2011-01-25", "text": NaN}]', {"2011-01-25": []}, {"empty_entry": 1, "non_finite": 1}),
     ('[{"date": "2011-01-25", "text": [" "]}]', {"2011-01-25": [" "]}, {"empty_entry": 1}),
     ('[{"date": "2011-01-25", "text": ["A", {"a": 1}, null]}]', A, {"bad_entry": 1}),
+    ('[{"date": "2011-01-25", "text": {"text": {"text": {"text": "A"}}}}]', A, {}),
+    (
+        '[{"date": "2011-01-25", "text": {"text": {"text": {"text": {"text": "A"}}}}}]',
+        {"2011-01-25": []},
+        {"bad_entry": 1, "empty_entry": 1},
+    ),
     ('[{"date": "2011-01-25", "text": "A"}, null, 3, "x", {}]', A, {"bad_entry": 4}),
     # ranges
     ('[{"start": "2011-01-25", "end": "2011-01-28", "summary": "A"}]', A, {"date_range": 1}),
@@ -247,6 +253,12 @@ LEADS = [
     ("- A: 2011-01-25\n- B: 2011-01-26", AB, {}),
     ("- On January 25, 2011, A\n- On January 26, 2011, B", AB, {}),
     ("2011-01-25: A\n\nSources:\n- C (2011-01-26)\n- D (2011-01-27)", A, {"undated_text": 1, "dated_text": 2}),
+    ("Event: A\nDate: 2011-01-25\nEvent: B\nDate: unknown", A, {"undated_text": 2}),
+    (
+        "- Musk leads SpaceX – 2011-01-25\n- B – 2011-01-26",
+        {"2011-01-25": ["Musk leads SpaceX"], "2011-01-26": ["B"]},
+        {},
+    ),
     # marks in the text
     ("2011-01-25: *A*[1]\n2011-01-26: [B](https://example.org/b)【4†source】", AB, {}),
     ('2011-01-25: "A"\n2011-01-26: B</s>', AB, {}),
@@ -255,6 +267,7 @@ LEADS = [
 MARKUP = [
     ("<ul><li><b>2011-01-25</b>: A</li>\n<li><b>2011-01-26</b>: B</li></ul>", AB, {}),
     ("<h2>2011</h2><ol><li>January 25: A</li><li>January 26: B</li></ol>", AB, {}),
+    ("<h2>2011-01-25</h2><p>A</p><h2>Other</h2><p>C</p>", A, {"undated_text": 2}),
     ("<dl><dt>2011-01-25</dt><dd>R &amp; D</dd></dl>", {"2011-01-25": ["R & D"]}, {}),
     ("2011-01-25: A<br>2011-01-26: B", AB, {}),
     (

@@ -56,5 +56,7 @@ def test_what_is_missing(nuggets, tmp_path, monkeypatch):
 
 
 def test_a_judge_is_named_by_a_text():
+    with pytest.raises(InputError, match=r"^judge: got 'maybe', expected 'none', 'recorded', or an object"):
+        check_judge("maybe")
     with pytest.raises(InputError, match=r"^judge\.nli: got int 3, expected a str$"):
         check_judge({"nli": 3})

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -49,6 +50,13 @@ def test_several_nuggets_of_a_sentence_are_asked_at_once_with_equal_verdicts(ser
     assert [verdict.value for verdict in judge.ask(asked)] == [number % 2 == 0 for number in range(23)] * 2
     assert len(server.requests) == judge.stats.tries == n_requests
     assert judge.stats.answered == 46 and judge.calls(asked) == []
+
+
+def test_nuggets_of_equal_sentences_in_other_passages_are_asked_apart(serve):
+    judge = from_endpoint(serve(even).url, "m", nuggets_per_call=10)
+    passages = ["It rained. Then it snowed.", "It rained. It stopped."]
+    asked = [replace(query, about={"passage": passage}) for passage in passages for query in nuggets("It rained.", 3)]
+    assert len(judge.calls(asked)) == 2
 
 
 def test_lines_that_cannot_be_read_are_asked_alone(serve):
@@ -99,6 +107,7 @@ def test_a_nugget_adds_no_line_to_those_that_are_numbered():
 def test_numbered_verdicts():
     text = "Here they are:\n**1.** Yes\n2) NO, it is another year\n(3) - no\n4: NO evidence\n7: YES\nYES"
     assert read_numbered(text, 6) == [True, False, False, None, None, None]
+    assert read_numbered("<answer>1: YES</answer><answer>2: NO</answer>", 2) == [True, False]
 
 
 class Counting:

@@ -176,6 +176,8 @@ def test_files_that_cannot_be_read_are_named(tmp_path):
         Recorded.read(tmp_path / "r.jsonl")
     with pytest.raises(InputError, match=r"defaults: kind: got 'nugget'"):
         Recorded([], defaults={"nugget": "NO"})
+    with pytest.raises(InputError, match=r"defaults: verdict: got int 1, expected YES, NO, null or"):
+        Recorded([], defaults={"negative": 1})
 
 
 def test_text_that_is_no_utf8_can_be_recorded(tmp_path):

@@ -20,7 +20,7 @@ from tls_tasks.core.json_text import (
     find_json,
     is_whole_json,
 )
-from tls_tasks.core.json_values import RepeatedKeys
+from tls_tasks.core.json_values import RepeatedKeys, number_of
 from tls_tasks.core.parsed import Problem
 from tls_tasks.core.reasoning import strip_thinking
 
@@ -336,3 +336,16 @@ def test_the_place_of_a_value_is_where_it_stands_in_the_answer():
     for text in ('[{"n": 1}]', '{"n": 1}\n{"n": 2}', "[{“n”: 1}]", '[{"n": 1}, {'):
         found = find_json(text, n_objects)
         assert len(found.places) == len(found.values) and set(found.places) == {(0, len(text))}, text
+
+
+def test_a_metered_text_counts_its_pieces_and_what_is_added_to_it():
+    text = json_text._Metered("abc", json_text._RepairBudget(steps=4))
+    assert (text[0], text[1:][1], (text + "d")[3]) == ("a", "c", "d")
+    with pytest.raises(json_text._RepairBudgetError):
+        (text + "d")[3]
+
+
+def test_a_whole_number_is_exact_up_to_640_digits():
+    notes: dict[Problem, None] = {}
+    assert number_of("1" * 640, notes) == int("1" * 640) and not notes
+    assert number_of("1" * 641, notes) == math.inf and [note.kind for note in notes] == ["non_finite"]

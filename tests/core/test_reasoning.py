@@ -54,6 +54,7 @@ BLOCKS = [
     (f"{ANALYSIS}a<|end|><|start|>assistant<|channel|>final <|constrain|>json<|message|>[1]", "[1]", False),
     ("<|channel|>commentary to=functions.give <|constrain|>json<|message|>[1]<|call|>", "[1]", False),
     ("<|channel|>analysis<|message|>a", "", True),
+    ("<|channel|>analysis<|message|>a<|user|>b", "b", False),
     ("<|channel|>analysis<|message|>a<|end|>", "", False),
     (f"{FINAL}b<|return|><|start|>user<|message|>c<|end|>{FINAL}d", "b", False),
     ("analysisWe need a.assistantfinalb", "b", False),  # a decoder left the tokens out

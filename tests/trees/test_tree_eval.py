@@ -484,7 +484,9 @@ def test_two_metrics_of_one_name():
     other = resolve_metric(max, name="exact_match", score_range=(0, 9))
     with pytest.raises(InputError, match="two metrics 'exact_match' with different ranges"):
         tree_eval([{}], [{}], {"a": "integer", "b": "integer"}, {("a",): other, ("b",): "exact_match"})
-    with pytest.raises(InputError, match=r"a name of its own for each"):
+    with pytest.raises(
+        InputError, match=r"got the metrics \['exact_match', 'exact_match'\] for a, expected a name of its own for each"
+    ):
         tree_eval([{}], [{}], {"a": "integer"}, {"a": [other, "exact_match"]})
 
 

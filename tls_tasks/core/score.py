@@ -310,7 +310,7 @@ class Sums:
             sums = {part: math.fsum(unit[part] for unit in own) for part, _ in places}
             topic = topics[members[0]] if topics is not None else None
             rows.append([sums[part] / sizes[topic, size] if size else sums[part] for part, size in places])
-        return cls(score.definitions, np.array(rows, dtype=np.float64), columns)
+        return cls(score.definitions, np.array(rows), columns)
 
     def statistics(self, keys: Iterable[str] | None = None) -> Statistics:
         """What intervals and standard errors are made of: these results, or all, without the counts."""

@@ -9,12 +9,14 @@ from hypothesis import strategies as st
 from tests import hostile
 from tests.conftest import ORACLES, SHARED, read_jsonl
 from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.parsed import Problem
 from tls_tasks.core.rows import pack_columns, unpack_column
+from tls_tasks.evidence.forms import find_objects
 from tls_tasks.evidence.objects import ObjectReader
 from tls_tasks.evidence.read import PROBLEM_KINDS, parse_evidence
 from tls_tasks.evidence.rows import as_plain, check_row, read_rows
 from tls_tasks.evidence.schema import read_schema
-from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema
+from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema, scalar_text
 
 SHARED_ORACLE = SHARED / "oracles" / "evidence_parsing.jsonl"
 ROWS = read_jsonl(SHARED_ORACLE if SHARED_ORACLE.exists() else ORACLES / "evidence_parsing.jsonl")
@@ -378,3 +380,33 @@ def test_schemas_that_cant_be(value, message):
 def test_schemas_with_unknown_names(value):
     with pytest.raises(OptionError, match="expected one of"):
         read_schema(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("low", "low"),
+        (3, "3"),
+        (1.5, "1.5"),
+        (True, "true"),
+        (False, "false"),
+        (2**1999, str(2**1999)),
+        (2**2000, None),
+        (float("nan"), None),
+        (None, None),
+        (["low"], None),
+    ],
+)
+def test_scalars_are_compared_as_text(value, text):
+    assert scalar_text(value) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("| Domain | Evidence span |\n|---|---|\n| food | tea |", "table"),
+        ("<domain>food</domain><evidence_span>tea</evidence_span>", "XML"),
+    ],
+)
+def test_what_form_was_read_is_said(text, form):
+    assert find_objects(text, JOURNAL_SCHEMA).problems == (Problem("repaired_json", form),)

@@ -238,6 +238,11 @@ def test_the_order_of_day_and_month_is_an_option(kind, rest):
     assert similarity(told, told, kind) == (1, 1)
 
 
+@pytest.mark.parametrize("empty", [{}, {"a": None}])
+def test_a_moment_that_neither_side_has_is_no_value(empty):
+    assert values_of({**empty, "b": "x"}, {**empty, "b": "x"}, schema_of(a=MOMENT, b=TEXT)) == [1] * 6
+
+
 def test_dates_of_python_meet_dates_in_text():
     assert similarity("01/02/2024", date(2024, 2, 1), DAY, day_month="day_first") == (1, 1)
     assert similarity("02/02/2024", date(2024, 2, 1), DAY, day_month="day_first") == (0.5, 0)

@@ -220,7 +220,7 @@ def test_errors_name_the_path(schema, message):
 def test_schemas_that_contain_themselves():
     endless: dict = {}
     endless["a"] = endless
-    with pytest.raises(InputError, match="^schema .*: got more than 64 levels"):
+    with pytest.raises(InputError, match=r"^schema .*: got more than 64 levels"):
         read_schema(endless)
     endless = {"type": "object", "properties": {}}
     endless["properties"]["a"] = endless

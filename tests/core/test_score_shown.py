@@ -115,6 +115,11 @@ def test_words_are_aligned():
     ]
 
 
+def test_one_word_is_told_in_the_singular():
+    told = tls_tasks.rouge_l(["the cat"], ["a cat sat"]).explain(0)
+    assert "\n  1 word in common of 2 predicted and 3 in reference 0\n" in told
+
+
 def test_dates_are_aligned_with_both_texts():
     assert explained("date_f1")[1:] == [
         "  dates right: 2011-01-28", "  dates missed: -", "  dates spurious: 2011-01-25"

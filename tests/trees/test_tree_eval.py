@@ -176,6 +176,13 @@ def test_a_null_for_the_whole_answer_is_read_and_does_not_comply():
     assert (result["parsed"], result["schema_compliance"], result["recall_node"]) == (1.0, 0.0, 0.0)
 
 
+@pytest.mark.parametrize("answer", ["[1, 2]", "5", '[{"a": "x"}]', "null"])
+def test_what_is_no_object_does_not_comply_even_if_no_key_is_required(answer):
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    assert scored(answer, {"a": "x"}, schema)["schema_compliance"] == 0.0
+    assert scored("{}", {"a": "x"}, schema)["schema_compliance"] == 1.0
+
+
 # --- the guide ---
 
 FIGURE_SCHEMA = {"x": {"a": "integer", "b": "string"}, "y": {"c": "integer", "d": "integer", "e": "integer"}}

@@ -53,3 +53,13 @@ def test_made_again(key, logged, expected):
 def test_what_can_not_be_made_again_is_said(logged, name, words):
     table, _, said = table_of([{"x": logged}], len(logged.values))
     assert list(table) == [name] * (name is not None) and words in said["x"]
+
+
+@pytest.mark.parametrize("name", ["bleu", "chrf", "ter"])
+def test_scores_of_sentences_are_made_again_of_their_statistics(name):
+    sacrebleu = pytest.importorskip("sacrebleu")
+    wanted, given = ["the cat sat on the mat", "a dog ran"], ["the cat sat on a mat", "the dog ran off"]
+    expected = getattr(sacrebleu, f"corpus_{name}")(given, [wanted]).score
+    logged = Logged([list(pair) for pair in zip(wanted, given, strict=True)], name, reported=expected)
+    table, (units,), said = table_of([{name: logged}], 2)
+    assert not said and len(units) == 2 and table[name].value(units) == pytest.approx(expected)

@@ -16,6 +16,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --no-compile
 # and so is that of Inspect's model of eval.yaml, which shares the environment.
 NEWER := $(firstword $(shell for python in python3.14 python3.13 python3.12 $(PYTHON) $(wildcard $(HOME)/.pyenv/versions/*/bin/python); do \
 	$$python -c 'import sys; sys.exit(sys.version_info < (3, 12))' 2>/dev/null && echo $$python; done))
+VALIDATORS := $(VENV)-validators/done
 export HF_HUB_OFFLINE ?= 1
 export TOKENIZERS_PARALLELISM = false
 # Set somewhere, this makes each of the many processes that the tests start compile the package anew.
@@ -48,7 +49,9 @@ $(VENV)/docs: $(VENV)/base
 demo: $(VENV)/base ## Install, and run a task with the baseline that needs no weights
 	$(BIN)/lm_eval --tasks tls_crisis --model tls_datewise
 
-test: lint ## Lint, types and every test
+test: ## Lint, types and every test
+	@$(MAKE) --no-print-directory -j 2 $(VENV)/dev $(VALIDATORS)
+	@$(MAKE) --no-print-directory lint
 	@$(MAKE) --no-print-directory -j 2 types unit
 
 lint: $(VENV)/dev
@@ -59,11 +62,11 @@ lint: $(VENV)/dev
 types: $(VENV)/dev
 	$(BIN)/mypy
 
-$(VENV)/validators: $(VENV)/dev
+$(VALIDATORS):
 	if [ -n "$(NEWER)" ]; then $(NEWER) -m venv $(VENV)-validators && $(VENV)-validators/bin/python -m pip install --quiet --no-compile every_eval_ever==0.3.0 inspect-ai==0.3.285; fi
-	@touch $@
+	@mkdir -p $(@D) && touch $@
 
-unit: $(VENV)/dev $(VENV)/validators
+unit: $(VENV)/dev $(VALIDATORS)
 	EVERY_EVAL_EVER="$$(ls $(abspath $(VENV)-validators)/bin/every_eval_ever 2>/dev/null)" \
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal --durations 20
 

@@ -152,7 +152,7 @@ def test_every_eval_ever_takes_the_record(archive, name):
 
 
 def test_its_official_validator_has_no_complaint(archive, tmp_path):
-    """Version 0.3.0, in an environment of its own, since it needs Python 3.12: `make validators` makes it."""
+    """Version 0.3.0, in an environment of its own, since it needs Python 3.12: `make unit` makes it."""
     validator = os.environ.get("EVERY_EVAL_EVER")
     if not validator:
         pytest.skip("EVERY_EVAL_EVER names no validator of Every Eval Ever: make test sets it where Python 3.12 is")

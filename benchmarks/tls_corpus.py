@@ -1,6 +1,6 @@
 """What ``tls_corpus`` makes of whole corpora with the rules of tests/rule_model.py as its model; prints two tables.
 
-    python benchmarks/tls_corpus.py [--data FOLDER] [--chunks 2048 8192 32768]
+    python benchmarks/tls_corpus.py [--data FOLDER] [--chunks 2048 8192 32768] [--budgets 24000 100000 400000]
 
 FOLDER holds ``crisis`` in news-tls' layout (default: ``shared/data`` beside the checkout). The rules answer on loopback
 and see the text of each question only. Tokens are counted as it counts them without a tokenizer: one for 3.2 bytes.
@@ -28,7 +28,6 @@ from benchmarks.comparisons import ROOT, Comparison, Skipped
 
 DATA = ROOT.parent / "shared" / "data"
 
-BUDGETS = (24_000, 100_000, 400_000)
 KEYS = ("ar1_f1", "ar2_f1", "date_f1")
 
 
@@ -98,10 +97,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", default=str(DATA))
     parser.add_argument("--chunks", type=int, nargs="+", default=[2048, 8192, 32768])
+    parser.add_argument("--budgets", type=int, nargs="+", default=[24_000, 100_000, 400_000])
     arguments = parser.parse_args()
     server, endpoint = serve()
     side_by_side = ["| system | reads | AR-1 | AR-2 | date F1 |", "|---|---|---|---|---|"]
-    for budget in BUDGETS:
+    for budget in arguments.budgets:
         shown = f"a prompt with {budget:,} characters"
         found = run("tls_datewise", arguments.data, {}, context_budget=budget)
         side_by_side.append(f"| `tls_datewise` | {shown} | {cells(found)} |")

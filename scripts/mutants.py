@@ -186,8 +186,11 @@ def _try(family: str, mutants: Sequence[Mutant]) -> dict[Mutant, str]:
     listing = done([sys.executable, "-m", "mutmut", "results", "--all", "true"]).stdout
     listed = dict(line.strip().split(": ") for line in listing.splitlines())
     outcomes = {"killed": "killed", "timeout": "timeout", "segfault": "timeout"}  # the last: one that no signal stops
-    found = {mutant: outcomes.get(listed[mutant.full_name], "survived") for mutant in mutants}
-    print(f"{family}: {dict(Counter(listed[name] for name in names))}", flush=True)
+    found = {  # what survived the last time may be gone from the code
+        mutant: outcomes.get(listed[mutant.full_name], "survived") if mutant.full_name in listed else "gone"
+        for mutant in mutants
+    }
+    print(f"{family}: {dict(Counter(listed.get(name, 'gone') for name in names))}", flush=True)
     return found
 
 
@@ -223,7 +226,7 @@ def _report(results: dict[Mutant, str], equivalent: dict[tuple[str, str, str, st
             print(f"# {outcome}: {mutant.full_name}\n{shown}")
         for group in (mutant.family, "all"):
             counts[group].update(["drawn", outcome])
-    columns = ["drawn", "killed", "timeout", "equivalent", "survived", "not tried"]
+    columns = ["drawn", "killed", "timeout", "gone", "equivalent", "survived", "not tried"]
     print(f"{'':15}{''.join(f'{name:>12}' for name in columns)}{'of the rest':>13}")
     for group, own in counts.items():
         share = own["survived"] / max(1, own["drawn"] - own["equivalent"])

@@ -287,7 +287,7 @@ def _sentences(value: Any, depth: int) -> Iterator[str | Problem]:
     elif isinstance(value, list) and depth <= _MAX_DEPTH:
         for item in value:
             yield from _sentences(item, depth + 1)
-    elif isinstance(value, dict) and depth <= _MAX_DEPTH and (texts := _texts(_pairs(value))):
+    elif isinstance(value, dict) and (texts := _texts(_pairs(value))):
         yield from _sentences(texts, depth + 1)
     elif isinstance(value, (int, float)):
         if value == value:  # NaN is not text, and is reported where it is read

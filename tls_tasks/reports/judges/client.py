@@ -154,7 +154,8 @@ class _LimitedClient(httpx.AsyncClient):
             request.headers.pop("Authorization", None)  # the openai client always sets it
         try:
             response, content = await asyncio.wait_for(self._exchange(request), self._endpoint.timeout)
-        except asyncio.TimeoutError:  # not the builtin TimeoutError before Python 3.11
+        # Not the builtin TimeoutError before Python 3.11; httpx may notice it first, and says nothing of it.
+        except (asyncio.TimeoutError, httpx.TimeoutException):
             raise httpx.ReadTimeout(f"no answer within {self._endpoint.timeout:g} s") from None
         kept = {name: response.headers[name] for name in _KEPT_HEADERS if name in response.headers}
         status, code = _status_and_code(response.status_code, content)

@@ -15,7 +15,6 @@ import importlib
 import json
 import os
 import re
-import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterator
@@ -23,7 +22,6 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks import comparisons as bench
 from benchmarks.comparisons import ROOT, Comparison, Skipped
 
 DATA = ROOT.parent / "shared" / "data"
@@ -162,4 +160,3 @@ def comparisons() -> Iterator[Comparison]:
 
 if __name__ == "__main__":
     main()
-    sys.exit(bench.run("tls_corpus", comparisons()))

@@ -279,13 +279,14 @@ def comparisons() -> Iterator[Comparison]:
         what = f"{n:,} flat tree{'s' * (n > 1)}"
         inputs.append((what, flat, partial(flat_songs, n)))
         inputs.append((f"{what}, a fifth of the values missing or null", flat, partial(flat_songs, n, 0.2)))
-    for peer, goals in (("treeval as shipped", (2000, 1000, 0.8)), ("treeval, plain functions", (2, 2, None))):
+    for peer, goals in (("treeval as shipped", (2000, 1000, 1)), ("treeval, plain functions", (2, 2, None))):
         shipped = peer == "treeval as shipped"
         for place, (what, schema, make) in enumerate(inputs):
             goal = goals[min(place, 2)]
             note = "" if goal else "none: known to be ahead on flat trees"
             measure = partial(against_treeval, shipped, schema, make)
-            yield Comparison(what, measure, peer, goal=goal, note=note)
+            least = 0.8 if "missing or null" in what else 1.0  # as fast, or nearly
+            yield Comparison(what, measure, peer, goal=goal and goal * least, note=note)
     # These two have rules of their own, for blanks at the ends and for thresholds.
     for peer, tool in (("ANLS*", anls_star), ("stickler-eval", stickler)):
         yield versus("1 list of 100 strings", peer, partial(beside, tool), 100, same=None)

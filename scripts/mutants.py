@@ -229,7 +229,7 @@ def _report(results: dict[Mutant, str], equivalent: dict[tuple[str, str, str, st
     columns = ["drawn", "killed", "timeout", "gone", "equivalent", "survived", "not tried"]
     print(f"{'':15}{''.join(f'{name:>12}' for name in columns)}{'of the rest':>13}")
     for group, own in counts.items():
-        share = own["survived"] / max(1, own["drawn"] - own["equivalent"])
+        share = own["survived"] / max(1, own["drawn"] - own["equivalent"] - own["gone"])
         print(f"{group:15}{''.join(f'{own[name]:>12}' for name in columns)}{share:>13.1%}")
     if share > MOST_SURVIVING:
         print(f"{share:.1%} survive, at most {MOST_SURVIVING:.0%} may")

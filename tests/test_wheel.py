@@ -199,6 +199,7 @@ def harness(installed: Environment, tmp_path_factory: pytest.TempPathFactory) ->
         script = "import sys; from lm_eval.__main__ import cli_evaluate; sys.exit(cli_evaluate())"
         commands = {
             "ls": [installed.python, "-m", "lm_eval", "ls", "tasks"],
+            "validate": [installed.python, "-c", script, "validate", "--tasks", "tls_crisis"],
             "run": [installed.python, "-c", script, "--tasks", "tls_crisis", "--model", "tls_datewise", "--limit", "1"],
         }
         with ThreadPoolExecutor() as pool:
@@ -214,6 +215,10 @@ def test_lm_eval_ls_tasks(harness: dict[str, str]) -> None:
     rows = [line.split("|") for line in harness["ls"].splitlines() if line.startswith("|tls_crisis ")]
     configs = Path(harness["site"], "tls_tasks", "task_configs")
     assert [row[2].strip() for row in rows] == [str(configs / "timelines" / "tls_crisis.yaml")]
+
+
+def test_lm_eval_validate(harness: dict[str, str]) -> None:
+    assert "All tasks found and valid" in harness["validate"]
 
 
 def test_lm_eval_tasks_tls_crisis(harness: dict[str, str]) -> None:

@@ -1,7 +1,9 @@
 """alignment_rouge against tilse's own numbers, a slow obvious version, and what must hold whatever the numbers are."""
 
 import datetime
+import tracemalloc
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -13,12 +15,13 @@ import tls_tasks
 from tests.conftest import ORACLES, ROOT, SHARED, TIMELINES, read_jsonl, timeline_of
 from tests.timelines.slow_alignment_rouge import slow_counts
 from tls_tasks.core.errors import InputError, MissingExtraError, OptionError, ParseFailureWarning
-from tls_tasks.text.rouge155 import NonAsciiWarning, tokenize, tokenize_between
-from tls_tasks.timelines import alignment
+from tls_tasks.text.rouge155 import NonAsciiWarning, tokenize
+from tls_tasks.timelines import alignment, overlap
 from tls_tasks.timelines.alignment import VARIANTS, align_all
 from tls_tasks.timelines.alignment_rouge import LargeTimelineWarning, alignment_rouge
-from tls_tasks.timelines.overlap import Encoder, content_words, overlap
+from tls_tasks.timelines.overlap import Overlaps, _order
 from tls_tasks.timelines.types import Timeline
+from tls_tasks.timelines.words import Vocabulary, content_words
 
 TILSE_NAMES = {
     "concat": "concat",
@@ -98,13 +101,33 @@ def test_the_fast_way_is_the_slow_way(prediction, references):
             assert fast.recall_hits == pytest.approx(slow.recall_hits, abs=1e-9)
 
 
-def test_sparse_and_dense_matrices_agree(monkeypatch):
-    from tls_tasks.timelines import overlap as timeline_overlap
+@pytest.mark.parametrize("mode", ["joint", "separate"])
+def test_it_does_not_matter_what_is_worked_on_at_once(monkeypatch, mode):
+    rows = [(timeline_of(row["pred"]), [timeline_of(days) for days in row["refs"]]) for row in OWN_ROWS]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NonAsciiWarning)
+        together = alignment_rouge(*zip(*rows, strict=True), reference_mode=mode).as_dict(detailed=True)
+        monkeypatch.setattr(overlap, "_BLOCK", 1)
+        monkeypatch.setitem(alignment_rouge.__globals__, "_BLOCK", 0)
+        assert alignment_rouge(*zip(*rows, strict=True), reference_mode=mode).as_dict(detailed=True) == together
+    assert len({item["ar1_f1"] for item in together["items"]}) > 10
 
-    rows = [row for row in OWN_ROWS if row["pred"] and any(row["refs"])]
-    dense = [score_jointly(row).as_dict(detailed=True) for row in rows]
-    monkeypatch.setattr(timeline_overlap, "_DENSE_WORK", -1)
-    assert [score_jointly(row).as_dict(detailed=True) for row in rows] == dense
+
+def test_a_word_without_end_takes_no_more_room_than_its_text():
+    text = " ".join(["again"] * 20_000 + [f"word{number}" for number in range(2_000)])
+    alignment_rouge([{DAY: [text]}], [{DAY: [text]}])  # what is kept for good
+    tracemalloc.start()
+    score = alignment_rouge([{DAY: [text]}], [{DAY: [text]}])
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert score.as_dict()["ar1_f1"] == 1
+    assert peak < 50e6, peak  # a column for each word and each number of times would take 44 million
+
+
+@given(st.lists(st.integers(0, 2**40) | st.integers(0, 3)))
+def test_numbers_are_ordered_by_their_digits(values):
+    order = _order(np.array(values, dtype=np.int64))
+    assert order.tolist() == sorted(range(len(values)), key=values.__getitem__)
 
 
 def random_days(rng, n, span):
@@ -123,9 +146,13 @@ def scipy_pairs(left, right):
 
 
 def aligned(left, right):
-    encoder = Encoder(str.split, str.split)
-    alignment = align_all(overlap(encoder.encode(left), [encoder.encode(right)]))["align"]
-    return [sorted(zip(*map(np.ndarray.tolist, pairs), strict=True)) for pairs in alignment]
+    return [
+        sorted(zip(*map(np.ndarray.tolist, pairs), strict=True)) for pairs in align_all(compared(left, right))["align"]
+    ]
+
+
+def compared(left, right):
+    return Overlaps([(left, [right])], Vocabulary(str.split, str.split, bool)).each[0]
 
 
 @pytest.mark.parametrize("n_left, n_right", [(300, 300), (260, 320), (330, 250)])
@@ -145,8 +172,7 @@ def test_an_alignment_by_steps_is_taken_where_it_is_the_only_one_and_else_is_as_
         left, right = (random_days(rng, n, 60) for n in rng.integers(1, 25, 2))
         wanted, cost, costs = scipy_pairs(left, right)
         monkeypatch.setattr(alignment, "_FEW", 0)
-        encoder = Encoder(str.split, str.split)
-        only = alignment._by_date(overlap(encoder.encode(left), [encoder.encode(right)]))
+        only = alignment._by_date(compared(left, right))
         assert aligned(left, right) == wanted
         found[only is not None] += 1
         monkeypatch.setattr(alignment, "_AS_TILSE", 0)  # as if they were too large for scipy
@@ -165,21 +191,61 @@ def test_beyond_a_million_pairs_both_sides_share_one_cheapest_alignment(monkeypa
     assert sum(one == other for one, other in zip(before, after, strict=True)) >= len(rows) - 2  # two have ties
 
 
-@given(st.lists(st.text("ab<^.\0 é", max_size=12), max_size=5))
-def test_many_sentences_at_once_have_the_words_of_each(sentences):
-    days = {datetime.date(2011, 1, 1 + place): (text,) for place, text in enumerate(sentences)}
-    encoded = [
-        encoder.encode(Timeline.of(days))
-        for encoder in (
-            Encoder(tokenize, content_words),
-            Encoder(tokenize, content_words, (tokenize_between, content_words)),
-        )
-    ]
-    for side in ("counted", "content"):
-        slow, fast = (getattr(one, side) for one in encoded)
+# --- from texts to numbers ---
+
+
+@given(st.lists(st.lists(st.text("ab<^.\0 é", max_size=12), max_size=3), max_size=5))
+def test_word_by_word_or_by_sentence_the_words_are_the_same(days):
+    timelines = [timeline_of([[f"2011-01-{day:02}", sentences]]) for day, sentences in enumerate(days, 1)]
+    by_sentence = Vocabulary(tokenize, content_words, lambda _: True).read(timelines)
+    by_word = Vocabulary(tokenize, content_words, lambda text: "<" in text).read(timelines)
+    for slow, fast, read in zip(by_sentence, by_word, (tokenize, content_words), strict=True):
         assert slow.days.tolist() == fast.days.tolist()
-        # a number may differ, what has the same number may not
-        assert len(set(zip(slow.keys.tolist(), fast.keys.tolist(), strict=True))) == len(set(slow.keys.tolist()))
+        words = [word for sentences in days for sentence in sentences for word in read(sentence)]
+        for numbers in (slow.keys.tolist(), fast.keys.tolist()):
+            assert len(set(zip(words, numbers, strict=True))) == len(set(words)) == len(set(numbers))
+
+
+def test_threads_share_a_vocabulary():
+    vocabulary = Vocabulary(str.split, list, bool)
+    texts = [[f"{number % 3000} {number * step % 3000}" for number in range(6000)] for step in range(1, 9)]
+    timelines = [timeline_of([["2011-01-01", sentences]]) for sentences in texts]
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda timeline: vocabulary.read([timeline]), timelines))
+    numbers = {}
+    for sentences, (words, letters) in zip(texts, found, strict=True):
+        for number, word in zip(words.keys.tolist(), " ".join(sentences).split(), strict=True):
+            assert numbers.setdefault(word, number) == number
+        assert len(letters.keys) == len("".join(sentences))
+    assert len(set(numbers.values())) == len(numbers)
+
+
+def test_an_interrupt_leaves_a_vocabulary_as_it_was():
+    stops = iter([False, False, True, False, True] + [False] * 100)
+
+    def content(text):
+        if next(stops):
+            raise KeyboardInterrupt
+        return text.split()
+
+    vocabulary = Vocabulary(str.split, content, bool)
+    timeline = timeline_of([["2011-01-01", ["a b", "c", "d e f", "a", "g h"]]])
+    for _ in range(2):
+        with pytest.raises(KeyboardInterrupt):
+            vocabulary.read([timeline])
+    assert [words.keys.tolist() for words in vocabulary.read([timeline])] == [[0, 1, 2, 3, 4, 5, 0, 6, 7]] * 2
+
+
+def test_made_up_words_are_forgotten(monkeypatch):
+    known = alignment_rouge.__globals__["_known_words"]
+    monkeypatch.setitem(alignment_rouge.__globals__, "_MOST_CHARACTERS", 50)
+    known.cache_clear()
+    before = one({DAY: ["a few words"]}, {DAY: ["a few words"]})
+    kept = known(True, True)
+    assert "words" in kept
+    assert one({DAY: [f"w{'x' * 60} a few words"]}, {DAY: ["a few words"]}).as_dict()["ar1_recall"] == 1
+    assert known(True, True) is not kept
+    assert one({DAY: ["a few words"]}, {DAY: ["a few words"]}).as_dict() == before.as_dict()
 
 
 def test_what_a_large_timeline_takes_is_said_before(monkeypatch):

@@ -30,11 +30,10 @@ Tokenizer = Callable[[str], Sequence[str]]
 """One sentence -> the words that are counted."""
 
 # Bytes of ASCII text -> letters in lower case, digits, and a blank for anything else. A table and a split find words
-# three times as fast as a regular expression, and finding words is most of what a score costs.
+# three times as fast as a regular expression.
 LETTERS_AND_DIGITS = bytes(
     ord(chr(code).lower()) if code < 128 and chr(code).isalnum() else ord(" ") for code in range(256)
 )
-_LETTERS_DIGITS_AND_NUL = b"\0" + LETTERS_AND_DIGITS[1:]
 
 
 class NonAsciiWarning(UserWarning):
@@ -105,18 +104,9 @@ def tokenize(sentence: str, remove_stopwords: bool = True, use_stemmer: bool = T
         >>> tokenize("The protesters' children weren't paid $9,000 < all this is lost")
         ['protest', 'child', 'weren', 'pay', '9', '000']
     """
-    return tokenize_between(sentence.partition("<")[0].replace("\0", " "), remove_stopwords, use_stemmer)
-
-
-def tokenize_between(text: str, remove_stopwords: bool = True, use_stemmer: bool = True) -> list[str]:
-    r"""The same of many sentences at once, none of which has a ``<``; NUL is a word, by which they can be told apart.
-
-    Example:
-        >>> tokenize_between("Police clash \0 Protests grow")
-        ['polic', 'clash', '\x00', 'protest', 'grow']
-    """
     # Through ASCII, with "?" for anything else: str.lower would turn the Kelvin sign, which ROUGE ignores, into a k.
-    words = text.replace("^", " circ ").encode("ascii", "replace").translate(_LETTERS_DIGITS_AND_NUL).split()
+    seen = sentence.partition("<")[0].replace("^", " circ ").encode("ascii", "replace")
+    words = seen.translate(LETTERS_AND_DIGITS).split()
     return list(filter(None, map(_forms(remove_stopwords, use_stemmer).__getitem__, words)))
 
 

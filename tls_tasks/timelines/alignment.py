@@ -24,7 +24,8 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from tls_tasks.core.prf import Counts
-from tls_tasks.timelines.overlap import Floats, Ints, Overlap
+from tls_tasks.timelines.overlap import Overlap, Overlaps
+from tls_tasks.timelines.words import Floats, Ints
 
 VARIANTS = ("concat", "agreement", "align", "align+", "align+m:1")
 """The variants by the names of the paper; tilse calls the last three ``align_date_costs``, ``align_date_content_costs``
@@ -184,18 +185,28 @@ class AlignedDays(NamedTuple):
     hits: Floats
 
 
-def aligned_days(words: Overlap, alignments: Mapping[str, Alignment | None]) -> dict[str, list[AlignedDays]]:
-    """The two directions of each variant that has any; all are looked up at once."""
-    sides = [pairs for alignment in alignments.values() if alignment for pairs in alignment]
-    predicted, reference = map(np.concatenate, zip(*sides, strict=True))
-    days = words.predicted_ordinals[predicted], words.reference_ordinals[reference]
+def aligned_days(
+    overlaps: Overlaps, alignments: Sequence[Mapping[str, Alignment | None]]
+) -> list[dict[str, list[AlignedDays]]]:
+    """For each comparison the two directions of each variant that has any; all are looked up at once."""
+    sides = [
+        (words.rows, pairs)
+        for words, variants in zip(overlaps.each, alignments, strict=True)
+        for alignment in filter(None, variants.values())
+        for pairs in alignment
+    ]
+    rows = [np.concatenate([first[side] + pairs[side] for first, pairs in sides]) for side in range(2)]
+    days = overlaps.ordinals[rows[0]], overlaps.ordinals[rows[1]]
     weight = _weight((days[0] - days[1]).astype(np.float64))
-    hits = np.stack([ngrams.hits(predicted, reference) for ngrams in words.ngrams])
-    ends = np.cumsum([len(pairs.predicted) for pairs in sides]).tolist()
+    hits = overlaps.hits(*rows)
+    ends = np.cumsum([len(pairs.predicted) for _, pairs in sides]).tolist()
     found = iter(
         AlignedDays(days[0][own], days[1][own], weight[own], hits[:, own]) for own in map(slice, [0, *ends], ends)
     )
-    return {name: [next(found), next(found)] for name, alignment in alignments.items() if alignment}
+    return [
+        {name: [next(found), next(found)] for name, alignment in variants.items() if alignment}
+        for variants in alignments
+    ]
 
 
 def weighted_counts(words: Overlap, sides: Sequence[AlignedDays] | None, gram: int) -> Counts:
@@ -206,5 +217,5 @@ def weighted_counts(words: Overlap, sides: Sequence[AlignedDays] | None, gram: i
     if sides is None:
         return words.concat[gram]
     precision_hits, recall_hits = (sum((side.weight * side.hits[gram]).tolist()) for side in sides)
-    predicted, reference = words.ngrams[gram].totals
+    predicted, reference = words.totals[gram]
     return Counts(precision_hits, predicted, recall_hits, reference)

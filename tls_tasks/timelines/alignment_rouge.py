@@ -16,7 +16,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 from tls_tasks.core.errors import OptionError, warn_caller
@@ -29,15 +29,15 @@ from tls_tasks.text.rouge155 import (
     is_mostly_unseen,
     rouge_counts,
     tokenize,
-    tokenize_between,
 )
 from tls_tasks.text.tokenizers import find_tokenizer, unicode_words
 from tls_tasks.timelines.alignment import VARIANTS, AlignedDays, Alignment, align_all, aligned_days, weighted_counts
-from tls_tasks.timelines.overlap import Encoder, Overlap, content_words, overlap
+from tls_tasks.timelines.overlap import Overlap, Overlaps
 from tls_tasks.timelines.pairs import TimelineRow, read_rows, score_of
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
 from tls_tasks.timelines.tilse_engine import tilse_counts
 from tls_tasks.timelines.types import Timeline
+from tls_tasks.timelines.words import Vocabulary, content_words
 
 VERSION = 2
 
@@ -51,6 +51,14 @@ _LARGE = 3_000 * 3_000
 """Pairs of dates from which on memory is worth a warning."""
 
 _BYTES_A_PAIR = 32
+
+_BLOCK = 1 << 19
+"""Characters and pairs of dates from which on further rows are worked on by themselves."""
+
+_MOST_CHARACTERS = 1 << 22
+"""So long may all words that are remembered be together: a stream of made-up words must not fill up the memory."""
+
+_Variants = dict[str, dict[str, Counts]]
 
 
 class LargeTimelineWarning(UserWarning):
@@ -157,7 +165,7 @@ def alignment_rouge(
     _warn_of_large(rows, reference_mode)
     if tokenizer == "rouge155":
         _warn_of_unseen(rows)
-    scored = [pair for row in rows for pair in _score_row(row, config)]
+    scored = [*_score_rows(rows, config)]
     score = score_of(
         "alignment_rouge",
         _PREFIXES,
@@ -170,30 +178,57 @@ def alignment_rouge(
     return _with_exact_date_means(score, rows, config) if exact_date_mean else score
 
 
-def _encoder(config: _AlignmentRougeConfig) -> Encoder:
-    one, between = (
-        partial(tokenizer, remove_stopwords=config.remove_stopwords, use_stemmer=config.use_stemmer)
-        for tokenizer in (tokenize, tokenize_between)
+@cache  # one for each way to count
+def _known_words(remove_stopwords: bool, use_stemmer: bool) -> Vocabulary:
+    counted = partial(tokenize, remove_stopwords=remove_stopwords, use_stemmer=use_stemmer)
+    return Vocabulary(counted, content_words, lambda text: "<" in text)  # after which the sentence is lost
+
+
+def _vocabulary(config: _AlignmentRougeConfig) -> Vocabulary:
+    tokenizer = find_tokenizer(config.tokenizer, {"rouge155": tokenize, "unicode": unicode_words})
+    if tokenizer is tokenize:
+        return _known_words(config.remove_stopwords, config.use_stemmer)
+    return Vocabulary(tokenizer, tokenizer, lambda _: True)
+
+
+def _score_rows(rows: Sequence[TimelineRow], config: _AlignmentRougeConfig) -> Iterator[tuple[Item, _Variants]]:
+    """The rows' items, each with its counts under all variants."""
+    for block in _blocks(rows):
+        vocabulary = _vocabulary(config)
+        pairs = [(row, position, group) for row in block for position, group in row.groups(config.reference_mode)]
+        overlaps = Overlaps([(row.prediction, group) for row, _, group in pairs], vocabulary)
+        if vocabulary.n_characters > _MOST_CHARACTERS:
+            _known_words.cache_clear()
+        aligned = aligned_days(overlaps, list(map(align_all, overlaps.each)))
+        for (row, position, group), words, days in zip(pairs, overlaps.each, aligned, strict=True):
+            variants = {name: _counts(words, days.get(name)) for name in VARIANTS}
+            flags = (*row.empty_flags(group), *_zero_flags(variants[config.variant]))
+            if config.engine == "tilse":
+                variants = {name: tilse_counts(row.prediction, group, name) for name in VARIANTS}
+            details = partial(_alignment_rows, days.get(config.variant))
+            yield Item(row.index, position, variants[config.variant], row.topic, flags, details, config.beta), variants
+
+
+def _blocks(rows: Sequence[TimelineRow]) -> Iterator[list[TimelineRow]]:
+    """Rows that are worked on together: as many as make the work on each small, and no more than that, for memory."""
+    block: list[TimelineRow] = []
+    work = 0
+    for row in rows:
+        block.append(row)
+        work += sum(_work(row.prediction, reference) for reference in row.references)
+        if work > _BLOCK:
+            yield block
+            block, work = [], 0
+    if block:
+        yield block
+
+
+def _work(prediction: Timeline, reference: Timeline) -> int:
+    """Pairs of days and characters."""
+    characters = sum(
+        len(sentence) for timeline in (prediction, reference) for day in timeline for sentence in day.sentences
     )
-    counted = find_tokenizer(config.tokenizer, {"rouge155": one, "unicode": unicode_words})
-    if config.tokenizer == "rouge155":
-        return Encoder(counted, content_words, (between, content_words))
-    return Encoder(counted, counted)
-
-
-def _score_row(row: TimelineRow, config: _AlignmentRougeConfig) -> Iterator[tuple[Item, dict[str, dict[str, Counts]]]]:
-    """The row's items, each with its counts under all variants."""
-    encoder = _encoder(config)
-    prediction = encoder.encode(row.prediction)
-    for position, group in row.groups(config.reference_mode):
-        words = overlap(prediction, [encoder.encode(reference) for reference in group])
-        aligned = aligned_days(words, align_all(words))
-        variants = {name: _counts(words, aligned.get(name)) for name in VARIANTS}
-        flags = (*row.empty_flags(group), *_zero_flags(variants[config.variant]))
-        if config.engine == "tilse":
-            variants = {name: tilse_counts(row.prediction, group, name) for name in VARIANTS}
-        details = partial(_alignment_rows, aligned.get(config.variant))
-        yield Item(row.index, position, variants[config.variant], row.topic, flags, details, config.beta), variants
+    return len(prediction) * len(reference) + characters
 
 
 def _counts(words: Overlap, sides: Sequence[AlignedDays] | None) -> dict[str, Counts]:

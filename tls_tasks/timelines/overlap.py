@@ -1,317 +1,311 @@
-"""How many words predicted days share with reference days, counted for many pairs of days at once.
+"""How many words predicted days share with reference days, counted for all days of many timelines at once.
 
 The obvious way is to count n-grams for one pair of days at a time; ``tests/timelines/slow_alignment_rouge.py`` does so
-and is the oracle of this module. Here, all days of a prediction and its references become rows of matrices. Their
-product gives the counts of all pairs, which only the weights of an alignment need; what ROUGE counts is looked up for
-the pairs that were aligned.
+and is the oracle of this module. Here, all days of many predictions and their references become rows of two matrices.
+Their product gives the counts of all pairs, which only the weights of an alignment need; what ROUGE counts is looked up
+for the pairs that were aligned.
 
 ROUGE clips counts, and a minimum is not a product. So the k-th occurrence of a word in a day has a column of its own: a
 day with *police* twice has 1 under (police, 1) and (police, 2), and the product of two such rows is the clipped count.
+Each prediction has columns of its own for each of its references, so that the product adds up over the references, too.
 """
 
 from __future__ import annotations
 
-import string
-from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count, filterfalse
-from typing import Any
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy import sparse
 
 from tls_tasks.core.prf import Counts
-from tls_tasks.text.rouge155 import Tokenizer
 from tls_tasks.timelines.types import Timeline
+from tls_tasks.timelines.words import Floats, Ints, Lists, Vocabulary, Words, ints, ranges
 
-Ints = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
-_Numbers = dict[str | None, int]
+Comparison = tuple[Timeline, Sequence[Timeline]]
+"""A prediction with one or more references that are taken jointly."""
 
-# Up to this many multiplications dense matrices are faster: building a sparse one takes longer than the product. Long
-# timelines need sparse ones, for time and memory.
-_DENSE_WORK = 1 << 20
-_BLOCK = 1 << 18  # of a large matrix so many numbers are worked on at a time, which keeps what lies between small
+_BLOCK = 1 << 16  # of a large table so many numbers are worked on at a time, which keeps what lies between small
 
-_PUNCTUATION = frozenset(
-    string.punctuation[start:end] for start in range(33) for end in range(start, 33)
-)  # all substrings of string.punctuation, the empty one included: tilse asks ``word in string.punctuation``
-
-
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """The numbered words of a timeline.
-
-    Attributes:
-        days: The position of each word's day in the timeline, shape (N,).
-        keys: Each word's number, shape (N,), in the order of the text.
-        n_days: How many days the timeline has.
-    """
-
-    days: Ints
-    keys: Ints
-    n_days: int
-
-
-@dataclass(frozen=True, slots=True)
-class _EncodedTimeline:
-    """A timeline whose words have been numbered, once for all references that it is compared with.
-
-    Attributes:
-        ordinals: The dates as day numbers, shape (n_days,), ascending.
-        counted: The words that ROUGE counts.
-        content: The whitespace-separated words by which tilse judges how similar two days are.
-    """
-
-    ordinals: Ints
-    counted: _Words
-    content: _Words
-
-
-class Encoder:
-    """Numbers the words of timelines that are to be compared with each other.
-
-    Args:
-        tokenizer: One sentence -> the words that ROUGE counts.
-        content_tokenizer: One sentence -> the words that weigh the alignment, :func:`content_words` in tilse.
-        between: The two of them for many texts without ``<`` at once, with NUL as a word between them; None: there is
-            no such thing.
-    """
-
-    def __init__(
-        self, tokenizer: Tokenizer, content_tokenizer: Tokenizer, between: tuple[Tokenizer, Tokenizer] | None = None
-    ) -> None:
-        self._tokenizers = tokenizer, content_tokenizer
-        self._between = between
-        self._numbers: tuple[_Numbers, ...] = defaultdict(count().__next__), defaultdict(count().__next__)
-
-    def encode(self, timeline: Timeline) -> _EncodedTimeline:
-        """Number all words of a timeline."""
-        ordinals = np.array([entry.date.toordinal() for entry in timeline], dtype=np.int64)
-        if self._between:
-            text = " \0 ".join(" ".join(entry.sentences) for entry in timeline)
-            if "<" not in text and text.count("\0") == len(timeline) - 1:  # else one sentence at a time
-                read = zip(self._between, self._numbers, strict=True)
-                return _EncodedTimeline(
-                    ordinals, *(_words(tokenizer(text), "\0", numbers, len(timeline)) for tokenizer, numbers in read)
-                )
-        read = zip(self._tokenizers, self._numbers, strict=True)
-        return _EncodedTimeline(
-            ordinals,
-            *(_words(_separated(timeline, tokenizer), None, numbers, len(timeline)) for tokenizer, numbers in read),
-        )
-
-
-def content_words(sentence: str) -> list[str]:
-    """The words by which tilse weighs an alignment.
-
-    Split at whitespace, case kept, without the words that are a substring of ``string.punctuation``.
-
-    Example:
-        >>> content_words("Police , again , clash .")
-        ['Police', 'again', 'clash']
-    """
-    return list(filterfalse(_PUNCTUATION.__contains__, sentence.split()))
-
-
-def _separated(timeline: Timeline, tokenizer: Tokenizer) -> list[str | None]:
-    """The words of a timeline, with None between days."""
-    words: list[str | None] = []
-    for entry in timeline:
-        for sentence in entry.sentences:
-            words += tokenizer(sentence)
-        words.append(None)
-    return words[:-1]
-
-
-def _words(words: Sequence[str | None], separator: str | None, numbers: _Numbers, n_days: int) -> _Words:
-    """Words by their numbers; one that has none gets the next."""
-    keys = np.fromiter(map(numbers.__getitem__, words), dtype=np.int64, count=len(words))
-    ends = keys == numbers[separator]
-    return _Words(np.cumsum(ends)[~ends], keys[~ends], n_days)
-
-
-class Comparison:
-    """The words that the days of one prediction and its K references share.
-
-    Attributes:
-        predicted: The words of each predicted day times K, shape (P,).
-        reference: The words of each reference day, summed over the references, shape (R,).
-        totals: The sums of both.
-    """
-
-    def __init__(self, prediction: _Words, references: Sequence[_Words]) -> None:
-        n_days = references[0].n_days
-        self.predicted: Ints = np.bincount(prediction.days, minlength=prediction.n_days) * len(references)
-        self.reference: Ints = np.sum([np.bincount(own.days, minlength=n_days) for own in references], axis=0)
-        self.totals = len(prediction.keys) * len(references), sum(len(reference.keys) for reference in references)
-        self._matrices = [_shared(prediction, reference) for reference in references]
-
-    def hits(self, predicted: Ints, reference: Ints) -> Floats:
-        """The clipped hits of pairs of days, summed over the references.
-
-        Args:
-            predicted: Positions of the predicted days, shape (N,).
-            reference: Positions of the reference days, shape (N,).
-        """
-        hits: Floats = np.zeros(len(predicted))
-        for one, other in self._matrices:
-            if isinstance(one, np.ndarray):
-                hits += np.einsum("ij,ij->i", one[predicted], other[reference])
-            else:
-                hits += one[predicted].multiply(other[reference]).sum(axis=1).A1
-        return hits
-
-    def f1(self) -> Floats:
-        """F1 of each pair of days, 0 if they share nothing, shape (P, R)."""
-        shape = len(self.predicted), len(self.reference)
-        f1: Floats = np.zeros(shape)
-        turned = [other.T if isinstance(other, np.ndarray) else other.T.tocsr() for _, other in self._matrices]
-        step = max(1, _BLOCK // max(1, shape[1]))
-        for start in range(0, shape[0], step):
-            rows = slice(start, start + step)
-            # Not `@` for dense matrices: the threads of a BLAS cost more than they gain, above all on shared cores.
-            hits = sum(
-                np.einsum("ik,kj->ij", one[rows], other)
-                if isinstance(one, np.ndarray)
-                else (one[rows] @ other).toarray()
-                for (one, _), other in zip(self._matrices, turned, strict=True)
-            )
-            # In tilse's order of operations, so that ties stay ties.
-            with np.errstate(divide="ignore", invalid="ignore"):
-                precision = hits / self.predicted[rows, np.newaxis]
-                recall = hits / self.reference
-                np.divide(2 * precision * recall, precision + recall, out=f1[rows], where=hits > 0)
-        return f1
+_KINDS = 3  # of words: those that weigh the alignment, those that ROUGE counts, pairs of the latter
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """Everything that any variant needs to know about one prediction and its K references.
+    """What is known about one prediction and its K references before they are aligned.
 
     K is the number of references scored jointly, 1 if they are scored one at a time. P is the number of dates of the
     prediction, R that of all references together.
 
     Attributes:
-        predicted_ordinals: Shape (P,), ascending.
-        reference_ordinals: Shape (R,), ascending.
-        ngrams: For n = 1 and 2 what each pair of days shares.
-        concat: For n = 1 and 2 the counts of the concatenated texts.
+        predicted_ordinals: Day numbers, shape (P,), ascending.
+        reference_ordinals: The same of the references, shape (R,).
         content_f1: How similar two days are, by tilse's approximation of ROUGE-1, in [0, 1], shape (P, R).
+        concat: For n = 1 and 2 the counts of the concatenated texts.
+        totals: For n = 1 and 2 how many n-grams there are within days: the prediction's, times K, and the references'.
+        rows: The row of the first predicted day and of the first reference day in :class:`Overlaps`.
     """
 
     predicted_ordinals: Ints
     reference_ordinals: Ints
-    ngrams: tuple[Comparison, Comparison]
-    concat: tuple[Counts, Counts]
     content_f1: Floats
+    concat: Sequence[Counts]
+    totals: Sequence[tuple[int, int]]
+    rows: tuple[int, int]
 
 
-def overlap(prediction: _EncodedTimeline, references: Sequence[_EncodedTimeline]) -> Overlap:
-    """Compare a prediction with its references, taken jointly.
+class Overlaps:
+    """What the days of predictions share with those of their references.
+
+    A row is a day: the predicted days of all comparisons, then the reference days.
 
     Args:
-        prediction: P days.
-        references: One or more timelines, encoded by the same encoder; R different days in all.
+        comparisons: What is compared.
+        vocabulary: Reads the texts.
+
+    Attributes:
+        ordinals: The day number of each row.
+        each: What is known of each comparison.
     """
-    ordinals = np.unique(np.concatenate([reference.ordinals for reference in references]))
-    rows = [np.searchsorted(ordinals, reference.ordinals) for reference in references]
-    counted = _on_common_days(rows, [reference.counted for reference in references], len(ordinals))
-    running = _bigrams([prediction.counted, *counted])
-    content = _on_common_days(rows, [reference.content for reference in references], len(ordinals))
-    return Overlap(
-        predicted_ordinals=prediction.ordinals,
-        reference_ordinals=ordinals,
-        ngrams=(
-            Comparison(prediction.counted, counted),
-            Comparison(*_within_days(prediction.counted, counted, running)),
-        ),
-        concat=(
-            _concat(prediction.counted.keys, [reference.keys for reference in counted]),
-            _concat(running[0], running[1:]),
-        ),
-        content_f1=Comparison(prediction.content, content).f1(),
-    )
+
+    def __init__(self, comparisons: Sequence[Comparison], vocabulary: Vocabulary) -> None:
+        timelines = {id(timeline): timeline for first, rest in comparisons for timeline in (first, *rest)}
+        known = {key: ints((day.date.toordinal() for day in own), len(own)) for key, own in timelines.items()}
+        days = [(known[id(first)], _union([known[id(own)] for own in rest])) for first, rest in comparisons]
+        predicted, reference = zip(*days, strict=True)
+        self.ordinals: Ints = np.concatenate([*predicted, *reference])
+        starts = _starts(ints(map(len, (*predicted, *reference)), 2 * len(days)))
+        tops, lefts = starts[: len(days)], starts[len(days) : -1]
+        layout = _layout(comparisons, known, days, list(zip(tops.tolist(), lefts.tolist(), strict=True)))
+
+        counted, content = (_placed(words, layout) for words in vocabulary.read(timelines.values()))
+        self._shared = shared = _share((content, counted, _bigrams(*counted, layout)), layout, len(self.ordinals))
+        groups = _starts(ints((len(rest) for _, rest in comparisons), len(days)))
+        running = shared.running.reshape(_KINDS, -1, 2)
+        hits, offered, wanted = (_sums(values, groups) for values in (shared.hits, running[:, :, 0], running[:, :, 1]))
+        within = _sums(shared.words, starts)
+        f1 = _f1(shared, starts)
+        self.each = [
+            Overlap(
+                *days[at],
+                f1[at],
+                [Counts(hits[n][at], offered[n][at], hits[n][at], wanted[n][at]) for n in (1, 2)],
+                [(within[n][at], within[n][at + len(days)]) for n in (1, 2)],
+                (int(tops[at]), int(lefts[at])),
+            )
+            for at in range(len(days))
+        ]
+
+    def hits(self, predicted: Ints, reference: Ints) -> Floats:
+        """The clipped hits of pairs of days, summed over the references, for n = 1 and 2, shape (2, N).
+
+        Args:
+            predicted: Rows of predicted days, shape (N,).
+            reference: Rows of reference days, shape (N,).
+        """
+        n_rows, n_columns = len(self.ordinals), self._shared.n_columns
+        pairs, back = np.unique(predicted * n_rows + reference, return_inverse=True)
+        found = []
+        for rows in np.divmod(pairs, n_rows) if n_rows else (pairs, pairs):
+            sizes, columns = self._shared.columns.of_each(np.concatenate([rows + n_rows, rows + 2 * n_rows]))
+            found.append(np.arange(len(sizes)).repeat(sizes) * n_columns + columns)
+        both = np.concatenate(found)
+        both = both[_order(both)]
+        twice = both[1:][both[1:] == both[:-1]] // n_columns
+        return np.bincount(twice, minlength=2 * len(pairs)).reshape(2, -1)[:, back].astype(np.float64)
 
 
-def _on_common_days(rows: Sequence[Ints], references: Sequence[_Words], n_days: int) -> list[_Words]:
-    """The references, with days as positions in the union of all their dates."""
-    return [_Words(row[words.days], words.keys, n_days) for row, words in zip(rows, references, strict=True)]
+def _union(ordinals: Sequence[Ints]) -> Ints:
+    return ordinals[0] if len(ordinals) == 1 else np.unique(np.concatenate(ordinals))
 
 
-def _bigrams(texts: Sequence[_Words]) -> list[Ints]:
-    """Each text's pairs of neighbouring words, across days too, with the same numbers in all texts."""
-    pairs = [(words.keys[:-1] << 32) | words.keys[1:] for words in texts]
-    _, numbers = np.unique(np.concatenate(pairs), return_inverse=True)
-    return np.split(numbers, np.cumsum([len(pair) for pair in pairs])[:-1])
+def _starts(sizes: Ints) -> Ints:
+    """Where each of so many things begins when they stand one after the other, and where the last one ends."""
+    starts = np.zeros(len(sizes) + 1, dtype=np.int64)
+    sizes.cumsum(out=starts[1:])
+    return starts
 
 
-def _within_days(
-    prediction: _Words, references: Sequence[_Words], running: Sequence[Ints]
-) -> tuple[_Words, list[_Words]]:
-    """The bigrams within days, as words of their own."""
-    first, *rest = (
-        _Words(words.days[1:][inside], pairs[inside], words.n_days)
-        for words, pairs in zip([prediction, *references], running, strict=True)
-        for inside in [words.days[:-1] == words.days[1:]]
-    )
-    return first, rest
-
-
-def _shared(left: _Words, right: _Words) -> tuple[Any, Any]:
-    """Two matrices, one row a day, whose rows' products are the clipped numbers of common words."""
-    days = np.concatenate([left.days, right.days + left.n_days])
-    columns, width = _columns(days, np.concatenate([left.keys, right.keys]))
-    sides = np.split(columns, [len(left.keys)])
-    shared = _occurring(sides[0], width) & _occurring(sides[1], width)
-    renumbered, n_shared = np.cumsum(shared) - 1, int(np.count_nonzero(shared))
-    matrix = _dense if left.n_days * right.n_days * n_shared <= _DENSE_WORK else _sparse
-    one, other = (
-        matrix(words.days[kept], renumbered[side[kept]], words.n_days, n_shared)
-        for words, side in zip((left, right), sides, strict=True)
-        for kept in [shared[side]]
-    )
-    return one, other
-
-
-def _columns(days: Ints, keys: Ints) -> tuple[Ints, int]:
-    """A column for each (key, how often it has occurred in its day so far), and how many columns there may be."""
-    n_keys = 1 + int(keys.max(initial=-1))
-    places = days * n_keys + keys
-    order = np.argsort(places, kind="stable")
-    in_order = places[order]
-    starts = np.ones(len(order), dtype=bool)
-    starts[1:] = in_order[1:] != in_order[:-1]
-    positions = np.arange(len(order), dtype=np.int64)
-    occurrence = np.empty_like(positions)
-    occurrence[order] = positions - np.maximum.accumulate(np.where(starts, positions, 0))
-    return keys + occurrence * n_keys, n_keys * (1 + int(occurrence.max(initial=0)))
-
-
-def _occurring(columns: Ints, width: int) -> npt.NDArray[np.bool_]:
-    found = np.zeros(width, dtype=bool)
-    found[columns] = True
+def _sums(values: Ints, starts: Ints) -> list[list[int]]:
+    """The sums of all values between one start and the next, for each kind of words."""
+    sums = np.zeros((_KINDS, values.shape[1] + 1), dtype=np.int64)
+    values.cumsum(axis=1, out=sums[:, 1:])
+    ends = sums[:, starts]
+    found: list[list[int]] = (ends[:, 1:] - ends[:, :-1]).tolist()
     return found
 
 
-def _dense(days: Ints, columns: Ints, n_days: int, width: int) -> npt.NDArray[np.float32]:
-    """A matrix with 1 at each (day, column); float32 counts exactly up to 16 million."""
-    matrix = np.zeros((n_days, width), dtype=np.float32)
-    matrix[days, columns] = 1
-    return matrix
+class _Layout(NamedTuple):
+    """Each prediction beside each of its references: G pairs of timelines, so 2 G sides, the even ones predicted.
+
+    A place is a day of one side; after a side's days comes one more, for what lies between days.
+
+    Attributes:
+        timelines: The position of each side's timeline, shape (2 G,).
+        days: The position of each timeline's first day among the days of all, and where the last one ends.
+        starts: The first place of each side, and where the last one ends, shape (2 G + 1,).
+        side: The side of each place.
+        row: The row of each place; -1 between days.
+    """
+
+    timelines: Ints
+    days: Ints
+    starts: Ints
+    side: Ints
+    row: Ints
 
 
-def _sparse(days: Ints, columns: Ints, n_days: int, width: int) -> Any:
-    """The same as a sparse matrix."""
-    starts = np.concatenate([[0], np.cumsum(np.bincount(days, minlength=n_days))])
-    return sparse.csr_matrix((np.ones(len(columns), dtype=np.float32), columns, starts), shape=(n_days, width))
+def _layout(
+    comparisons: Sequence[Comparison],
+    ordinals: Mapping[int, Ints],
+    days: Sequence[tuple[Ints, Ints]],
+    corners: Sequence[tuple[int, int]],
+) -> _Layout:
+    """Lay out comparisons, given each timeline's days, and the days and first rows of each comparison."""
+    position = {key: place for place, key in enumerate(ordinals)}
+    none = np.array([-1])
+    timelines: list[int] = []
+    row: list[Ints] = []
+    for (first, rest), (predicted, union), (top, left) in zip(comparisons, days, corners, strict=True):
+        for reference in rest:
+            own = ordinals[id(reference)]
+            timelines += (position[id(first)], position[id(reference)])
+            row += (np.arange(top, top + len(predicted)), none, union.searchsorted(own) + left, none)
+    sizes = ints(map(len, ordinals.values()), len(ordinals))
+    which = np.array(timelines)
+    starts = _starts(sizes[which] + 1)
+    side = np.arange(len(which)).repeat(starts[1:] - starts[:-1])
+    return _Layout(which, _starts(sizes), starts, side, np.concatenate(row))
 
 
-def _concat(prediction: Ints, references: Sequence[Ints]) -> Counts:
-    """The counts of concatenated texts."""
-    n_keys = 1 + max(keys.max(initial=-1) for keys in (prediction, *references))
-    offered = np.bincount(prediction, minlength=n_keys)
-    hits = sum(int(np.minimum(offered, np.bincount(keys, minlength=n_keys)).sum()) for keys in references)
-    return Counts(hits, len(prediction) * len(references), hits, sum(len(keys) for keys in references))
+def _placed(words: Words, layout: _Layout) -> tuple[Ints, Ints]:
+    """The words of each side, and their places."""
+    edges = words.days.searchsorted(layout.days)
+    starts = edges[layout.timelines]
+    sizes = edges[layout.timelines + 1] - starts
+    which = ranges(starts, sizes)
+    return words.keys[which], words.days[which] + (layout.starts[:-1] - layout.days[layout.timelines]).repeat(sizes)
+
+
+def _bigrams(keys: Ints, places: Ints, layout: _Layout) -> tuple[Ints, Ints]:
+    """Each side's pairs of neighbouring words, with their places."""
+    side = layout.side[places]
+    inside = np.flatnonzero(side[1:] == side[:-1])
+    place = places[inside]
+    between = layout.starts[side[inside] + 1] - 1
+    pairs = keys[inside] * (1 + keys.max(initial=0)) + keys[inside + 1]
+    return pairs, np.where(place == places[inside + 1], place, between)
+
+
+class _Shared(NamedTuple):
+    """What the two sides of each pair of timelines have in common, by kind of words.
+
+    There is a row for each day under each kind, N in all.
+
+    Attributes:
+        columns: Of each row: the columns that hold 1.
+        rows: Of each column of the first kind: the rows of reference days that hold 1.
+        n_columns: How many columns there are.
+        words: How many words each day has, times K on the predicted side, shape (kinds, rows).
+        running: How many words each side has, shape (kinds, 2 G).
+        hits: The clipped hits of each pair of timelines, taken as two running texts, shape (kinds, G).
+    """
+
+    columns: Lists
+    rows: Lists
+    n_columns: int
+    words: Ints
+    running: Ints
+    hits: Ints
+
+
+def _share(kinds: Sequence[tuple[Ints, Ints]], layout: _Layout, n_rows: int) -> _Shared:
+    """Compare the words at these places, each with the equal ones of the other side of its own pair of timelines."""
+    n_sides, n_places = len(layout.timelines), len(layout.row)
+    kind = np.arange(_KINDS)[:, np.newaxis]
+    sides = (layout.side + kind * n_sides).ravel()
+    rows = np.where(layout.row < 0, -1, layout.row + kind * n_rows).ravel()
+    in_order = [(keys[order], places[order]) for keys, places in kinds for order in [_order(keys)]]
+    keys = np.concatenate([keys for keys, _ in in_order])
+    places = np.concatenate([places + n * n_places for n, (_, places) in enumerate(in_order)])
+
+    side, row = sides[places], rows[places]
+    is_reference = side & 1
+    first = np.flatnonzero(_changes(keys) | _changes(side >> 1))  # of each word of each pair of timelines
+    sizes = np.append(first[1:], len(keys)) - first if len(first) else first
+    of_references = np.add.reduceat(is_reference, first) if len(first) else first
+    common = np.minimum(of_references, sizes - of_references)
+    within = row >= 0
+    kept = np.flatnonzero(within & (common > 0).repeat(sizes))
+    columns = first.repeat(sizes)[kept] + _since(_changes(keys[kept]) | _changes(places[kept]))
+    paired = kept[: np.searchsorted(kept, len(kinds[0][0]))]  # only the first kind is compared by all pairs of days
+    of_reference = np.flatnonzero(is_reference[paired])
+    return _Shared(
+        columns=_lists(row[kept], columns, _KINDS * n_rows),
+        rows=_lists(columns[of_reference], row[paired[of_reference]], len(kinds[0][0])),
+        n_columns=len(keys),
+        words=np.bincount(row[within], minlength=_KINDS * n_rows).reshape(_KINDS, -1),
+        running=np.bincount(side, minlength=_KINDS * n_sides).reshape(_KINDS, -1),
+        hits=np.bincount(side[first] >> 1, common, _KINDS * n_sides // 2).astype(np.int64).reshape(_KINDS, -1),
+    )
+
+
+def _lists(things: Ints, values: Ints, n: int) -> Lists:
+    """Lists of pairs of a thing, below n, and a value."""
+    return Lists(_starts(np.bincount(things, minlength=n)), values[_order(things)])
+
+
+def _order(values: Ints) -> Ints:
+    """The positions of values in ascending order, equal ones as they came.
+
+    Numpy sorts numbers of 16 bits by their digits, ten times as fast as it sorts larger ones.
+    """
+    order = values.astype(np.uint16).argsort(kind="stable")
+    for shift in range(16, int(values.max(initial=0)).bit_length(), 16):
+        order = order[(values >> shift).astype(np.uint16)[order].argsort(kind="stable")]
+    return order
+
+
+def _changes(values: Ints) -> npt.NDArray[np.bool_]:
+    """Where a value is not the one before it; True for the first."""
+    changes = np.ones(len(values), dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=changes[1:])
+    return changes
+
+
+def _since(marks: npt.NDArray[np.bool_]) -> Ints:
+    """How many positions ago the last mark was."""
+    positions = np.arange(len(marks))
+    return positions - np.maximum.accumulate(np.where(marks, positions, 0))
+
+
+def _f1(shared: _Shared, starts: Ints) -> list[Floats]:
+    """F1 of each pair of days of each comparison, 0 if they share nothing.
+
+    Args:
+        shared: What they share.
+        starts: The first row of each comparison's predicted days, then of its reference days, and the end.
+    """
+    words = shared.words[0]
+    n_rows, n_columns = (starts[1:] - starts[:-1]).reshape(2, -1)
+    width = n_columns.repeat(n_rows)  # of each predicted day's row in the table of its comparison
+    left = starts[len(n_rows) : -1].repeat(n_rows)
+    cell = _starts(width)  # the first one of each row
+    flat: Floats = np.zeros(cell[-1])
+    blocks = [0, *(1 + np.flatnonzero(_changes(cell[1:] // _BLOCK)[1:])).tolist(), len(width)]
+    for top, end in pairwise(blocks) if len(flat) else ():
+        rows, own = np.arange(top, end), slice(cell[top], cell[end])
+        in_row, columns = shared.columns.of_each(rows)
+        in_column, cells = shared.rows.of_each(columns)
+        cells += (cell[rows] - own.start - left[rows]).repeat(in_row).repeat(in_column)
+        hits = np.bincount(cells, minlength=own.stop - own.start)
+        # In tilse's order of operations, so that ties stay ties.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            precision = hits / words[rows].repeat(width[rows])
+            recall = hits / words[ranges(left[rows], width[rows])]
+            np.divide(2 * precision * recall, precision + recall, out=flat[own], where=hits > 0)
+    tables = _starts(n_rows * n_columns).tolist()
+    sizes = zip(n_rows.tolist(), n_columns.tolist(), strict=True)
+    return [flat[start:end].reshape(size) for (start, end), size in zip(pairwise(tables), sizes, strict=True)]

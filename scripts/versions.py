@@ -23,10 +23,10 @@ SETS = {"lowest": "lowest-direct", "newest": "highest"}
 """Name -> what uv calls it."""
 
 _SHOW = r"""
-import importlib.metadata, re
+import importlib.metadata, re, sys
 for needed in importlib.metadata.requires("tls-tasks"):
     name = re.match(r"[\w.-]+", needed)[0]
-    if "extra ==" not in needed:
+    if "extra ==" not in needed and ("python_version <" not in needed or sys.version_info < (3, 11)):
         print(name, importlib.metadata.version(name))
 """
 

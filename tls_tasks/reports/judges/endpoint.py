@@ -10,13 +10,13 @@ import re
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Coroutine, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tls_tasks.core.coroutines import run_to_end
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.secrets import check_no_secret
@@ -379,19 +379,3 @@ def from_endpoint(url: str, model: str, **options: Any) -> ChatJudge:
         'my-model@localhost,temperature:1'
     """
     return ChatJudge(Endpoint(url, model, **options))
-
-
-def run_to_end(work: Coroutine[Any, Any, None]) -> None:
-    """Run a coroutine to its end, also where a loop is running already, as in Jupyter."""
-    import asyncio  # 8 MB, which those who only look up documents do without
-
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        asyncio.run(work)
-        return
-    thread = ThreadPoolExecutor(1)
-    try:
-        thread.submit(asyncio.run, work).result()
-    finally:
-        thread.shutdown(wait=False)  # an interrupt is raised at once

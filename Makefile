@@ -22,7 +22,7 @@ export TOKENIZERS_PARALLELISM = false
 # Set somewhere, this makes each of the many processes that the tests start compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types unit upstream quick coverage versions fuzz hooks docs bench mutants wheel space clean
+.PHONY: help demo test lint types compiled unit upstream quick coverage versions fuzz hooks docs bench mutants wheel space clean
 
 help: ## What can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -52,7 +52,8 @@ demo: $(VENV)/base ## Install, and run a task with the baseline that needs no we
 test: ## Lint, types and every test
 	@$(MAKE) --no-print-directory -j 2 $(VENV)/dev $(VALIDATORS)
 	@$(MAKE) --no-print-directory lint
-	@$(MAKE) --no-print-directory -j 2 types unit
+	@$(MAKE) --no-print-directory -j 2 types compiled
+	@$(MAKE) --no-print-directory unit
 
 lint: $(VENV)/dev
 	$(BIN)/ruff check .
@@ -61,6 +62,10 @@ lint: $(VENV)/dev
 
 types: $(VENV)/dev
 	$(BIN)/mypy
+
+# All that the tests import, compiled once: else each of the processes that run them compiles it for itself.
+compiled: $(VENV)/dev
+	-@$(BIN)/python -m pytest --collect-only >/dev/null 2>&1
 
 $(VALIDATORS):
 	if [ -n "$(NEWER)" ]; then $(NEWER) -m venv $(VENV)-validators && $(VENV)-validators/bin/python -m pip install --quiet --no-compile every_eval_ever==0.3.0 inspect-ai==0.3.285; fi

@@ -14,8 +14,6 @@ from tests.browser import Opened
 from tls_tasks import space
 from tls_tasks.registry import METRICS
 
-gradio = pytest.importorskip("gradio", reason="no gradio: pip install 'tls-tasks[spaces]'")
-
 COLUMNS = {"predictions", "references", "sources"}
 
 HOSTILE = "</iframe></script><script>alert(1)</script><img src=x onerror=alert(2)> ${alert(3)} {{value}} \x1b[31m"
@@ -24,6 +22,8 @@ HOSTILE = "</iframe></script><script>alert(1)</script><img src=x onerror=alert(2
 @pytest.fixture(scope="module")
 def address():
     """A server with the apps of all metrics, each under its name."""
+    # Not above: it takes five seconds, and each worker that collects the tests reads this file.
+    gradio = pytest.importorskip("gradio", reason="no gradio: pip install 'tls-tasks[spaces]'")
     import uvicorn
     from fastapi import FastAPI
 

@@ -47,7 +47,7 @@ FAMILIES = {
     "text": "date_forms date_words dates lcs marks normalizers porter quotes rouge155 sentences tokenizers",
     "timelines": (
         "alignment alignment_rouge both date_f1 entries leads markup mentions overlap pairs read read_json read_lines "
-        "sections tables tails types"
+        "sections tables tails types words"
     ),
     "summaries": "evaluators read rouge_l",
     "evidence": "drafts evidence_extraction forms matching objects overlap postprocess read score types",

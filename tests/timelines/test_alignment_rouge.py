@@ -152,7 +152,7 @@ def aligned(left, right):
 
 
 def compared(left, right):
-    return Overlaps([(left, [right])], Vocabulary(str.split, str.split, bool)).each[0]
+    return Overlaps([(left, [right])], Vocabulary(str.split, str.split)).each[0]
 
 
 @pytest.mark.parametrize("n_left, n_right", [(300, 300), (260, 320), (330, 250)])
@@ -197,8 +197,8 @@ def test_beyond_a_million_pairs_both_sides_share_one_cheapest_alignment(monkeypa
 @given(st.lists(st.lists(st.text("ab<^.\0 é", max_size=12), max_size=3), max_size=5))
 def test_word_by_word_or_by_sentence_the_words_are_the_same(days):
     timelines = [timeline_of([[f"2011-01-{day:02}", sentences]]) for day, sentences in enumerate(days, 1)]
-    by_sentence = Vocabulary(tokenize, content_words, lambda _: True).read(timelines)
-    by_word = Vocabulary(tokenize, content_words, lambda text: "<" in text).read(timelines)
+    by_sentence = Vocabulary(tokenize, content_words).read(timelines)
+    by_word = Vocabulary(tokenize, content_words, stop="<").read(timelines)
     for slow, fast, read in zip(by_sentence, by_word, (tokenize, content_words), strict=True):
         assert slow.days.tolist() == fast.days.tolist()
         words = [word for sentences in days for sentence in sentences for word in read(sentence)]
@@ -207,7 +207,7 @@ def test_word_by_word_or_by_sentence_the_words_are_the_same(days):
 
 
 def test_threads_share_a_vocabulary():
-    vocabulary = Vocabulary(str.split, list, bool)
+    vocabulary = Vocabulary(str.split, list)
     texts = [[f"{number % 3000} {number * step % 3000}" for number in range(6000)] for step in range(1, 9)]
     timelines = [timeline_of([["2011-01-01", sentences]]) for sentences in texts]
     with ThreadPoolExecutor(8) as pool:
@@ -228,7 +228,7 @@ def test_an_interrupt_leaves_a_vocabulary_as_it_was():
             raise KeyboardInterrupt
         return text.split()
 
-    vocabulary = Vocabulary(str.split, content, bool)
+    vocabulary = Vocabulary(str.split, content)
     timeline = timeline_of([["2011-01-01", ["a b", "c", "d e f", "a", "g h"]]])
     for _ in range(2):
         with pytest.raises(KeyboardInterrupt):

@@ -21,7 +21,7 @@ from typing import Any
 
 from tls_tasks.core.errors import OptionError, warn_caller
 from tls_tasks.core.options import check_choice, check_switches, signature, signed_by
-from tls_tasks.core.prf import Counts, Item, check_aggregate, prf_unit
+from tls_tasks.core.prf import Counts, Item, check_aggregate
 from tls_tasks.core.score import Score, ratio
 from tls_tasks.text.rouge155 import (
     NonAsciiWarning,
@@ -53,9 +53,9 @@ _LARGE = 3_000 * 3_000
 _BYTES_A_PAIR = 32
 
 _BLOCK = 1 << 19
-"""Characters and pairs of dates from which on further rows are worked on by themselves."""
+"""Pairs of dates and characters of references from which on further rows are worked on by themselves."""
 
-_MOST_CHARACTERS = 1 << 22
+_MOST_CHARACTERS = 1 << 20
 """So long may all words that are remembered be together: a stream of made-up words must not fill up the memory."""
 
 _Variants = dict[str, dict[str, Counts]]
@@ -173,7 +173,7 @@ def alignment_rouge(
         config,
         rows,
         items=[item for item, _ in scored],
-        variants={name: [prf_unit(counts[name], beta) for _, counts in scored] for name in VARIANTS},
+        variants={name: [counts[name] for _, counts in scored] for name in VARIANTS},
     )
     return _with_exact_date_means(score, rows, config) if exact_date_mean else score
 
@@ -181,14 +181,14 @@ def alignment_rouge(
 @cache  # one for each way to count
 def _known_words(remove_stopwords: bool, use_stemmer: bool) -> Vocabulary:
     counted = partial(tokenize, remove_stopwords=remove_stopwords, use_stemmer=use_stemmer)
-    return Vocabulary(counted, content_words, lambda text: "<" in text)  # after which the sentence is lost
+    return Vocabulary(counted, content_words, stop="<")  # after which the sentence is lost
 
 
 def _vocabulary(config: _AlignmentRougeConfig) -> Vocabulary:
     tokenizer = find_tokenizer(config.tokenizer, {"rouge155": tokenize, "unicode": unicode_words})
     if tokenizer is tokenize:
         return _known_words(config.remove_stopwords, config.use_stemmer)
-    return Vocabulary(tokenizer, tokenizer, lambda _: True)
+    return Vocabulary(tokenizer, tokenizer)
 
 
 def _score_rows(rows: Sequence[TimelineRow], config: _AlignmentRougeConfig) -> Iterator[tuple[Item, _Variants]]:
@@ -215,20 +215,12 @@ def _blocks(rows: Sequence[TimelineRow]) -> Iterator[list[TimelineRow]]:
     work = 0
     for row in rows:
         block.append(row)
-        work += sum(_work(row.prediction, reference) for reference in row.references)
+        work += sum(len(row.prediction) * len(reference) + len(reference.text) for reference in row.references)
         if work > _BLOCK:
             yield block
             block, work = [], 0
     if block:
         yield block
-
-
-def _work(prediction: Timeline, reference: Timeline) -> int:
-    """Pairs of days and characters."""
-    characters = sum(
-        len(sentence) for timeline in (prediction, reference) for day in timeline for sentence in day.sentences
-    )
-    return len(prediction) * len(reference) + characters
 
 
 def _counts(words: Overlap, sides: Sequence[AlignedDays] | None) -> dict[str, Counts]:
@@ -317,14 +309,14 @@ def _warn_of_large(rows: Sequence[TimelineRow], reference_mode: str) -> None:
 
 def _warn_of_unseen(rows: Sequence[TimelineRow]) -> None:
     """Warn once, with the number of rows in which the exact engine ignores most letters."""
-    unseen = [row.index for row in rows if any(map(_is_unseen, (row.prediction, *row.references)))]
+    unseen = [
+        row.index
+        for row in rows
+        if any(is_mostly_unseen(timeline.text) for timeline in (row.prediction, *row.references))
+    ]
     if unseen:
         warn_caller(
             f"in {len(unseen)} of {len(rows)} rows most letters are not ASCII, and the rouge155 engine sees only "
             f"ASCII letters and digits (rows {unseen[:10]}{' …' if len(unseen) > 10 else ''}): use tokenizer='unicode'",
             NonAsciiWarning,
         )
-
-
-def _is_unseen(timeline: Timeline) -> bool:
-    return is_mostly_unseen(" ".join(sentence for entry in timeline for sentence in entry.sentences))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -72,7 +73,7 @@ class Overlaps:
 
     def __init__(self, comparisons: Sequence[Comparison], vocabulary: Vocabulary) -> None:
         timelines = {id(timeline): timeline for first, rest in comparisons for timeline in (first, *rest)}
-        known = {key: ints((day.date.toordinal() for day in own), len(own)) for key, own in timelines.items()}
+        known = {key: ints(map(date.toordinal, own.dates), len(own)) for key, own in timelines.items()}
         days = [(known[id(first)], _union([known[id(own)] for own in rest])) for first, rest in comparisons]
         predicted, reference = zip(*days, strict=True)
         self.ordinals: Ints = np.concatenate([*predicted, *reference])

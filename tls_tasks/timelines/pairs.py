@@ -11,9 +11,9 @@ from typing import Any
 from tls_tasks.core.errors import warn_of_repeated, warn_of_unread
 from tls_tasks.core.options import check_choice
 from tls_tasks.core.parsed import Parsed
-from tls_tasks.core.prf import Item, prf_of_means, prf_unit
+from tls_tasks.core.prf import Counts, Item, prf_of_means, prf_unit
 from tls_tasks.core.rows import read_columns
-from tls_tasks.core.score import Result, Results, Score, Unit, values
+from tls_tasks.core.score import Result, Results, Score, values
 from tls_tasks.core.terminal import shown
 from tls_tasks.timelines.read import TimelinePolicy
 from tls_tasks.timelines.rows import is_row, read_prediction, read_references
@@ -104,7 +104,7 @@ def score_of(
     config: Any,
     rows: Sequence[TimelineRow],
     items: Sequence[Item],
-    variants: Mapping[str, Sequence[Unit]] | None = None,
+    variants: Mapping[str, Sequence[Mapping[str, Counts]]] | None = None,
 ) -> Score:
     """The score of (row, reference) pairs.
 
@@ -115,7 +115,7 @@ def score_of(
         config: The settings, among them ``aggregate``, ``beta`` and ``by_topic``.
         rows: The rows that the pairs are of.
         items: One per pair, in order.
-        variants: Name -> the pairs' units under another variant, for the detailed result.
+        variants: Name -> the pairs' counts under another variant, for the detailed result.
     """
     table: dict[str, Result] = {}
     for prefix in prefixes:
@@ -130,16 +130,21 @@ def score_of(
         items=items,
         problems={row.index: row.parsed.counts() for row in rows if row.parsed.problems},
         parse_failures=sum(row.parsed.failed for row in rows),
-        details=partial(_details, variants or {}, table),
+        details=partial(_details, variants or {}, table, config.beta),
         explanation=partial(_explanation, rows),
     )
 
 
-def _details(variants: Mapping[str, Sequence[Unit]], table: Results, score: Score) -> dict[str, Any]:
+def _details(
+    variants: Mapping[str, Sequence[Mapping[str, Counts]]], table: Results, beta: float, score: Score
+) -> dict[str, Any]:
     """The results under all variants, and of each topic."""
     details: dict[str, Any] = {}
     if variants:
-        details["variants"] = {name: values(table, units, score.topics) for name, units in variants.items()}
+        details["variants"] = {
+            name: values(table, [prf_unit(own, beta) for own in counts], score.topics)
+            for name, counts in variants.items()
+        }
     if score.topics is not None:
         details["topics"] = score.by_topic()
     return details

@@ -70,6 +70,11 @@ class Timeline:
         """The total number of sentences."""
         return sum(len(entry.sentences) for entry in self.entries)
 
+    @property
+    def text(self) -> str:
+        """All sentences, with blanks between them."""
+        return " ".join(itertools.chain.from_iterable(sentences for _, sentences in self.entries))
+
     def as_rows(self) -> list[dict[str, object]]:
         """The timeline as JSON-ready rows ``{"date": "2011-01-25", "text": [sentence, …]}``."""
         return [{"date": entry.date.isoformat(), "text": list(entry.sentences)} for entry in self.entries]

@@ -87,8 +87,8 @@ class Vocabulary(dict[str, int]):
     Args:
         counted: A text -> the words that ROUGE counts.
         content: A text -> the words that weigh the alignment, :func:`content_words` in tilse.
-        is_whole: Whether the text of a day must be read sentence by sentence. Any other is read word by word, as
-            whitespace separates them.
+        stop: A day whose text has this is read sentence by sentence, and any other word by word, as whitespace
+            separates them. If it is empty, all days have it.
 
     Attributes:
         n_characters: How long all texts are together.
@@ -98,11 +98,11 @@ class Vocabulary(dict[str, int]):
         self,
         counted: Callable[[str], Iterable[Any]],
         content: Callable[[str], Iterable[Any]],
-        is_whole: Callable[[str], bool],
+        stop: str = "",
     ) -> None:
         super().__init__()
         self.n_characters = 0
-        self._is_whole = is_whole
+        self._stop = stop
         self._tables = [_Table(counted)] if content is counted else [_Table(counted), _Table(content)]
         self._lock = Lock()
 
@@ -118,16 +118,16 @@ class Vocabulary(dict[str, int]):
 
     def read(self, timelines: Iterable[Timeline]) -> tuple[Words, Words]:
         """The words that count and those that weigh the alignment."""
-        days = [self._texts(day.sentences) for timeline in timelines for day in timeline]
+        days: list[Sequence[str]] = [
+            sentences if self._stop in (text := " ".join(sentences)) else text.split()
+            for timeline in timelines
+            for _, sentences in timeline
+        ]
         sizes = ints(map(len, days), len(days))
         texts = ints(map(self.__getitem__, chain.from_iterable(days)), int(sizes.sum()))
         on = np.arange(len(days)).repeat(sizes)
         found = [(on.repeat(n), keys) for table in self._tables for n, keys in [table.lists.of_each(texts)]]
         return Words(*found[0]), Words(*found[-1])
-
-    def _texts(self, sentences: Sequence[str]) -> Sequence[str]:
-        text = " ".join(sentences)
-        return sentences if self._is_whole(text) else text.split()
 
 
 class _Table:

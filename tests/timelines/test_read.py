@@ -254,6 +254,8 @@ LEADS = [
     ("- On January 25, 2011, A\n- On January 26, 2011, B", AB, {}),
     ("2011-01-25: A\n\nSources:\n- C (2011-01-26)\n- D (2011-01-27)", A, {"undated_text": 1, "dated_text": 2}),
     ("Event: A\nDate: 2011-01-25\nEvent: B\nDate: unknown", A, {"undated_text": 2}),
+    ("Event: A\nDate: 2011-01-25\nEvent: B\nDate: 2011-01-26\nEvent: C", AB, {"undated_text": 1}),
+    ("Title: T\nDate: 2011-01-25\nEvent: A\nDate: 2011-01-26\nEvent: B", AB, {}),
     (
         "- Musk leads SpaceX – 2011-01-25\n- B – 2011-01-26",
         {"2011-01-25": ["Musk leads SpaceX"], "2011-01-26": ["B"]},

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, takewhile
 
 from tls_tasks.text.dates import Known
 from tls_tasks.timelines.entries import UNKNOWN
@@ -131,9 +131,19 @@ def text_comes_first(lines: Iterable[str]) -> bool:
     Example:
         >>> text_comes_first(["- Event: A", "  Date: 2011-01-25"]), text_comes_first(["Date: 2011-01-25", "Event: A"])
         (True, False)
+        >>> text_comes_first(["Event: A", "Date: 2011-01-25", "Event: B"])  # and no room for the second date
+        True
     """
     labels = [line for line in lines if labelled_text(line) is not None or is_date_label(line)]
-    return len(labels) > 1 and labelled_text(labels[0]) is not None and is_date_label(labels[-1])
+    before = [_name(line) for line in takewhile(lambda line: not is_date_label(line), labels)]
+    if not before or len(before) == len(labels):
+        return False
+    # The last entry may have been cut off before its date.
+    return is_date_label(labels[-1]) or _name(labels[-1]) in before
+
+
+def _name(label: str) -> str:
+    return label.partition(":")[0].strip(" \t-*_#>.)0123456789").casefold()
 
 
 def _items(lines: Iterable[str]) -> Iterator[tuple[tuple[str, int] | None, int]]:

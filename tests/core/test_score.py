@@ -44,6 +44,12 @@ def test_the_order_of_units_does_not_matter_to_the_last_bit(items, generator):
         assert prf_score(shuffled, how).results == prf_score(items, how).results
 
 
+def test_no_documents_have_the_value_that_was_said():
+    table = {"silent": ratio("x", "n"), "undefined": ratio("x", "n", empty=math.nan), "best": ratio("x", "n", empty=1)}
+    assert repr(values(table, [])) == "{'silent': 0.0, 'undefined': nan, 'best': 1}"
+    assert repr(values(table, [{"x": 0, "n": 0}])) == "{'silent': 0.0, 'undefined': nan, 'best': 1}"
+
+
 def test_one_unit_is_the_same_in_every_aggregate():
     item = Counts(1, 3, 1, 2)
     assert {tuple(prf_score([item], how).results.values()) for how in ("f_of_means", "mean_f")} == {tuple(item.prf())}

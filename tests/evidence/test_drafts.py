@@ -92,6 +92,7 @@ FORMS = [
     (""
      "<os><o domain='food' polarity='present'>Had tea</o><o domain='mind' evidence_span='racing thoughts'/></os>",
      [{**TEA, **THERE}, MIND]),
+    ("<o domain='food' evidence_span='Had tea'>She had tea.</o>", [TEA]),  # what is named goes before what is around
     ("The writer had tea (food), and racing thoughts (mind).", None),
     ("The domain: food. She drank a lot.", None),
     ("An object would have a domain: and an evidence_span: key.", None),

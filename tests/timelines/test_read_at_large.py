@@ -144,6 +144,14 @@ def test_looping_models_do_not_stop_the_run(text: str) -> None:
     assert not parse_timeline(f"2011-01-25: A\n\n{text}").failed
 
 
+@pytest.mark.parametrize("piece", ["2018: ", "[2018] ", "January 2018: ", "2018: January: "])
+def test_dates_without_an_end_are_the_text_of_the_first(piece: str) -> None:
+    timeline = parse_timeline(piece * 3_000 + "A").value
+    assert timeline is not None
+    [(day, [text])] = timeline
+    assert day == datetime.date(2018, 1, 1) and text.endswith(piece + "A")
+
+
 @pytest.mark.skipif(not DATA.exists(), reason="the real timelines are not beside this checkout")
 def test_real_timelines_are_read_without_loss() -> None:
     lines = [line for path in sorted(DATA.glob("*/*/timelines.jsonl")) for line in path.read_text("utf-8").splitlines()]

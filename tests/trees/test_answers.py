@@ -214,6 +214,13 @@ def test_of_equally_good_answers_it_is_the_first():
     assert _best(scores, np.array([[0, 0]]), np.array([[3, 3]])).tolist() == [[0, 1]]
 
 
+def test_a_value_that_may_be_absent_is_not_missed_where_it_is_there():
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    score = tree_eval([{"a": "x"}, {}], [{"a": AnyOf([None, "x"])}] * 2, schema=schema)
+    counts = {"correct": 1, "wrong": 0, "missed": 0, "invented": 0}
+    assert counts.items() <= score.as_dict(detailed=True)["values"]["a"].items()
+
+
 def test_a_dictionary_that_may_be_absent():
     reference = {"name": "x", "home": any_of({"city": "Ulm"}, None)}
     assert values_of({"name": "x"}, reference) == values_of({"name": "x", "home": None}, reference) == [1] * 6

@@ -122,6 +122,13 @@ def test_texts(text, tree, stage, valid, kinds):
         assert math.copysign(1, parsed.value["a"]) == math.copysign(1, tree["a"]) if tree["a"] == 0 else True
 
 
+def test_a_tree_that_was_cut_off_is_meant_if_no_whole_one_is_like_the_schema():
+    node = read_schema({"a": "string", "b": "string"})
+    cut = '{"result": {"a": "x", "b": "y'
+    assert parse_tree('{"thoughts": "x"}\n' + cut, node).value == {"a": "x"}
+    assert parse_tree('{"a": "z"}\n' + cut, node).value == {"a": "z"}
+
+
 def test_the_study_has_34_inputs():
     assert len(STUDY) == 34
 

@@ -132,7 +132,7 @@ def values(table: Results, units: Sequence[Unit], topics: Sequence[Hashable] | N
     """
     if not units:
         return {key: result.empty for key, result in table.items()}
-    sums = units.sums if isinstance(units, Columns) else sums_of(units, parts_of(table))
+    sums = sums_of(units, parts_of(table))
     return {
         key: result.value(units, topics)
         if result.equal_votes and topics is not None

@@ -6,6 +6,7 @@
 import ast
 import json
 import os
+import random
 import re
 import subprocess
 import sys
@@ -546,6 +547,10 @@ def test_functions_sign_alike_in_every_process_and_apart_from_each_other(tmp_pat
     assert not any(map(is_unsigned, signs))
     moved = [one != other for one, other in zip(signs, signs_of(tmp_path, "1", limit=4), strict=True)]
     assert moved == [place in (0, 6) for place in range(14)]  # what reads LIMIT, and what calls it
+
+
+def test_state_that_c_keeps_out_of_sight_is_told():
+    assert len({custom_sign(random.Random(seed).sample) for seed in (1, 2, 1)}) == 2
 
 
 class Edited:

@@ -6,7 +6,7 @@ import pytest
 
 from tls_tasks.core.errors import OptionError
 from tls_tasks.core.parsed import Parsed
-from tls_tasks.timelines.markup import _unboxed
+from tls_tasks.timelines.markup import _unboxed, as_lines
 from tls_tasks.timelines.prompts import EXAMPLE
 from tls_tasks.timelines.read import OPTIONS, PROBLEM_KINDS, TimelinePolicy, parse_timeline
 from tls_tasks.timelines.types import Timeline
@@ -521,3 +521,8 @@ def test_a_span_of_numbers_is_no_year(sign):
 @pytest.mark.parametrize(("n", "read"), [(39, f"one <x>{' ' * 39}two"), (40, "one")])
 def test_an_unknown_tag_with_forty_blanks_behind_it_ends_its_line(n, read):
     assert parse_timeline(f"2011-01-25: one <x>{' ' * n}two").value.as_rows()[0]["text"] == [read]
+
+
+def test_an_item_after_a_list_within_lists_is_one_of_the_list_around_it():
+    lines = as_lines("<ul><li>a<ul><li>b<ul><li>c</li></ul></li><li>d</li></ul></li><li>e</li></ul>")
+    assert [line for line in lines if line] == ["- a", "  - b", "    - c", "  - d", "- e"]

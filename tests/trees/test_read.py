@@ -127,6 +127,7 @@ def test_a_tree_that_was_cut_off_is_meant_if_no_whole_one_is_like_the_schema():
     cut = '{"result": {"a": "x", "b": "y'
     assert parse_tree('{"thoughts": "x"}\n' + cut, node).value == {"a": "x"}
     assert parse_tree('{"a": "z"}\n' + cut, node).value == {"a": "z"}
+    assert parse_tree('[{"a": "z"}, {"a": "w"}]\n' + cut, node).value == {"a": "x"}
 
 
 def test_the_study_has_34_inputs():
@@ -310,7 +311,7 @@ def test_no_row(row, field):
         ('{"a": 1, "a": 2}', r"a key twice \(a\)"),
         (nested(65), "more than 64 levels"),
         (json.dumps(nested(65)), "more than 64 levels"),
-        ("[" * 5000 + "]" * 5000, "no JSON document"),
+        ("[" * 5000 + "]" * 5000, "no JSON document|more than 64 levels"),  # the json of Python 3.13 reads it
         ({"a": {"$any_of": []}}, "any_of with list"),
         ({"a": {"$any_of": "x"}}, "any_of with str"),
     ],

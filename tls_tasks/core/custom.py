@@ -30,7 +30,7 @@ from typing import Any
 _UNSIGNED = re.compile(r"\bunsigned\(|\bcustom\([^#()]*\)")  # the second is how releases before this one wrote it
 
 _MOST_VALUES = 10_000
-_OF_A_CLASS_STATEMENT = 1 << 9  # Py_TPFLAGS_HEAPTYPE
+_HEAP_TYPE = 1 << 9  # Py_TPFLAGS_HEAPTYPE, which every class statement's class has
 _FUTURE = sum(getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
 _FOLDERS = frozenset({"site-packages", "dist-packages"})
 _FUNCTION_NODES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -159,8 +159,7 @@ class _Teller:
         state = {name: getattr(value, name) for name in slots if hasattr(value, name)}
         state |= getattr(value, "__dict__", {})
         plain = next((kind for kind in (tuple, list, dict, str, int, float) if isinstance(value, kind)), None)
-        is_c = not type(value).__flags__ & _OF_A_CLASS_STATEMENT or not (state or hasattr(value, "__dict__") or slots)
-        if is_c and plain is None:  # its state is out of sight
+        if plain is None and not all(map(_is_python, type(value).__mro__[:-1])):  # its state is out of sight
             if _top(type(value).__module__) not in sys.stdlib_module_names:
                 raise _UnknownError
             try:
@@ -192,11 +191,8 @@ class _Teller:
 
     def _class(self, cls: type) -> Any:
         """A class by its source and all that its methods read; what a dataclass adds follows from the source."""
-        module = sys.modules.get(cls.__module__)
-        members = [getattr(member, "__func__", getattr(member, "fget", member)) for member in vars(cls).values()]
-        methods = [member for member in members if isinstance(member, types.FunctionType)]
-        places = {getattr(module, "__file__", None), *(method.__code__.co_filename for method in methods)} - {None}
-        found = {place: _classes(str(place), cls.__qualname__, vars(module or cls)) for place in places}
+        methods = _methods(cls)
+        found = _sources(cls, methods)
         texts = sorted(text for texts in found.values() for text in texts)
         if not texts:
             raise _UnknownError
@@ -209,6 +205,24 @@ def _content(cell: types.CellType) -> Any:
         return cell.cell_contents
     except ValueError:  # empty: its variable has no value yet
         return None
+
+
+@functools.lru_cache(maxsize=256)
+def _is_python(cls: type) -> bool:
+    """Whether a class was made by a class statement; others, written in C, keep more than their attributes."""
+    return bool(cls.__flags__ & _HEAP_TYPE) and any(_sources(cls, _methods(cls)).values())
+
+
+def _methods(cls: type) -> list[types.FunctionType]:
+    members = [getattr(member, "__func__", getattr(member, "fget", member)) for member in vars(cls).values()]
+    return [member for member in members if isinstance(member, types.FunctionType)]
+
+
+def _sources(cls: type, methods: list[types.FunctionType]) -> dict[str, list[str]]:
+    """Each file that the class may be from -> the text of its class statements there."""
+    module = sys.modules.get(cls.__module__)
+    places = {getattr(module, "__file__", None), *(method.__code__.co_filename for method in methods)} - {None}
+    return {str(place): _classes(str(place), cls.__qualname__, vars(module or cls)) for place in places}
 
 
 def _slots(cls: type) -> tuple[str, ...]:

@@ -24,6 +24,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from tls_tasks.core.prf import Counts
+from tls_tasks.core.sums import plain_sum
 from tls_tasks.timelines.overlap import Overlap, Overlaps
 from tls_tasks.timelines.words import Floats, Ints
 
@@ -216,6 +217,6 @@ def weighted_counts(words: Overlap, sides: Sequence[AlignedDays] | None, gram: i
     """
     if sides is None:
         return words.concat[gram]
-    precision_hits, recall_hits = (sum((side.weight * side.hits[gram]).tolist()) for side in sides)
+    precision_hits, recall_hits = (plain_sum((side.weight * side.hits[gram]).tolist()) for side in sides)
     predicted, reference = words.totals[gram]
     return Counts(precision_hits, predicted, recall_hits, reference)

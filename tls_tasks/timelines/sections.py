@@ -80,6 +80,8 @@ def is_restart(line: str) -> bool:
     Example:
         >>> [is_restart(line) for line in ("**Final timeline:**", "Timeline:", "<answer>", "Final years of the war:")]
         [True, True, True, False]
+        >>> is_restart("Timeline:X")  # a label and its text
+        False
     """
     text = line.strip(" \t*_#<>`=-:")
     is_announced = line.rstrip(" *_").endswith((":", ">")) or line.startswith(("#", "*", "="))

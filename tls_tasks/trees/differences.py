@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tls_tasks.core.sums import plain_mean
 from tls_tasks.trees.answers import chosen
 from tls_tasks.trees.meanings import as_meant
 from tls_tasks.trees.nodes import MAYBE, NULL, VALUE, WRONG, state_of
@@ -94,7 +95,7 @@ class _Differences:
             similarity = 0.0
             if right == VALUE:
                 scores = [float(metric.normalize(metric.pairs([one], [other])[0])) for metric in node.metrics]
-                similarity = sum(scores) / len(scores)
+                similarity = plain_mean(scores)
             if not self.plan.follows_treeval:
                 pair = Sides([one], [other], Pairs.aligned(1))
                 meant = as_meant(node, pair, None, self.plan.options.day_month)

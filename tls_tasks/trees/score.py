@@ -8,6 +8,7 @@ from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
 from tls_tasks.core.score import Result, Score, Unit, mean, ratio, sums_of, total, without_nan
+from tls_tasks.core.sums import plain_mean
 from tls_tasks.trees.differences import differences
 from tls_tasks.trees.found import COUNTS, KINDS, VALUE_PARTS, Found, seen_part
 from tls_tasks.trees.plan import Field, Plan
@@ -155,7 +156,7 @@ def _treeval_score(plan: Plan, of_nodes: Mapping[str, Result], *sums: float) -> 
     averages = _average_leaves(plan, means)[""]
     clip = not plan.follows_treeval
     known = [float(plan.metrics[name].normalize(mean, clip)) for name, mean in averages.items() if mean is not None]
-    return (sum(known) / len(known) if known else 1.0) * node.of(*counts[:3]) * leaf.of(*counts[3:])
+    return (plain_mean(known) if known else 1.0) * node.of(*counts[:3]) * leaf.of(*counts[3:])
 
 
 def _means(sums: Sequence[float], numbers: Sequence[float]) -> tuple[float | None, ...]:
@@ -179,7 +180,7 @@ def _average_leaves(plan: Plan, means: tuple[float | None, ...]) -> Averages:
         for label in ("", field.kind):
             averages.setdefault(label, {})[name] = None
     for (label, name), values in _votes(plan.root, scores, plan.hierarchical).items():
-        averages[label][name] = sum(values) / len(values)
+        averages[label][name] = plain_mean(values)
     return averages
 
 
@@ -200,7 +201,7 @@ def _votes(
     )
     for child in children:
         for key, values in _votes(child, scores, hierarchical).items():
-            votes.setdefault(key, []).extend([sum(values) / len(values)] if hierarchical else values)
+            votes.setdefault(key, []).extend([plain_mean(values)] if hierarchical else values)
     return votes
 
 

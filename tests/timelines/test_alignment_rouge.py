@@ -248,6 +248,15 @@ def test_made_up_words_are_forgotten(monkeypatch):
     assert one({DAY: ["a few words"]}, {DAY: ["a few words"]}).as_dict() == before.as_dict()
 
 
+def test_a_function_weighs_the_alignment_even_if_it_is_our_own():
+    rows = [(timeline_of(row["pred"]), [timeline_of(days) for days in row["refs"]]) for row in OWN_ROWS]
+    given, wrapped = (
+        alignment_rouge(*zip(*rows, strict=True), tokenizer=tokenizer).as_dict()
+        for tokenizer in (tokenize, lambda sentence: tokenize(sentence))
+    )
+    assert {**given, "signature": ""} == {**wrapped, "signature": ""}
+
+
 def test_what_a_large_timeline_takes_is_said_before(monkeypatch):
     monkeypatch.setitem(alignment_rouge.__globals__, "_LARGE", 3)
     with pytest.warns(LargeTimelineWarning, match="row 1 compares 5 x 5 dates, which takes about 0.0 GB of memory"):

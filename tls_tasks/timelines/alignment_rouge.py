@@ -186,7 +186,7 @@ def _known_words(remove_stopwords: bool, use_stemmer: bool) -> Vocabulary:
 
 def _vocabulary(config: _AlignmentRougeConfig) -> Vocabulary:
     tokenizer = find_tokenizer(config.tokenizer, {"rouge155": tokenize, "unicode": unicode_words})
-    if tokenizer is tokenize:
+    if config.tokenizer == "rouge155":
         return _known_words(config.remove_stopwords, config.use_stemmer)
     return Vocabulary(tokenizer, tokenizer)
 

@@ -22,7 +22,7 @@ export TOKENIZERS_PARALLELISM = false
 # Set somewhere, this makes each of the many processes that the tests start compile the package anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test lint types compiled unit upstream quick coverage versions fuzz hooks docs bench mutants wheel space clean
+.PHONY: help demo test lint types compiled unit upstream quick coverage versions fuzz hooks docs bench readings mutants wheel space clean
 
 help: ## What can be made
 	@grep -E '^[a-z]+:.*##' Makefile | sed 's/:.*##/\t/'
@@ -102,6 +102,9 @@ bench: $(VENV)/peers ## Every comparison with the original tools and with peers:
 $(VENV)/mutants: $(VENV)/dev
 	$(INSTALL) --editable '.[dev,mutants]'
 	@touch $@
+
+readings: $(VENV)/dev ## What each layer of the readers wins: its lines, and the answers that are misread without it
+	$(BIN)/python scripts/readings.py
 
 COUNT ?= 200
 SEED ?= 1

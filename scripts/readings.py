@@ -1,0 +1,111 @@
+"""What each layer of the readers wins: its lines of code, and the answers that are misread without it.
+
+Each layer is switched off in turn, and the answers of ``tests/batteries`` (written with a look at some readers), of
+``batteries/later`` and of ``batteries/unseen`` (written from the prompts alone and never extended) are read again.
+``python scripts/readings.py [FAMILY …]`` prints the table; docs/reading.md shows it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from scripts.size import code_lines  # noqa: E402 - needs the path above
+from tests import test_batteries  # noqa: E402
+
+READ_RIGHT: dict[str, int] = test_batteries.READ_RIGHT
+cases: Callable[[str, str], list[Any]] = test_batteries.cases
+wrong: Callable[[str, str], list[Any]] = test_batteries.wrong
+SETS = ("batteries", "batteries/later", "batteries/unseen")
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A layer of a reader that can be switched off.
+
+    Attributes:
+        family: Whose reader it is.
+        name: What it reads, as docs/reading.md names it.
+        off: What is set in place of which attribute: ``{"timelines.read_lines.table_at": replacement}``.
+        code: Files (``timelines/tables.py``) and functions (``timelines.read.is_latex``) that only this layer needs.
+    """
+
+    family: str
+    name: str
+    off: dict[str, Any]
+    code: tuple[str, ...]
+
+    def lines(self) -> int:
+        """The code lines of files and functions together."""
+        return sum(code_lines(_source(name)) for name in self.code)
+
+    @contextmanager
+    def switched_off(self) -> Iterator[None]:
+        """Every attribute replaced while the block runs."""
+        before = {name: getattr(*_attribute(name)) for name in self.off}
+        try:
+            for name, replacement in self.off.items():
+                setattr(*_attribute(name), replacement)
+            yield
+        finally:
+            for name, value in before.items():
+                setattr(*_attribute(name), value)
+
+
+def _attribute(name: str) -> tuple[Any, str]:
+    """The module and the attribute of ``timelines.read.is_latex``; an unknown name raises AttributeError."""
+    module, _, attribute = name.rpartition(".")
+    return importlib.import_module(f"tls_tasks.{module}"), attribute
+
+
+def _source(name: str) -> str:
+    if name.endswith(".py"):
+        return (ROOT / "tls_tasks" / name).read_text(encoding="utf-8")
+    return inspect.cleandoc(inspect.getsource(getattr(*_attribute(name))))
+
+
+def always(value: Any) -> Callable[..., Any]:
+    """A function that returns ``value`` whatever it is given."""
+    return lambda *arguments, **options: value
+
+
+LAYERS: tuple[Layer, ...] = (
+    Layer("timelines", "tables", {"timelines.read_lines.table_at": always(None)}, ("timelines/tables.py",)),
+    Layer("timelines", "dates at the end", {"timelines.read_lines.read_tails": always([])}, ("timelines/tails.py",)),
+)
+
+
+def misread(family: str) -> tuple[set[str], ...]:
+    """The ids of the answers that are misread, for each set."""
+    return tuple({case["id"] for case, _, _ in wrong(family, folder)} for folder in SETS)
+
+
+def table(families: list[str]) -> str:
+    """The table in Markdown; lost answers are those that the complete reader reads right."""
+    rows = ["| family | layer | lines | lost: battery | later | unseen |", "|---|---|--:|--:|--:|--:|"]
+    for family in families:
+        right = misread(family)
+        sizes = [len(cases(family, folder)) for folder in SETS]
+        counts = (f"{n - len(misses)} of {n}" for misses, n in zip(right, sizes, strict=True))
+        rows.append(f"| {family} | *all layers: read right* | | {' | '.join(counts)} |")
+        for layer in LAYERS:
+            if layer.family == family:
+                with layer.switched_off():
+                    lost = (str(len(now - before)) for now, before in zip(misread(family), right, strict=True))
+                rows.append(f"| {family} | {layer.name} | {layer.lines()} | {' | '.join(lost)} |")
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    print(table(sys.argv[1:] or list(READ_RIGHT)))

@@ -20,7 +20,8 @@ from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
-from tls_tasks.data.files import Rows, field_of, file_rows, split_files, text_lines
+from tls_tasks.data.files import Rows, file_rows, split_files, text_lines
+from tls_tasks.data.models import DataRow, Id, Texts, named, read_model
 from tls_tasks.data.order import Loaded, Published, Reading, distinct, load, read_place
 
 DEFAULT_CONTEXT_BUDGET = 24_000
@@ -46,6 +47,15 @@ only that is unique."""
 _LAST_NUMBER = re.compile(r"_\d+$")
 _BETWEEN_ARTICLES = "|||||"  # in Multi-News
 _BLANK_LINE = re.compile(r"\r?\n[ \t]*\r?\n")
+
+
+class _SummaryRow(DataRow):
+    """A row of a data set; one without an id is numbered."""
+
+    id: Id = named(*ID_FIELDS, default="")
+    text: str = named(*TEXT_FIELDS)
+    references: Texts = named(*REFERENCE_FIELDS)
+    query: Any = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,21 +270,11 @@ def _split_query(text: str) -> tuple[str, str]:
 
 
 def _read_row(wanted: DataSet, where: str, row: Any, index: int) -> Document:
-    text = _string(field_of(row, TEXT_FIELDS, where), TEXT_FIELDS, where)
-    value = field_of(row, REFERENCE_FIELDS, where)
-    values = value if isinstance(value, list) and value else [value]
-    references = tuple(_string(item, REFERENCE_FIELDS, where) for item in values)
-    query = row.get("query")
+    read = read_model(_SummaryRow, row, where)
+    query, text = read.query, read.text
     if query is None and wanted.settings["query_comes_first"]:
         query, text = _split_query(text)
-    name = next((row[field] for field in ID_FIELDS if row.get(field) not in (None, "")), index)
-    return Document(str(name), text, str(query or "").strip(), references)
-
-
-def _string(value: Any, names: Iterable[str], where: str) -> str:
-    if not isinstance(value, str):
-        raise DataError(f"{where}: {'/'.join(names)} must be text, got {type(value).__name__}")
-    return value
+    return Document(read.id or str(index), text, str(query or "").strip(), tuple(read.references))
 
 
 def _grouped(documents: Iterable[Document]) -> list[Document]:

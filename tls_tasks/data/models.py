@@ -1,0 +1,115 @@
+"""Rows of data sets as pydantic models: one reader for every family, whose errors name file, line and field.
+
+A field has the names that data sets give it, the first that a row has counts, and null is as good as absent: Arrow and
+CSV fill in what a row lacks. Fields that a model doesn't have are passed over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from tls_tasks.core.errors import DataError
+
+RowT = TypeVar("RowT", bound="DataRow")
+
+_KINDS = {
+    "string_type": "text",
+    "list_type": "a list",
+    "dict_type": "an object",
+    "model_type": "an object",
+    "model_attributes_type": "an object",
+    "int_type": "a whole number",
+    "greater_than": "a whole number above 0",
+}
+"""pydantic's type of error -> what a message says was expected."""
+
+
+def _as_list(value: Any) -> Any:
+    return value if isinstance(value, list) and value else [value]
+
+
+def _as_id(value: Any) -> Any:
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
+Texts = Annotated[list[str], BeforeValidator(_as_list)]
+"""One text, or a list of at least one."""
+
+Id = Annotated[str, BeforeValidator(_as_id)]
+"""Text, or a number for it: ids are compared as text."""
+
+
+def named(*names: str, **options: Any) -> Any:
+    """A field that a row may have under any of these names.
+
+    Args:
+        *names: The names; the first that a row has counts.
+        **options: Those of ``pydantic.Field``; without ``default`` the field is required.
+    """
+    return Field(validation_alias=AliasChoices(*names), **options)
+
+
+class DataRow(BaseModel):
+    """The base of the rows of all data sets: strict types, unknown fields passed over.
+
+    Example:
+        >>> class Song(DataRow):
+        ...     text: str = named("text", "lyrics")
+        >>> [song.text for _, song in read_models(Song, [("songs.jsonl, line 1", {"lyrics": "Rain.", "year": 1962})])]
+        ['Rain.']
+        >>> list(read_models(Song, [("songs.jsonl, line 1", {"year": 1962})]))
+        Traceback (most recent call last):
+        ...
+        tls_tasks.core.errors.DataError: songs.jsonl, line 1: no field text or lyrics; there are year
+    """
+
+    model_config = ConfigDict(strict=True, extra="ignore", frozen=True)
+
+
+def read_models(model: type[RowT], rows: Iterable[tuple[str, Any]]) -> Iterator[tuple[str, RowT]]:
+    """Rows as models, each with its place for messages.
+
+    Args:
+        model: What a row must be.
+        rows: Place and value of each row, as :func:`~tls_tasks.data.files.file_rows` gives them.
+
+    Raises:
+        DataError: A row is no object, lacks a required field, or has a value of another type.
+    """
+    return ((where, read_model(model, row, where)) for where, row in rows)
+
+
+def read_model(model: type[RowT], row: Any, where: str) -> RowT:
+    """One row; see :func:`read_models`."""
+    if not isinstance(row, Mapping):
+        raise DataError(f"{where}: expected an object, got {type(row).__name__}")
+    try:
+        return model.model_validate({key: value for key, value in row.items() if value is not None})
+    except ValidationError as error:
+        raise DataError(f"{where}: {_message(model, row, error)}") from None
+
+
+def _message(model: type[DataRow], row: Mapping[Any, Any], error: ValidationError) -> str:
+    """The first thing that is wrong, by the names that the field may have."""
+    first = error.errors(include_url=False)[0]
+    # pydantic names a missing field by the first of its names, and a wrong value by the name that the row has.
+    by_name = {name: names for names in map(_names, model.model_fields.items()) for name in names}
+    names = by_name.get(str(first["loc"][0]), (str(first["loc"][0]),)) if first["loc"] else ()
+    if first["type"] == "missing" and len(first["loc"]) == 1:
+        return f"no field {' or '.join(names)}; there are {', '.join(map(str, row)) or 'none'}"
+    path = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"][1:])
+    if first["type"] == "value_error":
+        return f"{'/'.join(names)}{path}{': ' * bool(names)}{first['ctx']['error']}"
+    if first["type"] == "missing":
+        return f"{'/'.join(names)}{path} is missing"
+    got = type(first["input"]).__name__
+    return f"{'/'.join(names)}{path} must be {_KINDS.get(first['type'], first['msg'])}, got {got}"
+
+
+def _names(field: tuple[str, Any]) -> tuple[str, ...]:
+    name, info = field
+    alias = info.validation_alias
+    return tuple(map(str, alias.choices)) if isinstance(alias, AliasChoices) else (str(alias or name),)

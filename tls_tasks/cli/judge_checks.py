@@ -54,7 +54,7 @@ def run_self_test(judge: Judge, least: float, *, as_json: bool) -> int:
 
 def say_price(score: Callable[[Judge], Any], judge: Judge | None, args: argparse.Namespace) -> int:
     """Print what judging would take, by kind of question."""
-    from tls_tasks.reports.judges.endpoint import DEFAULTS
+    from tls_tasks.reports.judges.model import DEFAULTS
     from tls_tasks.reports.judges.price import price, read_prices, total
 
     assert judge is not None  # the command line never says none

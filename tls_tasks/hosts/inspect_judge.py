@@ -11,7 +11,7 @@ from anyio import create_task_group, from_thread
 from tls_tasks.core.coroutines import run_to_end
 from tls_tasks.core.errors import InputError, MissingExtraError
 from tls_tasks.core.options import check_whole_number
-from tls_tasks.reports.judges.endpoint import DEFAULTS
+from tls_tasks.reports.judges.model import DEFAULTS
 from tls_tasks.reports.judges.prompts import Message, prompts_hash, render, second_try
 from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, distinct, shorten, verdict_in, window_name
 from tls_tasks.reports.types import Query, Verdict

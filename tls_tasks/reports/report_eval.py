@@ -235,7 +235,7 @@ class _NoJudge:
 
 def _check_documents(rows: Sequence[ReportRow], judge: Judge) -> None:
     """Refuse to show a judge empty documents."""
-    if isinstance(judge, Recorded | CallableJudge | _NoJudge):
+    if type(judge) in (Recorded, CallableJudge, _NoJudge):  # NliJudge is a CallableJudge that reads documents
         return
     for row in rows:
         if row.report and any(sentence.citations for sentence in row.report.sentences):

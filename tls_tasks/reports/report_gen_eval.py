@@ -11,7 +11,7 @@ It differs from its own documentation, which :mod:`~tls_tasks.reports.plan` foll
 - a sentence without text, or a nugget without ``gold_answers``, loses the whole report.
 
 That is its arithmetic, and equal verdicts give equal numbers. Its questions are others than ours: they are in its
-prompts (:mod:`~tls_tasks.reports.judges.prompts.folder`), and its verdicts in its results
+prompts (:class:`~tls_tasks.reports.judges.prompts.PromptFolder`), and its verdicts in its results
 (:mod:`~tls_tasks.reports.judges.results`). Reports and nuggets in a form that it does not read are put into its own,
 and documents of a report without ``collection_ids``, which it refuses, are looked for in all collections.
 """

@@ -14,7 +14,7 @@ from tls_tasks.cli import main
 from tls_tasks.cli.judge import main as report_eval_main
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.reports.judges import ModelProvider, Recorded, evaluate_report, from_endpoint, providers
-from tls_tasks.reports.judges.prompts.folder import PromptFolder
+from tls_tasks.reports.judges.prompts import PromptFolder
 from tls_tasks.reports.report_eval import report_eval
 from tls_tasks.reports.types import Query
 

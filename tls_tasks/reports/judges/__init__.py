@@ -5,7 +5,8 @@ question raises :class:`~tls_tasks.core.errors.JudgeError` with its own words.
 """
 
 from tls_tasks.reports.judges.callable import ByKind, from_callable
-from tls_tasks.reports.judges.endpoint import JudgeStats, from_endpoint
+from tls_tasks.reports.judges.endpoint import from_endpoint
+from tls_tasks.reports.judges.model import JudgeStats
 from tls_tasks.reports.judges.nli import NliJudge
 from tls_tasks.reports.judges.providers import ModelProvider, evaluate_report, from_provider
 from tls_tasks.reports.judges.recordings import Recorded, Recorder

@@ -26,8 +26,8 @@ class CallableJudge:
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """One verdict per query, in order; the function is called once for each different question."""
-        kept, positions = distinct(queries)
-        verdicts = [self._ask(query) for query in kept]
+        questions, positions = distinct(queries)
+        verdicts = [self._ask(query) for query in questions]
         return [verdicts[position] for position in positions]
 
     def _ask(self, query: Query) -> Verdict:
@@ -86,24 +86,22 @@ class ByKind:
 
     def calls(self, queries: Sequence[Query]) -> list[Call]:
         """The requests that the judges would send."""
-        asked = [(self._judges.get(query.kind, self._other), query) for query in queries]
-        judges = {id(judge): judge for judge, _ in asked if isinstance(judge, PaidJudge)}
-        return [
-            call
-            for judge in judges.values()
-            for call in judge.calls([query for other, query in asked if other is judge])
-        ]
+        shares = [(judge, positions) for judge, positions in self._shares(queries) if isinstance(judge, PaidJudge)]
+        return [call for judge, positions in shares for call in judge.calls([queries[index] for index in positions])]
 
     def ask(self, queries: Sequence[Query]) -> list[Verdict]:
         """One verdict per query, in order."""
-        positions: dict[str, list[int]] = {}
-        for position, query in enumerate(queries):
-            positions.setdefault(query.kind if query.kind in self._judges else "", []).append(position)
         verdicts: dict[int, Verdict] = {}
-        for kind, members in positions.items():
-            judge = self._judges.get(kind, self._other)
-            verdicts |= zip(members, judge.ask([queries[position] for position in members]), strict=True)
-        return [verdicts[position] for position in range(len(queries))]
+        for judge, positions in self._shares(queries):
+            verdicts |= zip(positions, judge.ask([queries[index] for index in positions]), strict=True)
+        return [verdicts[index] for index in range(len(queries))]
+
+    def _shares(self, queries: Sequence[Query]) -> list[tuple[Judge, list[int]]]:
+        """Each judge with the positions of its questions."""
+        positions: dict[str, list[int]] = {}
+        for index, query in enumerate(queries):
+            positions.setdefault(query.kind if query.kind in self._judges else "", []).append(index)
+        return [(self._judges.get(kind, self._other), members) for kind, members in positions.items()]
 
 
 def _verdict_of(answer: Any, name: str) -> Verdict:

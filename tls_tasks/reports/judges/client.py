@@ -15,16 +15,14 @@ import asyncio
 import json
 import logging
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import httpx
 from openai import APIError, APIStatusError, APITimeoutError, AsyncOpenAI
 
 from tls_tasks.core.errors import JudgeError, TlsTasksError
-
-if TYPE_CHECKING:
-    from tls_tasks.reports.judges.endpoint import Endpoint, JudgeStats
-    from tls_tasks.reports.judges.prompts import Message
+from tls_tasks.reports.judges.model import Endpoint, JudgeStats
+from tls_tasks.reports.judges.prompts import Message
 
 _log = logging.getLogger(__name__)
 

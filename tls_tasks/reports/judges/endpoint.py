@@ -5,24 +5,25 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import math
-import re
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tls_tasks.core.coroutines import run_to_end
-from tls_tasks.core.errors import InputError
-from tls_tasks.core.options import check_whole_number
-from tls_tasks.core.secrets import check_no_secret
+from tls_tasks.reports.judges.model import Endpoint, JudgeStats
 from tls_tasks.reports.judges.price import Call
-from tls_tasks.reports.judges.prompts import Message, prompts_hash, render, render_together, second_try, together_hash
-from tls_tasks.reports.judges.prompts.folder import PromptFolder
+from tls_tasks.reports.judges.prompts import (
+    Message,
+    PromptFolder,
+    prompts_hash,
+    render,
+    render_together,
+    second_try,
+    together_hash,
+)
 from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows, read_numbered, shorten, verdict_in, window_name
 from tls_tasks.reports.judges.store import VerdictCache
 from tls_tasks.reports.types import Query, Verdict
@@ -31,146 +32,6 @@ if TYPE_CHECKING:
     from tls_tasks.reports.judges.client import ChatClient
 
 _log = logging.getLogger(__name__)
-
-DEFAULTS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 512}
-"""Parameters of a request. A word takes fewer than 512 tokens, but some models think before they answer."""
-
-_JSON_FORMAT = {
-    "type": "json_schema",
-    "json_schema": {
-        "name": "verdict",
-        "strict": True,
-        "schema": {
-            "type": "object",
-            "properties": {"verdict": {"type": "string", "enum": ["YES", "NO"]}},
-            "required": ["verdict"],
-            "additionalProperties": False,
-        },
-    },
-}
-
-_KEY = re.compile(r"[!-~]([ -~]*[!-~])?")
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """A model behind an endpoint, and how it is asked.
-
-    Attributes:
-        url: The base URL, such as ``http://localhost:8000/v1``.
-        model: The model, as the server calls it.
-        api_key: Sent as a bearer token.
-        headers: Further headers.
-        name: For the signature; by default model and host. A model that it hides is added.
-        parameters: What a request has besides model and messages. They are merged into :data:`DEFAULTS`, of which None
-            removes one, as in ``{"max_tokens": None, "max_completion_tokens": 2000}``. They are part of the judge's
-            name, and of what makes two requests the same.
-        examples: Whether each question comes after two others of its kind with their answers, which small models need.
-        nuggets_per_call: How many answers of nuggets a sentence is checked for in one request. Where one of several
-            verdicts can't be read, its question is asked alone. Those requests have no examples and no JSON.
-        json_verdicts: Whether the server is asked for a verdict in JSON, by the parameter ``response_format``. One that
-            refuses the parameter is asked without it.
-        prompts: A folder of prompts instead of ours, see :mod:`~tls_tasks.reports.judges.prompts.folder`.
-        cache: Where verdicts are kept, a file or a cache; by default in memory, as long as the judge lives.
-        max_in_flight: How many requests are under way at a time.
-        window: How many characters of a document are shown at a time, see
-            :func:`~tls_tasks.reports.judges.questions.ask_in_windows`.
-        timeout: Seconds until a try is given up.
-        max_tries: How often a request is sent before its question is given up.
-        give_up_after: After so many questions given up in a row, the rest of the call is not sent.
-    """
-
-    url: str
-    model: str
-    api_key: str | None = field(default=None, repr=False)
-    headers: Mapping[str, str] | None = field(default=None, repr=False)
-    name: str | None = None
-    parameters: Mapping[str, Any] | None = None
-    examples: bool = False
-    nuggets_per_call: int = 1
-    json_verdicts: bool = False
-    prompts: str | Path | None = None
-    cache: VerdictCache | str | Path | None = None
-    max_in_flight: int = 16
-    window: int = WINDOW
-    timeout: float = 60.0
-    max_tries: int = 7
-    give_up_after: int = 8
-
-    def __post_init__(self) -> None:
-        """Refuse now what would fail later."""
-        import httpx
-
-        expected = "an address such as http://localhost:8000/v1"
-        check_no_secret(self.url, "url")  # it is in messages
-        try:
-            parts = httpx.URL(self.url)
-        except (httpx.InvalidURL, TypeError) as error:
-            raise InputError("url", None, f"{self.url!r} ({error})", expected) from error
-        if parts.scheme not in {"http", "https"} or not parts.host:
-            raise InputError("url", None, repr(self.url), expected)
-        object.__setattr__(self, "url", self.url.rstrip("/").removesuffix("/chat/completions"))
-        if not isinstance(self.model, str) or not self.model:
-            raise InputError("model", None, repr(self.model), "the name of a model")
-        if self.api_key is not None and not _KEY.fullmatch(self.api_key):
-            raise InputError("api_key", None, "something else (not shown)", "printable characters, no blanks around")
-        for name in ("max_in_flight", "max_tries", "give_up_after", "nuggets_per_call"):
-            check_whole_number(name, getattr(self, name))
-        if self.prompts is not None and (self.nuggets_per_call > 1 or self.examples):
-            got = "nuggets_per_call" if self.nuggets_per_call > 1 else "examples"
-            raise InputError(got, None, "prompts of your own beside it", "one of the two: it changes our prompts")
-        check_whole_number("window", self.window, 100)
-        if not isinstance(self.timeout, int | float) or not 0 < self.timeout < math.inf:
-            raise InputError("timeout", None, repr(self.timeout), "a number of seconds above 0")
-        try:
-            json.dumps(self.sent, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise InputError("parameters", None, repr(self.parameters), f"JSON values ({error})") from error
-
-    @property
-    def host(self) -> str:
-        """The host of the URL."""
-        import httpx
-
-        return httpx.URL(self.url).host
-
-    @property
-    def sent(self) -> dict[str, Any]:
-        """What a request has besides model and messages."""
-        given = {
-            **DEFAULTS,
-            **({"response_format": _JSON_FORMAT} if self.json_verdicts else {}),
-            **(self.parameters or {}),
-        }
-        return {name: value for name, value in given.items() if value is not None}
-
-
-@dataclass(slots=True)
-class JudgeStats:
-    """What a judge has done since it was made.
-
-    Attributes:
-        asked: Questions put to it.
-        distinct: Different questions in each call; every window of a long document is one.
-        cached: Of these, those answered from the cache.
-        answered: Of these, those that the model answered with a readable verdict.
-        failed: Of these, those left without a verdict.
-        tries: Requests sent.
-        prompt_tokens: Tokens read, as the server counts them.
-        completion_tokens: Tokens written, as the server counts them.
-        seconds: Time spent waiting for answers.
-    """
-
-    asked: int = 0
-    distinct: int = 0
-    cached: int = 0
-    answered: int = 0
-    failed: int = 0
-    tries: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    seconds: float = 0.0
-
 
 _Question = tuple[str, Query]
 """What is asked, after its key in the cache."""
@@ -297,9 +158,11 @@ class ChatJudge:
                 async def work() -> None:
                     while waiting:
                         batch = waiting.popleft()
-                        answered = await self._read_together(client, batch) if len(batch) > 1 else {}
-                        for key, query in batch:
-                            verdicts[key] = await self._answer(client, key, query, answered.get(key))
+                        for question, verdict in zip(batch, await self._answer(client, batch), strict=True):
+                            if verdict.reason == "unreadable" and len(batch) > 1:
+                                (verdict,) = await self._answer(client, [question])
+                            verdicts[question[0]] = verdict
+                            self._keep(question[0], verdict)
                             bar.update()
 
                 try:
@@ -307,50 +170,35 @@ class ChatJudge:
                 finally:
                     waiting.clear()  # nor after a refusal
 
-    async def _read_together(self, client: ChatClient, batch: Sequence[_Question]) -> dict[str, Verdict]:
-        """What can be read of the answer to several questions; all of them have no verdict if there was no answer."""
+    async def _answer(self, client: ChatClient, batch: Sequence[_Question]) -> list[Verdict]:
+        """The verdicts on the questions of one request; what can't be read of a question alone is asked once more."""
         from tls_tasks.reports.judges.client import Unanswered
 
         if self._n_failures >= self.endpoint.give_up_after:
-            return {}
+            return [Verdict(None, "down")] * len(batch)
         messages = self._messages(batch)
+        prompts = [message["content"] for message in messages]
         try:
-            text = await client.ask(messages, is_plain=True)
+            text = await client.ask(messages, is_plain=len(batch) > 1)
+            if len(batch) > 1:
+                values = read_numbered(text, len(batch), prompts)
+                verdicts = [Verdict(value, "unreadable" if value is None else "", shorten(text)) for value in values]
+            else:
+                verdicts = [verdict_in(text, prompts)]
+                if verdicts[0].value is None:
+                    verdicts = [verdict_in(await client.ask(second_try(messages, text)), prompts)]
         except Unanswered as error:
             self._n_failures += error.reason != "refused"
-            return {key: Verdict(None, error.reason, shorten(str(error))) for key, _ in batch}
+            return [Verdict(None, error.reason, shorten(str(error)))] * len(batch)
         self._n_failures = 0
-        values = read_numbered(text, len(batch), [messages[0]["content"]])
-        pairs = zip(batch, values, strict=True)
-        return {key: Verdict(value, "", shorten(text)) for (key, _), value in pairs if value is not None}
+        return verdicts
 
-    async def _answer(self, client: ChatClient, key: str, query: Query, verdict: Verdict | None) -> Verdict:
-        """A verdict that was read already, or the answer to the question alone; counted and kept."""
-        if verdict is None:
-            down = self._n_failures >= self.endpoint.give_up_after
-            messages = self._render(query)
-            verdict = Verdict(None, "down") if down else await self._verdict(client, messages)
+    def _keep(self, key: str, verdict: Verdict) -> None:
         if verdict.value is None:
             self.stats.failed += 1
         else:
             self.stats.answered += 1
             self.cache.store(key, verdict)
-        return verdict
-
-    async def _verdict(self, client: ChatClient, messages: list[Message]) -> Verdict:
-        """Ask, and ask once more if no verdict can be read."""
-        from tls_tasks.reports.judges.client import Unanswered
-
-        try:
-            text, prompts = await client.ask(messages), [message["content"] for message in messages]
-            verdict = verdict_in(text, prompts)
-            if verdict.value is None:
-                verdict = verdict_in(await client.ask(second_try(messages, text)), prompts)
-        except Unanswered as error:
-            self._n_failures += error.reason != "refused"
-            return Verdict(None, error.reason, shorten(str(error)))
-        self._n_failures = 0
-        return verdict
 
     def _warn(self, verdicts: Sequence[Verdict]) -> None:
         reasons = Counter(verdict.reason for verdict in verdicts if verdict.value is None)

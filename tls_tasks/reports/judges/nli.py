@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from tls_tasks.core.errors import InputError, MissingExtraError
-from tls_tasks.reports.judges.questions import distinct, from_probability
+from tls_tasks.reports.judges.callable import CallableJudge
 from tls_tasks.reports.types import Query, Verdict
 
 
@@ -20,7 +19,7 @@ def nli_name(model: str, max_length: int | None = None, **_: Any) -> str:
     return f"nli:{model}" if max_length is None else f"nli:{model},max_length:{max_length}"
 
 
-class NliJudge:
+class NliJudge(CallableJudge):
     """Says that a document supports a sentence if any part of it entails the sentence.
 
     The document is the premise and the sentence the hypothesis. A premise that is too long for the model is cut into
@@ -50,7 +49,7 @@ class NliJudge:
             from transformers import AutoModelForSequenceClassification, AutoTokenizer
         except ImportError:
             raise MissingExtraError(f"NliJudge({model!r})", "hf") from None
-        self._torch = torch
+        self._torch, self._batch_size = torch, batch_size
         self._device = device or ("cuda" if torch.cuda.is_available() else "cpu")
         self._tokenizer: Any = AutoTokenizer.from_pretrained(model)
         self._model = AutoModelForSequenceClassification.from_pretrained(model).to(self._device)
@@ -62,30 +61,23 @@ class NliJudge:
         self._entailment = entailing[0]
         known = [self._tokenizer.model_max_length, getattr(self._model.config, "max_position_embeddings", None) or 512]
         self._max_length = max_length or min([512, *known])
-        self._batch_size = batch_size
-        self.name = nli_name(model, max_length)
+        super().__init__(self._support, nli_name(model, max_length))
 
-    def ask(self, queries: Sequence[Query]) -> list[Verdict]:
-        """One verdict per query, in order, with the probability of entailment."""
-        kept, positions = distinct(queries)
-        owners: list[int] = []
-        windows: list[dict[str, list[int]]] = []
-        for number, query in enumerate(kept):
-            if query.kind == "citation_support":
-                pieces = self._windows(query)
-                owners += [number] * len(pieces)
-                windows += pieces
-        best: dict[int, float] = {}
-        for number, probability in zip(owners, self._probabilities(windows), strict=True):
-            best[number] = max(best.get(number, probability), probability)
-        verdicts = [
-            from_probability(best[number]) if number in best else Verdict(None, "unsupported")
-            for number in range(len(kept))
-        ]
-        return [verdicts[position] for position in positions]
+    def _support(self, query: Query) -> float | Verdict:
+        """The highest probability with which a window of the document entails the sentence."""
+        if query.kind != "citation_support":
+            return Verdict(None, "unsupported")
+        windows = self._windows(query)
+        probabilities: list[float] = []
+        for start in range(0, len(windows["input_ids"]), self._batch_size):
+            batch = {name: rows[start : start + self._batch_size].to(self._device) for name, rows in windows.items()}
+            with self._torch.inference_mode():
+                logits = self._model(**batch).logits.float()
+            probabilities += logits.softmax(-1)[:, self._entailment].tolist()
+        return max(probabilities)
 
-    def _windows(self, query: Query) -> list[dict[str, list[int]]]:
-        """The inputs of the model, one per window of the premise: premise and hypothesis as tokens."""
+    def _windows(self, query: Query) -> dict[str, Any]:
+        """The inputs of the model, a row per window of the premise: premise and hypothesis as tokens."""
         premise, hypothesis = (
             query.fields[name].encode("utf-8", "replace").decode() for name in ("document", "sentence")
         )
@@ -95,25 +87,7 @@ class NliJudge:
             hypothesis = self._tokenizer.decode(tokens)
         room = self._max_length - len(tokens) - self._tokenizer.num_special_tokens_to_add(pair=True)
         inputs = self._tokenizer(
-            premise,
-            hypothesis,
-            truncation="only_first",
-            max_length=self._max_length,
-            stride=max(room // 4, 0),
-            return_overflowing_tokens=True,
-        )
-        names = [name for name in self._tokenizer.model_input_names if name in inputs]
-        return [{name: inputs[name][row] for name in names} for row in range(len(inputs["input_ids"]))]
-
-    def _probabilities(self, windows: Sequence[dict[str, list[int]]]) -> list[float]:
-        """The probability of entailment of each window; windows of similar length share a batch."""
-        order = sorted(range(len(windows)), key=lambda index: len(windows[index]["input_ids"]), reverse=True)
-        probabilities = [0.0] * len(windows)
-        for start in range(0, len(order), self._batch_size):
-            members = order[start : start + self._batch_size]
-            inputs = self._tokenizer.pad([windows[index] for index in members], return_tensors="pt").to(self._device)
-            with self._torch.inference_mode():
-                scores = self._model(**inputs).logits.float().softmax(-1)[:, self._entailment]
-            for index, probability in zip(members, scores.tolist(), strict=True):
-                probabilities[index] = probability
-        return probabilities
+            premise, hypothesis, truncation="only_first", max_length=self._max_length, stride=max(room // 4, 0),
+            return_overflowing_tokens=True, padding=True, return_tensors="pt",
+        )  # fmt: skip
+        return {name: inputs[name] for name in self._tokenizer.model_input_names if name in inputs}

@@ -52,7 +52,7 @@ def from_provider(
             environment or in the file ``.env``.
         base_url: Another URL at which the provider answers.
         name: For the signature; by default provider and model.
-        **options: See :class:`~tls_tasks.reports.judges.endpoint.Endpoint`.
+        **options: See :class:`~tls_tasks.reports.judges.model.Endpoint`.
 
     Raises:
         OptionError: A provider that doesn't exist.

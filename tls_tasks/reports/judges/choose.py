@@ -285,7 +285,9 @@ def _parse(spec: Any) -> _Spec:
         flaw = error.errors()[0]
         name = str(flaw["loc"][0])
         if flaw["type"] == "extra_forbidden":
-            raise OptionError.unknown("judge", name, sorted(_KINDS[kind].model_fields)) from None
+            raise OptionError.unknown(
+                "judge", name, sorted(_KINDS[kind].model_fields.keys() - {"citation_support"})
+            ) from None
         expected = {"bool_type": "True or False", "value_error": "printable characters"}.get(flaw["type"], "a str")
         raise InputError(f"judge.{name}", None, describe(spec[name]), expected) from None
 

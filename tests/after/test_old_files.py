@@ -1,0 +1,160 @@
+"""Files that tls-tasks 0.2 reads and writes, one of each kind: this release reads them, and gives the numbers of then.
+
+After a change that is meant to give other numbers, ``python -m tests.after.test_old_files`` records them again.
+"""
+
+import contextlib
+import gzip
+import hashlib
+import io
+import json
+import os
+import shutil
+import tempfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tls_tasks.after.scored_runs import read_runs
+from tls_tasks.after.submission.unpack import opened
+from tls_tasks.after.submission.verification import Means, verify_submission
+from tls_tasks.cli import main
+from tls_tasks.registry import find_task
+
+FILES = Path(__file__).parents[1] / "recorded" / "files-0.2"
+JUDGED = ["reports", "judged/reports.jsonl", "judged/nuggets.jsonl", "--allow-unscored", "1", "--json"]
+DOCUMENTS = ["--documents", "judged/cited.jsonl"]
+SCORES = ("recall", "precision", "sentence_support", "citation_support", "nugget_coverage", "f1", "n_unscored")
+
+
+@contextlib.contextmanager
+def unpacked():
+    """A copy of the files is the working folder; the harness's log is what the submission holds."""
+    before = Path.cwd()
+    with tempfile.TemporaryDirectory() as folder:
+        shutil.copytree(FILES, folder, dirs_exist_ok=True)
+        os.chdir(folder)
+        try:
+            with zipfile.ZipFile("submission.zip") as packed:
+                packed.extractall("submission")
+            shutil.copytree("submission/run", "lm_eval/acme__new")
+            yield
+        finally:
+            os.chdir(before)
+
+
+def said(*arguments):
+    """What a command prints as JSON."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert main(list(map(str, arguments))) == 0, arguments
+    return json.loads(out.getvalue())
+
+
+def numbers(tasks):
+    return {
+        task["task"]: {
+            name: task.get(name) for name in ("model", "version", "n_documents", "metrics", "topics", "problems")
+        }
+        for task in tasks
+    }
+
+
+def judged(*arguments):
+    found = said(*JUDGED, *arguments)
+    return {key: found[key] for key in SCORES}
+
+
+def log():
+    return numbers(said("score", "lm_eval", "lm_eval_reports", "--json", "-"))
+
+
+def blocks():
+    """Units of a log: of shards, and of a folder to which the command that made it returns."""
+    (samples,) = Path("lm_eval/acme__new").glob("samples_tls_crisis_*")
+    return {
+        "merged": numbers(said("merge", "blocks/part1", "blocks/part2", "--json", "-")),
+        "whole": numbers(said("score", samples, "-o", "blocks/whole", "--json", "-")),
+    }
+
+
+def other_logs():
+    """A stock task of the harness, rows of one JSON object a document, and those of Every Eval Ever."""
+    return {run.name: run.metrics for run in read_runs(["stock", "rows.jsonl", "submission/every_eval_ever"])}
+
+
+def documents():
+    """A user's own data, and data that was prepared: a hash of what the tasks make of each."""
+    return {
+        f"{task} {place}": hashlib.sha256(
+            json.dumps(list(find_task(task).documents(data=place)), sort_keys=True).encode()
+        ).hexdigest()
+        for task, place in (
+            *((path.name, str(path.parent)) for path in sorted(Path("data").iterdir())),
+            ("tls_crisis", "prepared/tls_crisis"),
+            ("summ_custom", "prepared/summaries"),
+            ("evidence_custom", "prepared/evidence"),
+            ("tree_custom", "prepared/trees"),
+        )
+    }
+
+
+def verdicts():
+    """A judge's cache, at whose address nobody answers; its recording; and lines by hand in their forms."""
+    with gzip.open("long.jsonl.gz", "wb") as file:
+        file.write(Path("judged/verdicts.jsonl").read_bytes())
+    endpoint = ["--base-url", "http://127.0.0.1:9/v1", "-m", "judge-1", "--max-tries", "1", "-o", "again"]
+    recordings = ["judged/verdicts.jsonl", "long.jsonl.gz", *sorted(map(str, Path("recordings").iterdir()))]
+    return {
+        "cache": judged(*DOCUMENTS, *endpoint, "--cache", "judged/verdicts.sqlite"),
+        **{path: judged(*DOCUMENTS, "--recorded", path) for path in recordings},
+        "agree": said("agree", "recordings/people.jsonl", "judged/verdicts.jsonl", "--common", "--json"),
+    }
+
+
+def cited_documents():
+    """A store and a look-up file in place of a bundle."""
+    recorded = ["--recorded", "recordings/any.jsonl", "--documents"]
+    places = ("judged/documents.sqlite", "report_gen_eval/doc_mapping_coast.pkl")
+    return {place: judged(*recorded, place) for place in places}
+
+
+def results_of_report_gen_eval():
+    arguments = ["report_gen_eval/reports.jsonl", "report_gen_eval/nuggets.json", *JUDGED[3:]]
+    recorded = ["--recorded", "report_gen_eval/results.jsonl", "--compat", "report_gen_eval"]
+    found = said("reports", *arguments, *recorded)
+    return {key: found[key] for key in SCORES if key in found}
+
+
+KINDS = (log, blocks, other_logs, documents, verdicts, cited_documents, results_of_report_gen_eval)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return json.loads((FILES / "expected.json").read_text(encoding="utf-8"))
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
+def test_files_give_the_numbers_of_then(kind, expected):
+    with unpacked():
+        assert json.loads(json.dumps(kind())) == expected[kind.__name__]
+
+
+@pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs OpenSSH")
+def test_a_submission_is_checked():
+    """Another release may refuse versions that it does not have, and make other records; all else holds."""
+    with opened(FILES / "submission.zip") as folder:
+        found = verify_submission(folder, Means(signers=FILES / "signers"))
+    assert {refusal.check for refusal in found.refusals} <= {"version", "record"}
+    assert (found.manifest["model"], found.word()) == ("acme/new", "self-consistent")
+    assert {task.name for task in found.scored} == set(found.manifest["tasks"])
+    assert found.refusals or str(found.signer) == "signed by acme"
+
+
+if __name__ == "__main__":
+    os.environ["TLS_TASKS_CACHE"] = tempfile.mkdtemp()
+    with unpacked():
+        texts = json.dumps({kind.__name__: kind() for kind in KINDS}, indent=1)
+    (FILES / "expected.json").write_text(texts + "\n", encoding="utf-8")

@@ -3,25 +3,20 @@
 import datetime
 import tracemalloc
 import warnings
-from concurrent.futures import ThreadPoolExecutor
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.optimize import linear_sum_assignment
 
 import tls_tasks
 from tests.conftest import ORACLES, ROOT, SHARED, TIMELINES, read_jsonl, timeline_of
 from tests.timelines.slow_alignment_rouge import slow_counts
 from tls_tasks.core.errors import InputError, MissingExtraError, OptionError, ParseFailureWarning
 from tls_tasks.text.rouge155 import NonAsciiWarning, tokenize
-from tls_tasks.timelines import alignment, overlap
-from tls_tasks.timelines.alignment import VARIANTS, align_all
+from tls_tasks.timelines import alignment
+from tls_tasks.timelines.alignment import VARIANTS
 from tls_tasks.timelines.alignment_rouge import LargeTimelineWarning, alignment_rouge
-from tls_tasks.timelines.overlap import Overlaps, _order
 from tls_tasks.timelines.types import Timeline
-from tls_tasks.timelines.words import Vocabulary, content_words
 
 TILSE_NAMES = {
     "concat": "concat",
@@ -101,21 +96,9 @@ def test_the_fast_way_is_the_slow_way(prediction, references):
             assert fast.recall_hits == pytest.approx(slow.recall_hits, abs=1e-9)
 
 
-@pytest.mark.parametrize("mode", ["joint", "separate"])
-def test_it_does_not_matter_what_is_worked_on_at_once(monkeypatch, mode):
-    rows = [(timeline_of(row["pred"]), [timeline_of(days) for days in row["refs"]]) for row in OWN_ROWS]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NonAsciiWarning)
-        together = alignment_rouge(*zip(*rows, strict=True), reference_mode=mode).as_dict(detailed=True)
-        monkeypatch.setattr(overlap, "_BLOCK", 1)
-        monkeypatch.setitem(alignment_rouge.__globals__, "_BLOCK", 0)
-        assert alignment_rouge(*zip(*rows, strict=True), reference_mode=mode).as_dict(detailed=True) == together
-    assert len({item["ar1_f1"] for item in together["items"]}) > 10
-
-
 def test_a_word_without_end_takes_no_more_room_than_its_text():
     text = " ".join(["again"] * 20_000 + [f"word{number}" for number in range(2_000)])
-    alignment_rouge([{DAY: [text]}], [{DAY: [text]}])  # what is kept for good
+    alignment_rouge([{DAY: [text]}], [{DAY: [text]}])  # what is cached for good
     tracemalloc.start()
     score = alignment_rouge([{DAY: [text]}], [{DAY: [text]}])
     peak = tracemalloc.get_traced_memory()[1]
@@ -124,128 +107,12 @@ def test_a_word_without_end_takes_no_more_room_than_its_text():
     assert peak < 50e6, peak  # a column for each word and each number of times would take 44 million
 
 
-@given(st.lists(st.integers(0, 2**40) | st.integers(0, 3)))
-def test_numbers_are_ordered_by_their_digits(values):
-    order = _order(np.array(values, dtype=np.int64))
-    assert order.tolist() == sorted(range(len(values)), key=values.__getitem__)
-
-
-def random_days(rng, n, span):
-    start = datetime.date(2000, 1, 1).toordinal()
-    return Timeline.of({datetime.date.fromordinal(start + int(day)): () for day in rng.choice(span, n, replace=False)})
-
-
-def scipy_pairs(left, right):
-    """The cheapest alignment by dates as scipy gives it for either side, and its cost."""
-    days = [np.array([entry.date.toordinal() for entry in side]) for side in (left, right)]
-    costs = 1 - 1 / (np.abs(days[0][:, np.newaxis] - days[1]) + 1)
-    rows, columns = linear_sum_assignment(costs)
-    back_columns, back_rows = linear_sum_assignment(costs.T.copy())
-    wanted = [sorted(zip(*pairs, strict=True)) for pairs in ((rows, columns), (back_rows, back_columns))]
-    return wanted, costs[rows, columns].sum(), costs
-
-
-def aligned(left, right):
-    return [
-        sorted(zip(*map(np.ndarray.tolist, pairs), strict=True)) for pairs in align_all(compared(left, right))["align"]
-    ]
-
-
-def compared(left, right):
-    return Overlaps([(left, [right])], Vocabulary(str.split, str.split)).each[0]
-
-
-@pytest.mark.parametrize("n_left, n_right", [(300, 300), (260, 320), (330, 250)])
-@pytest.mark.parametrize("days_a_date", [2, 6, 25])
-def test_large_timelines_are_aligned_as_scipy_does_from_either_side(n_left, n_right, days_a_date):
-    for seed in range(4):  # some have equally cheap alignments, most have not
-        rng = np.random.default_rng(seed)
-        left, right = (random_days(rng, n, days_a_date * 330) for n in (n_left, n_right))
-        wanted, _, _ = scipy_pairs(left, right)
-        assert aligned(left, right) == wanted
-
-
-def test_an_alignment_by_steps_is_taken_where_it_is_the_only_one_and_else_is_as_cheap(monkeypatch):
-    found = {True: 0, False: 0}
-    for seed in range(150):
-        rng = np.random.default_rng(seed)
-        left, right = (random_days(rng, n, 60) for n in rng.integers(1, 25, 2))
-        wanted, cost, costs = scipy_pairs(left, right)
-        monkeypatch.setattr(alignment, "_FEW", 0)
-        only = alignment._by_date(compared(left, right))
-        assert aligned(left, right) == wanted
-        found[only is not None] += 1
-        monkeypatch.setattr(alignment, "_AS_TILSE", 0)  # as if they were too large for scipy
-        for pairs in aligned(left, right):
-            assert len(pairs) == min(costs.shape)
-            assert sum(costs[pair] for pair in pairs) == pytest.approx(cost, abs=1e-9)
-        monkeypatch.undo()
-    assert min(found.values()) > 20, found
-
-
 def test_beyond_a_million_pairs_both_sides_share_one_cheapest_alignment(monkeypatch):
     rows = [row for row in OWN_ROWS if row["pred"] and any(row["refs"])]
     before = [score_jointly(row).as_dict(detailed=True)["variants"]["align+"] for row in rows]
     monkeypatch.setattr(alignment, "_AS_TILSE", 0)
     after = [score_jointly(row).as_dict(detailed=True)["variants"]["align+"] for row in rows]
     assert sum(one == other for one, other in zip(before, after, strict=True)) >= len(rows) - 2  # two have ties
-
-
-# --- from texts to numbers ---
-
-
-@given(st.lists(st.lists(st.text("ab<^.\0 é", max_size=12), max_size=3), max_size=5))
-def test_word_by_word_or_by_sentence_the_words_are_the_same(days):
-    timelines = [timeline_of([[f"2011-01-{day:02}", sentences]]) for day, sentences in enumerate(days, 1)]
-    by_sentence = Vocabulary(tokenize, content_words).read(timelines)
-    by_word = Vocabulary(tokenize, content_words, stop="<").read(timelines)
-    for slow, fast, read in zip(by_sentence, by_word, (tokenize, content_words), strict=True):
-        assert slow.days.tolist() == fast.days.tolist()
-        words = [word for sentences in days for sentence in sentences for word in read(sentence)]
-        for numbers in (slow.keys.tolist(), fast.keys.tolist()):
-            assert len(set(zip(words, numbers, strict=True))) == len(set(words)) == len(set(numbers))
-
-
-def test_threads_share_a_vocabulary():
-    vocabulary = Vocabulary(str.split, list)
-    texts = [[f"{number % 3000} {number * step % 3000}" for number in range(6000)] for step in range(1, 9)]
-    timelines = [timeline_of([["2011-01-01", sentences]]) for sentences in texts]
-    with ThreadPoolExecutor(8) as pool:
-        found = list(pool.map(lambda timeline: vocabulary.read([timeline]), timelines))
-    numbers = {}
-    for sentences, (words, letters) in zip(texts, found, strict=True):
-        for number, word in zip(words.keys.tolist(), " ".join(sentences).split(), strict=True):
-            assert numbers.setdefault(word, number) == number
-        assert len(letters.keys) == len("".join(sentences))
-    assert len(set(numbers.values())) == len(numbers)
-
-
-def test_an_interrupt_leaves_a_vocabulary_as_it_was():
-    stops = iter([False, False, True, False, True] + [False] * 100)
-
-    def content(text):
-        if next(stops):
-            raise KeyboardInterrupt
-        return text.split()
-
-    vocabulary = Vocabulary(str.split, content)
-    timeline = timeline_of([["2011-01-01", ["a b", "c", "d e f", "a", "g h"]]])
-    for _ in range(2):
-        with pytest.raises(KeyboardInterrupt):
-            vocabulary.read([timeline])
-    assert [words.keys.tolist() for words in vocabulary.read([timeline])] == [[0, 1, 2, 3, 4, 5, 0, 6, 7]] * 2
-
-
-def test_made_up_words_are_forgotten(monkeypatch):
-    known = alignment_rouge.__globals__["_known_words"]
-    monkeypatch.setitem(alignment_rouge.__globals__, "_MOST_CHARACTERS", 50)
-    known.cache_clear()
-    before = one({DAY: ["a few words"]}, {DAY: ["a few words"]})
-    kept = known(True, True)
-    assert "words" in kept
-    assert one({DAY: [f"w{'x' * 60} a few words"]}, {DAY: ["a few words"]}).as_dict()["ar1_recall"] == 1
-    assert known(True, True) is not kept
-    assert one({DAY: ["a few words"]}, {DAY: ["a few words"]}).as_dict() == before.as_dict()
 
 
 def test_a_function_weighs_the_alignment_even_if_it_is_our_own():

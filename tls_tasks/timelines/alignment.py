@@ -17,7 +17,7 @@ Above a million pairs of dates, which tilse does not get through, one alignment 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -25,16 +25,12 @@ from scipy.optimize import linear_sum_assignment
 
 from tls_tasks.core.prf import Counts
 from tls_tasks.core.sums import plain_sum
-from tls_tasks.timelines.overlap import Overlap, Overlaps
-from tls_tasks.timelines.words import Floats, Ints
+from tls_tasks.timelines.overlap import Floats, Ints, Overlap
 
 VARIANTS = ("concat", "agreement", "align", "align+", "align+m:1")
 """The variants by the names of the paper; tilse calls the last three ``align_date_costs``, ``align_date_content_costs``
 and ``align_date_content_costs_many_to_one``."""
 
-
-_FEW = 1 << 16
-"""Up to so many pairs of dates, scipy is asked twice sooner than proved to be of one mind."""
 
 _AS_TILSE = 1_000_000
 """Up to so many pairs of dates, scipy chooses between equally cheap alignments, from each side."""
@@ -77,7 +73,7 @@ def align_all(words: Overlap) -> dict[str, Alignment | None]:
     return {
         "concat": None,
         "agreement": Alignment(same, same),
-        "align": _by_date(words) or _one_to_one(date_costs),
+        "align": _one_to_one(date_costs),
         "align+": _one_to_one(costs),
         "align+m:1": _many_to_one(costs),
     }
@@ -113,57 +109,6 @@ def _both_ways(rows: Ints, columns: Ints) -> Alignment:
     return Alignment(_Pairs(rows, columns), _Pairs(rows[order], columns[order]))
 
 
-def _by_date(words: Overlap) -> Alignment | None:
-    """The cheapest alignment by dates alone of a large timeline, found without a matrix; None if it isn't the only one.
-
-    An overlap's cost rises with the days apart, ever more slowly. So equal dates belong together (the way round costs
-    more), pairs are apart or one within the other (else swapping their ends is cheaper), and none has an unaligned date
-    within (which would be nearer). Between the two dates of a pair there are then as many predicted as reference dates:
-    counted up at each predicted and down at each reference date, both lie on one step of that count, and each step is
-    a small problem of its own.
-    """
-    predicted, reference = words.predicted_ordinals, words.reference_ordinals
-    if (n_pairs := len(predicted) * len(reference)) <= _FEW:
-        return None
-    turned = len(predicted) > len(reference)
-    days = (reference, predicted) if turned else (predicted, reference)
-    _, *same = np.intersect1d(*days, assume_unique=True, return_indices=True)
-    left = [np.delete(np.arange(len(own)), gone) for own, gone in zip(days, same, strict=True)]
-    steps = np.repeat([1, -1], [len(own) for own in left])
-    order = np.argsort(np.concatenate([own[rest] for own, rest in zip(days, left, strict=True)]))
-    counted = np.empty_like(steps)
-    counted[order] = np.cumsum(steps[order])
-    levels = np.split(np.minimum(counted, counted - steps), [len(left[0])])
-    aligned = [(same[0], same[1])]
-    for level in np.unique(levels[0]):
-        near, far = (own[on == level] for own, on in zip(left, levels, strict=True))
-        costs = 1 - _weight(np.subtract.outer(days[0][near], days[1][far]).astype(np.float64))
-        rows, columns = linear_sum_assignment(costs)
-        if n_pairs <= _AS_TILSE and not _is_only(costs, rows, columns):
-            return None
-        aligned.append((near[rows], far[columns]))
-    rows, columns = map(np.concatenate, zip(*aligned, strict=True))
-    order = rows.argsort()
-    found = _both_ways(rows[order], columns[order])
-    return Alignment(*(_Pairs(*reversed(pairs)) for pairs in reversed(found))) if turned else found
-
-
-def _is_only(costs: Floats, rows: Ints, columns: Ints) -> bool:
-    """Whether all other assignments cost more, by more than what adding up in another order could change.
-
-    An alignment of dates on other steps costs more by what the cost bends, at least 1e-11 up to 5,000 days apart.
-    """
-    cheapest = costs[rows, columns]
-    if cheapest.max() > 1 - 1 / 5_001:
-        return False
-    for row, column in zip(rows, columns, strict=True):
-        without = costs.copy()
-        without[row, column] = len(costs) + 1
-        if without[linear_sum_assignment(without)].sum() - cheapest.sum() < 1e-11:
-            return False
-    return True
-
-
 def _many_to_one(costs: Floats) -> Alignment:
     """Each date with the cheapest one, the earliest if there are several."""
     rows, columns = map(np.arange, costs.shape)
@@ -186,27 +131,17 @@ class AlignedDays(NamedTuple):
     hits: Floats
 
 
-def aligned_days(
-    overlaps: Overlaps, alignments: Sequence[Mapping[str, Alignment | None]]
-) -> list[dict[str, list[AlignedDays]]]:
-    """For each comparison the two directions of each variant that has any; all are looked up at once."""
-    sides = [
-        (words.rows, pairs)
-        for words, variants in zip(overlaps.each, alignments, strict=True)
-        for alignment in filter(None, variants.values())
-        for pairs in alignment
-    ]
-    rows = [np.concatenate([first[side] + pairs[side] for first, pairs in sides]) for side in range(2)]
-    days = overlaps.ordinals[rows[0]], overlaps.ordinals[rows[1]]
-    weight = _weight((days[0] - days[1]).astype(np.float64))
-    hits = overlaps.hits(*rows)
-    ends = np.cumsum([len(pairs.predicted) for _, pairs in sides]).tolist()
-    found = iter(
-        AlignedDays(days[0][own], days[1][own], weight[own], hits[:, own]) for own in map(slice, [0, *ends], ends)
-    )
+def aligned_days(words: Overlap, alignment: Alignment) -> list[AlignedDays]:
+    """Both directions of an alignment, with weights and hits."""
+    days = words.predicted_ordinals, words.reference_ordinals
     return [
-        {name: [next(found), next(found)] for name, alignment in variants.items() if alignment}
-        for variants in alignments
+        AlignedDays(
+            days[0][pairs.predicted],
+            days[1][pairs.reference],
+            _weight((days[0][pairs.predicted] - days[1][pairs.reference]).astype(np.float64)),
+            np.array([hits[pairs] for hits in words.hits], dtype=np.float64),
+        )
+        for pairs in alignment
     ]
 
 

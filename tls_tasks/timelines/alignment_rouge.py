@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 from tls_tasks.core.errors import OptionError, warn_caller
@@ -32,12 +32,11 @@ from tls_tasks.text.rouge155 import (
 )
 from tls_tasks.text.tokenizers import find_tokenizer, unicode_words
 from tls_tasks.timelines.alignment import VARIANTS, AlignedDays, Alignment, align_all, aligned_days, weighted_counts
-from tls_tasks.timelines.overlap import Overlap, Overlaps
+from tls_tasks.timelines.overlap import DayWords, Overlap, compare, content_words
 from tls_tasks.timelines.pairs import TimelineRow, read_rows, score_of
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
 from tls_tasks.timelines.tilse_engine import tilse_counts
 from tls_tasks.timelines.types import Timeline
-from tls_tasks.timelines.words import Vocabulary, content_words
 
 VERSION = 2
 
@@ -50,13 +49,7 @@ _PREFIXES = ("ar1", "ar2")
 _LARGE = 3_000 * 3_000
 """Pairs of dates from which on memory is worth a warning."""
 
-_BYTES_A_PAIR = 32
-
-_BLOCK = 1 << 19
-"""Pairs of dates and characters of references from which on further rows are worked on by themselves."""
-
-_MOST_CHARACTERS = 1 << 20
-"""So long may all words that are remembered be together: a stream of made-up words must not fill up the memory."""
+_BYTES_A_PAIR = 45
 
 _Variants = dict[str, dict[str, Counts]]
 
@@ -178,49 +171,30 @@ def alignment_rouge(
     return _with_exact_date_means(score, rows, config) if exact_date_mean else score
 
 
-@cache  # one for each way to count
-def _known_words(remove_stopwords: bool, use_stemmer: bool) -> Vocabulary:
-    counted = partial(tokenize, remove_stopwords=remove_stopwords, use_stemmer=use_stemmer)
-    return Vocabulary(counted, content_words, stop="<")  # after which the sentence is lost
-
-
-def _vocabulary(config: _AlignmentRougeConfig) -> Vocabulary:
+def _reader(config: _AlignmentRougeConfig) -> Callable[[Timeline], DayWords]:
+    """How the words of timelines are read: a tokenizer of the caller's serves the alignment, too."""
     tokenizer = find_tokenizer(config.tokenizer, {"rouge155": tokenize, "unicode": unicode_words})
-    if config.tokenizer == "rouge155":
-        return _known_words(config.remove_stopwords, config.use_stemmer)
-    return Vocabulary(tokenizer, tokenizer)
+    if config.tokenizer != "rouge155":
+        return partial(DayWords.of, counted=tokenizer, content=tokenizer)
+    counted = partial(tokenize, remove_stopwords=config.remove_stopwords, use_stemmer=config.use_stemmer)
+    return partial(DayWords.of, counted=counted, content=content_words)
 
 
 def _score_rows(rows: Sequence[TimelineRow], config: _AlignmentRougeConfig) -> Iterator[tuple[Item, _Variants]]:
     """The rows' items, each with its counts under all variants."""
-    for block in _blocks(rows):
-        vocabulary = _vocabulary(config)
-        pairs = [(row, position, group) for row in block for position, group in row.groups(config.reference_mode)]
-        overlaps = Overlaps([(row.prediction, group) for row, _, group in pairs], vocabulary)
-        if vocabulary.n_characters > _MOST_CHARACTERS:
-            _known_words.cache_clear()
-        aligned = aligned_days(overlaps, list(map(align_all, overlaps.each)))
-        for (row, position, group), words, days in zip(pairs, overlaps.each, aligned, strict=True):
-            variants = {name: _counts(words, days.get(name)) for name in VARIANTS}
+    read = _reader(config)
+    for row in rows:
+        prediction = read(row.prediction)
+        for position, group in row.groups(config.reference_mode):
+            words = compare(prediction, [read(reference) for reference in group])
+            alignments = align_all(words).items()
+            days = {name: alignment and aligned_days(words, alignment) for name, alignment in alignments}
+            variants = {name: _counts(words, days[name]) for name in VARIANTS}
             flags = (*row.empty_flags(group), *_zero_flags(variants[config.variant]))
             if config.engine == "tilse":
                 variants = {name: tilse_counts(row.prediction, group, name) for name in VARIANTS}
-            details = partial(_alignment_rows, days.get(config.variant))
+            details = partial(_alignment_rows, days[config.variant])
             yield Item(row.index, position, variants[config.variant], row.topic, flags, details, config.beta), variants
-
-
-def _blocks(rows: Sequence[TimelineRow]) -> Iterator[list[TimelineRow]]:
-    """Rows that are worked on together: as many as make the work on each small, and no more than that, for memory."""
-    block: list[TimelineRow] = []
-    work = 0
-    for row in rows:
-        block.append(row)
-        work += sum(len(row.prediction) * len(reference) + len(reference.text) for reference in row.references)
-        if work > _BLOCK:
-            yield block
-            block, work = [], 0
-    if block:
-        yield block
 
 
 def _counts(words: Overlap, sides: Sequence[AlignedDays] | None) -> dict[str, Counts]:

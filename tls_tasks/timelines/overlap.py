@@ -1,312 +1,172 @@
-"""How many words predicted days share with reference days, counted for all days of many timelines at once.
+"""How many words and word pairs each predicted day shares with each reference day.
 
 The obvious way is to count n-grams for one pair of days at a time; ``tests/timelines/slow_alignment_rouge.py`` does so
-and is the oracle of this module. Here, all days of many predictions and their references become rows of two matrices.
-Their product gives the counts of all pairs, which only the weights of an alignment need; what ROUGE counts is looked up
-for the pairs that were aligned.
-
-ROUGE clips counts, and a minimum is not a product. So the k-th occurrence of a word in a day has a column of its own: a
-day with *police* twice has 1 under (police, 1) and (police, 2), and the product of two such rows is the clipped count.
-Each prediction has columns of its own for each of its references, so that the product adds up over the references, too.
+and is the oracle of this module. Here the days of both sides become rows of two sparse matrices, whose product gives
+the counts of all pairs. ROUGE clips counts, and a minimum is not a product. So the k-th occurrence of a word in a day
+has a column of its own: a day with *police* twice has 1 under (police, 1) and (police, 2), and the product of two such
+rows is the clipped count.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import string
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
-from itertools import pairwise
-from typing import NamedTuple
+from itertools import chain, count, pairwise
 
 import numpy as np
 import numpy.typing as npt
+from scipy.sparse import csr_array
 
 from tls_tasks.core.prf import Counts
 from tls_tasks.timelines.types import Timeline
-from tls_tasks.timelines.words import Floats, Ints, Lists, Vocabulary, Words, ints, ranges
 
-Comparison = tuple[Timeline, Sequence[Timeline]]
-"""A prediction with one or more references that are taken jointly."""
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+Words = Sequence[Hashable]
+Tokenize = Callable[[str], Iterable[Hashable]]
 
-_BLOCK = 1 << 16  # of a large table so many numbers are worked on at a time, which keeps what lies between small
+_PUNCTUATION = frozenset(
+    string.punctuation[start:end] for start in range(33) for end in range(start, 33)
+)  # all substrings of string.punctuation, the empty one included: tilse asks ``word in string.punctuation``
 
-_KINDS = 3  # of words: those that weigh the alignment, those that ROUGE counts, pairs of the latter
+
+def content_words(text: str) -> list[str]:
+    """The words by which tilse weighs an alignment.
+
+    Split at whitespace, case kept, without the words that are a substring of ``string.punctuation``.
+
+    Example:
+        >>> content_words("Police , again , clash .")
+        ['Police', 'again', 'clash']
+    """
+    return [word for word in text.split() if word not in _PUNCTUATION]
+
+
+@dataclass(frozen=True, slots=True)
+class DayWords:
+    """The words of a timeline, day by day.
+
+    Attributes:
+        ordinals: The day numbers, ascending.
+        content: The words that weigh the alignment.
+        counted: The words that ROUGE counts.
+    """
+
+    ordinals: Ints
+    content: Sequence[Words]
+    counted: Sequence[Words]
+
+    @classmethod
+    def of(cls, timeline: Timeline, counted: Tokenize, content: Tokenize) -> DayWords:
+        """Read a timeline with one tokenizer for ROUGE and one for the alignment."""
+        ordinals = np.array([day.toordinal() for day in timeline.dates], dtype=np.int64)
+        by_day = [[list(counted(sentence)) for sentence in entry.sentences] for entry in timeline]
+        rouge_words = [list(chain.from_iterable(sentences)) for sentences in by_day]
+        if content is counted:
+            return cls(ordinals, rouge_words, rouge_words)
+        weighing = [[word for sentence in entry.sentences for word in content(sentence)] for entry in timeline]
+        return cls(ordinals, weighing, rouge_words)
+
+    @property
+    def bigrams(self) -> list[list[Hashable]]:
+        """The pairs of neighbouring words within each day."""
+        return [list(pairwise(words)) for words in self.counted]
+
+    def running(self, n: int) -> Counter[Hashable]:
+        """How often each n-gram occurs if the days are one text."""
+        words = list(chain.from_iterable(self.counted))
+        return Counter(words if n == 1 else pairwise(words))
 
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """What is known about one prediction and its K references before they are aligned.
+    """What one prediction shares with K references that are scored jointly, before their dates are aligned.
 
-    K is the number of references scored jointly, 1 if they are scored one at a time. P is the number of dates of the
-    prediction, R that of all references together.
+    P is the number of dates of the prediction, R that of all references together.
 
     Attributes:
         predicted_ordinals: Day numbers, shape (P,), ascending.
         reference_ordinals: The same of the references, shape (R,).
         content_f1: How similar two days are, by tilse's approximation of ROUGE-1, in [0, 1], shape (P, R).
-        concat: For n = 1 and 2 the counts of the concatenated texts.
+        hits: For n = 1 and 2 the clipped hits of each pair of days, summed over the references, shape (P, R).
         totals: For n = 1 and 2 how many n-grams there are within days: the prediction's, times K, and the references'.
-        rows: The row of the first predicted day and of the first reference day in :class:`Overlaps`.
+        concat: For n = 1 and 2 the counts of the concatenated texts.
     """
 
     predicted_ordinals: Ints
     reference_ordinals: Ints
     content_f1: Floats
-    concat: Sequence[Counts]
+    hits: Sequence[Ints]
     totals: Sequence[tuple[int, int]]
-    rows: tuple[int, int]
+    concat: Sequence[Counts]
 
 
-class Overlaps:
-    """What the days of predictions share with those of their references.
+def compare(prediction: DayWords, references: Sequence[DayWords]) -> Overlap:
+    """Count what a prediction shares with references that are scored jointly."""
+    days = np.unique(np.concatenate([reference.ordinals for reference in references]))
+    rows = [days.searchsorted(reference.ordinals) for reference in references]
 
-    A row is a day: the predicted days of all comparisons, then the reference days.
+    def shared(left: Sequence[Words], right: Sequence[Sequence[Words]]) -> Ints:
+        hits: Ints = np.zeros((len(left), len(days)), dtype=np.int64)
+        for own, texts in zip(rows, right, strict=True):
+            hits[:, own] += _clipped_hits(left, texts)
+        return hits
 
-    Args:
-        comparisons: What is compared.
-        vocabulary: Reads the texts.
-
-    Attributes:
-        ordinals: The day number of each row.
-        each: What is known of each comparison.
-    """
-
-    def __init__(self, comparisons: Sequence[Comparison], vocabulary: Vocabulary) -> None:
-        timelines = {id(timeline): timeline for first, rest in comparisons for timeline in (first, *rest)}
-        known = {key: ints(map(date.toordinal, own.dates), len(own)) for key, own in timelines.items()}
-        days = [(known[id(first)], _union([known[id(own)] for own in rest])) for first, rest in comparisons]
-        predicted, reference = zip(*days, strict=True)
-        self.ordinals: Ints = np.concatenate([*predicted, *reference])
-        starts = _starts(ints(map(len, (*predicted, *reference)), 2 * len(days)))
-        tops, lefts = starts[: len(days)], starts[len(days) : -1]
-        layout = _layout(comparisons, known, days, list(zip(tops.tolist(), lefts.tolist(), strict=True)))
-
-        counted, content = (_placed(words, layout) for words in vocabulary.read(timelines.values()))
-        self._shared = shared = _share((content, counted, _bigrams(*counted, layout)), layout, len(self.ordinals))
-        groups = _starts(ints((len(rest) for _, rest in comparisons), len(days)))
-        running = shared.running.reshape(_KINDS, -1, 2)
-        hits, offered, wanted = (_sums(values, groups) for values in (shared.hits, running[:, :, 0], running[:, :, 1]))
-        within = _sums(shared.words, starts)
-        f1 = _f1(shared, starts)
-        self.each = [
-            Overlap(
-                *days[at],
-                f1[at],
-                [Counts(hits[n][at], offered[n][at], hits[n][at], wanted[n][at]) for n in (1, 2)],
-                [(within[n][at], within[n][at + len(days)]) for n in (1, 2)],
-                (int(tops[at]), int(lefts[at])),
-            )
-            for at in range(len(days))
-        ]
-
-    def hits(self, predicted: Ints, reference: Ints) -> Floats:
-        """The clipped hits of pairs of days, summed over the references, for n = 1 and 2, shape (2, N).
-
-        Args:
-            predicted: Rows of predicted days, shape (N,).
-            reference: Rows of reference days, shape (N,).
-        """
-        n_rows, n_columns = len(self.ordinals), self._shared.n_columns
-        pairs, back = np.unique(predicted * n_rows + reference, return_inverse=True)
-        found = []
-        for rows in np.divmod(pairs, n_rows) if n_rows else (pairs, pairs):
-            sizes, columns = self._shared.columns.of_each(np.concatenate([rows + n_rows, rows + 2 * n_rows]))
-            found.append(np.arange(len(sizes)).repeat(sizes) * n_columns + columns)
-        both = np.concatenate(found)
-        both = both[_order(both)]
-        twice = both[1:][both[1:] == both[:-1]] // n_columns
-        return np.bincount(twice, minlength=2 * len(pairs)).reshape(2, -1)[:, back].astype(np.float64)
-
-
-def _union(ordinals: Sequence[Ints]) -> Ints:
-    return ordinals[0] if len(ordinals) == 1 else np.unique(np.concatenate(ordinals))
-
-
-def _starts(sizes: Ints) -> Ints:
-    """Where each of so many things begins when they stand one after the other, and where the last one ends."""
-    starts = np.zeros(len(sizes) + 1, dtype=np.int64)
-    sizes.cumsum(out=starts[1:])
-    return starts
-
-
-def _sums(values: Ints, starts: Ints) -> list[list[int]]:
-    """The sums of all values between one start and the next, for each kind of words."""
-    sums = np.zeros((_KINDS, values.shape[1] + 1), dtype=np.int64)
-    values.cumsum(axis=1, out=sums[:, 1:])
-    ends = sums[:, starts]
-    found: list[list[int]] = (ends[:, 1:] - ends[:, :-1]).tolist()
-    return found
-
-
-class _Layout(NamedTuple):
-    """Each prediction beside each of its references: G pairs of timelines, so 2 G sides, the even ones predicted.
-
-    A place is a day of one side; after a side's days comes one more, for what lies between days.
-
-    Attributes:
-        timelines: The position of each side's timeline, shape (2 G,).
-        days: The position of each timeline's first day among the days of all, and where the last one ends.
-        starts: The first place of each side, and where the last one ends, shape (2 G + 1,).
-        side: The side of each place.
-        row: The row of each place; -1 between days.
-    """
-
-    timelines: Ints
-    days: Ints
-    starts: Ints
-    side: Ints
-    row: Ints
-
-
-def _layout(
-    comparisons: Sequence[Comparison],
-    ordinals: Mapping[int, Ints],
-    days: Sequence[tuple[Ints, Ints]],
-    corners: Sequence[tuple[int, int]],
-) -> _Layout:
-    """Lay out comparisons, given each timeline's days, and the days and first rows of each comparison."""
-    position = {key: place for place, key in enumerate(ordinals)}
-    none = np.array([-1])
-    timelines: list[int] = []
-    row: list[Ints] = []
-    for (first, rest), (predicted, union), (top, left) in zip(comparisons, days, corners, strict=True):
-        for reference in rest:
-            own = ordinals[id(reference)]
-            timelines += (position[id(first)], position[id(reference)])
-            row += (np.arange(top, top + len(predicted)), none, union.searchsorted(own) + left, none)
-    sizes = ints(map(len, ordinals.values()), len(ordinals))
-    which = np.array(timelines)
-    starts = _starts(sizes[which] + 1)
-    side = np.arange(len(which)).repeat(starts[1:] - starts[:-1])
-    return _Layout(which, _starts(sizes), starts, side, np.concatenate(row))
-
-
-def _placed(words: Words, layout: _Layout) -> tuple[Ints, Ints]:
-    """The words of each side, and their places."""
-    edges = words.days.searchsorted(layout.days)
-    starts = edges[layout.timelines]
-    sizes = edges[layout.timelines + 1] - starts
-    which = ranges(starts, sizes)
-    return words.keys[which], words.days[which] + (layout.starts[:-1] - layout.days[layout.timelines]).repeat(sizes)
-
-
-def _bigrams(keys: Ints, places: Ints, layout: _Layout) -> tuple[Ints, Ints]:
-    """Each side's pairs of neighbouring words, with their places."""
-    side = layout.side[places]
-    inside = np.flatnonzero(side[1:] == side[:-1])
-    place = places[inside]
-    between = layout.starts[side[inside] + 1] - 1
-    pairs = keys[inside] * (1 + keys.max(initial=0)) + keys[inside + 1]
-    return pairs, np.where(place == places[inside + 1], place, between)
-
-
-class _Shared(NamedTuple):
-    """What the two sides of each pair of timelines have in common, by kind of words.
-
-    There is a row for each day under each kind, N in all.
-
-    Attributes:
-        columns: Of each row: the columns that hold 1.
-        rows: Of each column of the first kind: the rows of reference days that hold 1.
-        n_columns: How many columns there are.
-        words: How many words each day has, times K on the predicted side, shape (kinds, rows).
-        running: How many words each side has, shape (kinds, 2 G).
-        hits: The clipped hits of each pair of timelines, taken as two running texts, shape (kinds, G).
-    """
-
-    columns: Lists
-    rows: Lists
-    n_columns: int
-    words: Ints
-    running: Ints
-    hits: Ints
-
-
-def _share(kinds: Sequence[tuple[Ints, Ints]], layout: _Layout, n_rows: int) -> _Shared:
-    """Compare the words at these places, each with the equal ones of the other side of its own pair of timelines."""
-    n_sides, n_places = len(layout.timelines), len(layout.row)
-    kind = np.arange(_KINDS)[:, np.newaxis]
-    sides = (layout.side + kind * n_sides).ravel()
-    rows = np.where(layout.row < 0, -1, layout.row + kind * n_rows).ravel()
-    in_order = [(keys[order], places[order]) for keys, places in kinds for order in [_order(keys)]]
-    keys = np.concatenate([keys for keys, _ in in_order])
-    places = np.concatenate([places + n * n_places for n, (_, places) in enumerate(in_order)])
-
-    side, row = sides[places], rows[places]
-    is_reference = side & 1
-    first = np.flatnonzero(_changes(keys) | _changes(side >> 1))  # of each word of each pair of timelines
-    sizes = np.append(first[1:], len(keys)) - first if len(first) else first
-    of_references = np.add.reduceat(is_reference, first) if len(first) else first
-    common = np.minimum(of_references, sizes - of_references)
-    within = row >= 0
-    kept = np.flatnonzero(within & (common > 0).repeat(sizes))
-    columns = first.repeat(sizes)[kept] + _since(_changes(keys[kept]) | _changes(places[kept]))
-    paired = kept[: np.searchsorted(kept, len(kinds[0][0]))]  # only the first kind is compared by all pairs of days
-    of_reference = np.flatnonzero(is_reference[paired])
-    return _Shared(
-        columns=_lists(row[kept], columns, _KINDS * n_rows),
-        rows=_lists(columns[of_reference], row[paired[of_reference]], len(kinds[0][0])),
-        n_columns=len(keys),
-        words=np.bincount(row[within], minlength=_KINDS * n_rows).reshape(_KINDS, -1),
-        running=np.bincount(side, minlength=_KINDS * n_sides).reshape(_KINDS, -1),
-        hits=np.bincount(side[first] >> 1, common, _KINDS * n_sides // 2).astype(np.int64).reshape(_KINDS, -1),
+    content = [reference.content for reference in references]
+    n_words = np.zeros(len(days))
+    for own, texts in zip(rows, content, strict=True):
+        n_words[own] += [len(words) for words in texts]
+    predicted_words = len(references) * np.array([len(words) for words in prediction.content], dtype=np.float64)
+    unigrams = prediction.counted, [reference.counted for reference in references]
+    bigrams = prediction.bigrams, [reference.bigrams for reference in references]
+    return Overlap(
+        prediction.ordinals,
+        days,
+        _f1(shared(prediction.content, content), predicted_words, n_words),
+        [shared(*unigrams), shared(*bigrams)],
+        [
+            (len(references) * sum(map(len, left)), sum(map(len, chain.from_iterable(right))))
+            for left, right in (unigrams, bigrams)
+        ],
+        [_running_counts(prediction, references, n) for n in (1, 2)],
     )
 
 
-def _lists(things: Ints, values: Ints, n: int) -> Lists:
-    """Lists of pairs of a thing, below n, and a value."""
-    return Lists(_starts(np.bincount(things, minlength=n)), values[_order(things)])
+def _clipped_hits(left: Sequence[Words], right: Sequence[Words]) -> Ints:
+    """How many words each day of one side shares with each of the other, a word as often as the rarer side has it."""
+    if not left or not right:
+        return np.zeros((len(left), len(right)), dtype=np.int64)
+    columns: dict[tuple[Hashable, int], int] = defaultdict(count().__next__)
+    sides = [[_columns(words, columns) for words in days] for days in (left, right)]
+    matrices = []
+    for days in sides:
+        ends = np.cumsum([0, *map(len, days)])
+        ones = np.ones(ends[-1], dtype=np.int64)
+        matrices.append(csr_array((ones, list(chain.from_iterable(days)), ends), (len(days), 1 + len(columns))))
+    hits: Ints = (matrices[0] @ matrices[1].T).toarray()
+    return hits
 
 
-def _order(values: Ints) -> Ints:
-    """The positions of values in ascending order, equal ones as they came.
-
-    Numpy sorts numbers of 16 bits by their digits, ten times as fast as it sorts larger ones.
-    """
-    order = values.astype(np.uint16).argsort(kind="stable")
-    for shift in range(16, int(values.max(initial=0)).bit_length(), 16):
-        order = order[(values >> shift).astype(np.uint16)[order].argsort(kind="stable")]
-    return order
+def _columns(words: Words, columns: Mapping[tuple[Hashable, int], int]) -> list[int]:
+    return [columns[word, occurrence] for word, n in Counter(words).items() for occurrence in range(n)]
 
 
-def _changes(values: Ints) -> npt.NDArray[np.bool_]:
-    """Where a value is not the one before it; True for the first."""
-    changes = np.ones(len(values), dtype=bool)
-    np.not_equal(values[1:], values[:-1], out=changes[1:])
-    return changes
+def _f1(hits: Ints, predicted: Floats, reference: Floats) -> Floats:
+    """F1 of each pair of days, 0 if they share nothing; in tilse's order of operations, so that ties stay ties."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = hits / predicted[:, np.newaxis]
+        recall = hits / reference
+        f1: Floats = 2 * precision
+        f1 *= recall
+        f1 /= np.add(precision, recall, out=precision)
+    f1[hits == 0] = 0
+    return f1
 
 
-def _since(marks: npt.NDArray[np.bool_]) -> Ints:
-    """How many positions ago the last mark was."""
-    positions = np.arange(len(marks))
-    return positions - np.maximum.accumulate(np.where(marks, positions, 0))
-
-
-def _f1(shared: _Shared, starts: Ints) -> list[Floats]:
-    """F1 of each pair of days of each comparison, 0 if they share nothing.
-
-    Args:
-        shared: What they share.
-        starts: The first row of each comparison's predicted days, then of its reference days, and the end.
-    """
-    words = shared.words[0]
-    n_rows, n_columns = (starts[1:] - starts[:-1]).reshape(2, -1)
-    width = n_columns.repeat(n_rows)  # of each predicted day's row in the table of its comparison
-    left = starts[len(n_rows) : -1].repeat(n_rows)
-    cell = _starts(width)  # the first one of each row
-    flat: Floats = np.zeros(cell[-1])
-    blocks = [0, *(1 + np.flatnonzero(_changes(cell[1:] // _BLOCK)[1:])).tolist(), len(width)]
-    for top, end in pairwise(blocks) if len(flat) else ():
-        rows, own = np.arange(top, end), slice(cell[top], cell[end])
-        in_row, columns = shared.columns.of_each(rows)
-        in_column, cells = shared.rows.of_each(columns)
-        cells += (cell[rows] - own.start - left[rows]).repeat(in_row).repeat(in_column)
-        hits = np.bincount(cells, minlength=own.stop - own.start)
-        # In tilse's order of operations, so that ties stay ties.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            precision = hits / words[rows].repeat(width[rows])
-            recall = hits / words[ranges(left[rows], width[rows])]
-            np.divide(2 * precision * recall, precision + recall, out=flat[own], where=hits > 0)
-    tables = _starts(n_rows * n_columns).tolist()
-    sizes = zip(n_rows.tolist(), n_columns.tolist(), strict=True)
-    return [flat[start:end].reshape(size) for (start, end), size in zip(pairwise(tables), sizes, strict=True)]
+def _running_counts(prediction: DayWords, references: Sequence[DayWords], n: int) -> Counts:
+    predicted = prediction.running(n)
+    wanted = [reference.running(n) for reference in references]
+    hits = sum((predicted & counts).total() for counts in wanted)
+    return Counts(hits, len(wanted) * predicted.total(), hits, sum(counts.total() for counts in wanted))

@@ -507,7 +507,12 @@ S, N = {"type": "string"}, {"type": "number"}
         ({"properties": {"a": {"items": {"$ref": "#"}}, "b": S}}, "a b"),
         ({"properties": {"a": {"allOf": [{"$ref": "#"}]}, "b": S}}, "a a.b b"),
         ({"properties": {"a": {"type": "boolean", "enum": ["yes", "no"]}}}, "a"),
-        ({"type": "object", "properties": {"a": {"type": [{"properties": {"b": S}}, "string"]}}}, "a a a.b a"),
+        (
+            {"properties": {"a": {"$ref": "#/$defs/d"}},
+             "$defs": {"d": {"$id": "d", "properties": {"b": {"$ref": "#/$defs/e"}}, "$defs": {"e": {"items": S}}}}},
+            "a a.b a.b",
+        ),
+        ({"properties": {"a": {"$id": "/properties/a", "$ref": "#/$defs/d"}}, "$defs": {"d": {"items": S}}}, "a a"),
     ],
 )  # fmt: skip
 def test_every_property_that_a_schema_names_is_in_the_plan(schema, expected):

@@ -1,9 +1,9 @@
-"""What JSON Schema says of a place: which scalars a value may be, and what a dictionary or a list has in it."""
+"""What JSON Schema says of one location: which scalars a value may be, and what dictionaries and lists contain."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tls_tasks.core.errors import InputError
@@ -23,108 +23,101 @@ _SCALARS = ("string", "integer", "number", "boolean", "null")
 
 
 @dataclass(frozen=True, slots=True)
-class Object:
-    """What is said of dictionaries: ``rest`` is the schema of other keys, False if there are none, None if unsaid."""
+class Container:
+    """What a schema says of dictionaries, or of lists.
+
+    Attributes:
+        is_typed: Whether ``type`` names them.
+        properties: Key -> schema.
+        required: The keys that must be there.
+        rest: The schema of all other keys, or of the items of a list; False: there are none; None: unspecified.
+        is_ordered: Whether items are compared by position.
+    """
 
     is_typed: bool = False
-    properties: Mapping[Hashable, Any] | None = None
+    properties: Mapping[Hashable, Any] = field(default_factory=dict)
     required: frozenset[Hashable] = frozenset()
     rest: Any = None
+    is_ordered: bool = False
 
     @property
-    def is_told(self) -> bool:
-        """Whether anything is said of what is in it."""
+    def is_described(self) -> bool:
+        """Whether the schema says anything of the content."""
         return self.is_typed or bool(self.properties) or not (self.rest is None or isinstance(self.rest, bool))
 
 
 @dataclass(frozen=True, slots=True)
-class Array:
-    """What is said of lists; ``items`` is a schema, None if unsaid."""
-
-    is_typed: bool = False
-    items: Any = None
-    is_ordered: bool = False
-
-    @property
-    def is_told(self) -> bool:
-        """Whether anything is said of what is in it."""
-        return self.is_typed or self.items is not None
-
-
-@dataclass(frozen=True, slots=True)
 class Shape:
-    """What values of a place may be: scalars of these leaves, dictionaries and lists unless None."""
+    """What values may be: scalars of these leaves; dictionaries and lists unless None.
+
+    A partial shape holds for some of the values only (``if``, ``dependencies``).
+    """
 
     leaves: tuple[Leaf, ...] = (ANY,)
-    objects: Object | None = Object()
-    arrays: Array | None = Array()
-    is_at_times: bool = False
+    objects: Container | None = Container()
+    arrays: Container | None = Container()
+    is_partial: bool = False
 
 
 NOTHING = Shape((), None, None)
 
 
-def schema_error(got: str, place: str, expected: str) -> InputError:
+def schema_error(got: str, path: str, expected: str) -> InputError:
     """What is wrong in a schema, and where."""
-    return InputError("schema", None, f"{got} at {place}", expected)
+    return InputError("schema", None, f"{got} at {path}", expected)
 
 
-def of_type(kind: Any, schema: Mapping[Any, Any], place: str) -> Shape:
-    """What a type says.
+def of_type(kind: Any, schema: Mapping[Any, Any], path: str) -> Shape:
+    """The shape that a type allows.
 
     Example:
         >>> of_type("INTEGER", {}, "$").leaves
         (Leaf(type='integer', choices=()),)
     """
-    name = kind.lower() if isinstance(kind, str) else kind
-    name = _OTHER_NAMES.get(name, name) if isinstance(name, str) else name
+    name = kind.lower() if isinstance(kind, str) else None
+    name = _OTHER_NAMES.get(name, name) if name else None
     if name == "any":
         return Shape()
     if name == "object":
-        return Shape((), Object(True), None)
+        return Shape((), Container(is_typed=True), None)
     if name == "array":
-        return Shape((), None, Array(True))
+        return Shape((), None, Container(is_typed=True))
     if name == "string":
         name = FORMATS.get(str(schema.get("format")), "string")
     elif name not in (*_SCALARS, "date", "datetime"):
-        raise schema_error(f"type {kind!r}", place, f"one of {', '.join((*_SCALARS, 'object', 'array'))}")
+        raise schema_error(f"type {kind!r}", path, f"one of {', '.join((*_SCALARS, 'object', 'array'))}")
     return Shape((Leaf(name),), None, None)
 
 
-def of_values(values: Any, place: str) -> Shape:
-    """What ``enum`` says.
+def of_values(values: Any, path: str) -> Shape:
+    """The shape that ``enum`` allows.
 
     Example:
         >>> of_values(["a", None], "$").leaves
         (Leaf(type='choice', choices=('a',)), Leaf(type='null', choices=()))
     """
     if not isinstance(values, list) or not values:
-        raise schema_error(f"enum {values!r}", place, "a list of values")
+        raise schema_error(f"enum {values!r}", path, "a list of values")
     scalars = [value for value in values if isinstance(value, str | bool | int | float)]
-    objects = Object(True) if any(isinstance(value, Mapping) for value in values) else None
-    arrays = Array(True) if any(isinstance(value, list) for value in values) else None
+    objects = Container(is_typed=True) if any(isinstance(value, Mapping) for value in values) else None
+    arrays = Container(is_typed=True) if any(isinstance(value, list) for value in values) else None
     leaves = [*([Leaf("choice", distinct(scalars))] if scalars else []), *([NULL] if None in values else [])]
     return Shape(tuple(leaves), objects, arrays)
 
 
-def common(one: Leaf, other: Leaf) -> Leaf | None:
-    """The leaf whose values two leaves both take, if there are any."""
-    if one == other or other == ANY:
-        return one
-    if one == ANY:
-        return other
-    if NULL in (one, other):
-        return None
-    if one.choices and other.choices:
-        known = set(map(repr, other.choices))
-        choices = tuple(value for value in one.choices if repr(value) in known)
-    elif one.choices or other.choices:
-        chosen, leaf = (one, other) if one.choices else (other, one)
-        choices = tuple(value for value in chosen.choices if fits(value, leaf))
-    else:
-        names = {one.type, other.type}
-        return next((Leaf(low) for low, high in _WITHIN if names == {low, high}), None)
-    return Leaf("choice", choices) if choices else None
+_NARROWER = (("integer", "number"), ("date", "string"), ("datetime", "string"))
 
 
-_WITHIN = (("integer", "number"), ("date", "string"), ("datetime", "string"))
+def common(left: Leaf, right: Leaf) -> Leaf | None:
+    """The leaf with the values that two leaves share; None if they share none."""
+    if left == right or right == ANY:
+        return left
+    if left == ANY:
+        return right
+    if right.choices and not left.choices:
+        left, right = right, left
+    if not left.choices:
+        return next((Leaf(low) for low, high in _NARROWER if {low, high} == {left.type, right.type}), None)
+    known = set(map(repr, right.choices))
+    choices = [value for value in left.choices if (repr(value) in known if known else fits(value, right))]
+    return Leaf("choice", tuple(choices)) if choices else None

@@ -5,7 +5,9 @@ An invariant declared False is proved too, by a case in which it fails: a claim 
 
 import datetime
 import inspect
+import pickle
 import random
+import re
 import warnings
 
 import pytest
@@ -298,9 +300,10 @@ def test_every_metric_has_declared_all_its_properties(spec):
     assert not unknown, f"{spec.name}: `fails` in tls_tasks/registry.py names {sorted(unknown)}, which INVARIANTS lacks"
     assert cases_of(spec)
     for name in ("summary", "original", "citation", "result_keys"):
-        assert getattr(spec, name), f"{spec.name}: its MetricSpec in tls_tasks/registry.py has no {name}" + (
-            ": give `prefixes`, or `keys` if the results are no precision, recall and F1" * (name == "result_keys")
-        )
+        value = getattr(spec, name)
+        remedy = ": give `prefixes`, or `keys` if the results are no precision, recall and F1" * (name == "result_keys")
+        is_told = value if name == "result_keys" else len(value.split()) > 2
+        assert is_told, f"{spec.name}: its MetricSpec in tls_tasks/registry.py has no {name}{remedy}"
 
 
 def test_a_summary_that_refuses_is_no_parse_failure():
@@ -402,6 +405,29 @@ def test_a_perfect_prediction_is_better_than_none(spec):
         assert all(better.values()), told
     else:  # what is not there can't be wrong, so that some keys are as good
         assert any(better.values()) and all(better[key] or perfect[key] == nothing[key] for key in perfect), told
+
+
+def test_a_score_can_be_pickled(spec):
+    """Scores cross processes: ``score -o``, Ray, and everybody's own pools."""
+    cases = cases_of(spec)
+    predictions, references = ([pair[side] for pair in cases["pairs"]] for side in (0, 1))
+    scored = score(spec, cases, predictions, references)
+    again = pickle.loads(pickle.dumps(scored))  # safe: bytes made on this line
+    assert repr(again.as_dict(detailed=True)) == repr(scored.as_dict(detailed=True)), spec.name
+
+
+def test_the_card_and_the_module_describe_this_metric(spec):
+    folder = ROOT / "metrics" / spec.name
+    card = (folder / "README.md").read_text(encoding="utf-8")
+    needed = [f'evaluate.load("{spec.name}")', *spec.result_keys, "## Citation"]
+    missing = [text for text in needed if text not in card]
+    assert not missing, f"metrics/{spec.name}/README.md lacks {missing}: does it describe another metric?"
+    others = [name for name in METRICS if name != spec.name and f'evaluate.load("{name}")' in card]
+    assert not others, f"metrics/{spec.name}/README.md loads {others}"
+    module = (folder / f"{spec.name}.py").read_text(encoding="utf-8")
+    assert f'metric = "{spec.name}"' in module
+    entry = re.search(r'citation_text = r?"""(.*?)"""', module, re.DOTALL)
+    assert entry and re.search(r"@\w+\{", entry[1]) and "title" in entry[1], f"{spec.name}: citation_text is no BibTeX"
 
 
 def test_the_four_mirrored_names(spec):

@@ -140,9 +140,8 @@ def comparisons() -> Iterator[Comparison]:
         what = f"{n_dates:,} x {n_dates:,} dates, five variants"
         yield from in_a_process(what, "alignment_rouge", made, "bench.ours(made)", goals)
     all_topics = "topics of Open-TLS, five variants"
-    for how, work in (("in one call", together), ("in a call each", ours)):
-        times = partial(times_of_topics, work)
-        yield Comparison(f"{all_topics}, {how}, seconds", times, unit="s", goal=0.3, at_most=True)
+    times = partial(times_of_topics, together)
+    yield Comparison(f"{all_topics}, in one call, seconds", times, unit="s", goal=0.3, at_most=True)
     yield versus(all_topics, "tilse reimpl", partial(against, "reimpl"), 40, same=None)  # it approximates
     one_topic = "a topic of middle size, five variants"
     yield versus(one_topic, "tilse with ROUGE-1.5.5 (Perl)", partial(against, "original"), 2000, same=None)

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.comparisons import ROOT, Comparison, Skipped, timed
-from benchmarks.cost_curves import Case, Curve, Work, curve, doubled, exponent, plotter, relative, save, slope
+from benchmarks.cost_curves import Case, Curve, Work, curve, doubled, exponent, plotter, relative, save, steepest
 from benchmarks.scale import TASK, write_log
 from tls_tasks.after.find import find_runs
 from tls_tasks.after.readers import contents_of
@@ -308,12 +308,16 @@ LOGS: Mapping[str, Case] = {
 
 
 def comparisons() -> Iterator[Comparison]:
-    """What is compared."""
-    for name, case in {**texts(), **LOGS}.items():
-        if case.sizes == BYTES:  # of hostile ones up to where json_repair is given nothing, from 100,000 characters on
-            case = case._replace(sizes=BYTES[:7] if name.endswith("hostile") else BYTES[4:8])
-        what = f"{name}, {case.sizes[0]:,} to {case.sizes[-1]:,} {case.unit}"
-        yield Comparison(what, partial(slope, case), "", "(exponent)", case.goal, True)
+    """What is compared; the tables of this script have every curve."""
+    groups: dict[str, list[Case]] = {"realistic answers": [], "hostile answers": [], "logs and commands": []}
+    for name, case in texts().items():
+        is_hostile = name.endswith("hostile")
+        part = case._replace(sizes=BYTES[:7] if is_hostile else BYTES[4:8])
+        groups["hostile answers" if is_hostile else "realistic answers"].append(part)
+    groups["logs and commands"] += LOGS.values()
+    for title, cases in groups.items():
+        what = f"growth with the size of {title}: the largest of {len(cases)} exponents, by its limit"
+        yield Comparison(what, partial(steepest, cases), "", "of its limit", 1, True)
 
 
 def table(title: str, cases: Mapping[str, Case]) -> dict[str, Curve]:

@@ -161,11 +161,7 @@ def comparisons() -> Iterator[Comparison]:
         (asked, time_judge, "asked", "s", 1.25 * bound),
         (f"{asked}, calls", time_judge, "asked, calls", "calls", N_QUESTIONS),
         (f"{asked}, again from the cache", time_judge, "again", "s", 0.3),
-        (f"{asked}, again from the cache, calls", time_judge, "again, calls", "calls", 0),
-        (f"{store}, built in", time_store, "built", "s", None),
-        (f"{store}, on disk", time_store, "disk", "MB", None),
         (f"{store}, a look-up, mean of {N_LOOK_UPS:,}", time_store, "mean", "ms", 0.3),
-        (f"{store}, a look-up, the slowest of a hundred", time_store, "slow", "ms", None),
         (f"{store}, memory of the whole process", time_store, "memory", "MB", 30),
     ):
         peer = f"no client can take less than {bound:.1f} s" if name == "asked" else ""

@@ -1,13 +1,13 @@
 """Time rouge_l against rouge_score and against context-bench's algorithm, side by side in one run.
 
     make bench
-    python benchmarks/rouge_l.py [--engines]
+    python benchmarks/rouge_l.py
 
 The 300 pairs are passages from the articles of the embedded edition, two of the same topic; the long texts are made up
 by a seeded rule, with words as rare and as frequent as in news. Each side reads the same texts and must give the same
 F, which is checked. context-bench's evaluators aren't on the package index, so that its algorithm (words between
-blanks, two rows of the table) is written down here. ``--engines`` compares the ways to the length of the longest common
-subsequence alone. Needs the extra ``bench``.
+blanks, two rows of the table) is written down here. Needs the extra
+``bench``.
 """
 
 from __future__ import annotations
@@ -15,16 +15,11 @@ from __future__ import annotations
 import json
 import random
 import sys
-import timeit
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 
-from rapidfuzz.distance import LCSseq
-
 from benchmarks.comparisons import ROOT, Comparison, in_a_process, run, versus
 from tls_tasks.summaries.rouge_l import rouge_l
-from tls_tasks.text.lcs import lcs_length
-from tls_tasks.text.tokenizers import rouge_words
 
 Pair = tuple[str, str]
 Work = Callable[[Sequence[Pair]], list[float]]
@@ -46,12 +41,10 @@ def make_short(generator: random.Random, n_pairs: int, n_predicted: int, n_refer
     return pairs
 
 
-def make_long(n_words: int, every_word_once: bool = False) -> Pair:
-    """A pair of long texts: words as frequent as in news, or all words different and in another order."""
+def make_long(n_words: int) -> Pair:
+    """A pair of long texts with words as frequent as in news."""
     generator = random.Random(n_words)
-    vocabulary = [f"word{number}" for number in range(n_words if every_word_once else 5000)]
-    if every_word_once:
-        return _lines(vocabulary), _lines(generator.sample(vocabulary, n_words))
+    vocabulary = [f"word{number}" for number in range(5000)]
     weights = [1 / (rank + 1) for rank in range(5000)]
     left, right = (generator.choices(vocabulary, weights, k=n_words) for _ in range(2))
     return _lines(left), _lines(right)
@@ -95,14 +88,6 @@ def rouge_score(rouge_type: str, use_stemmer: bool) -> Work:
     return lambda pairs: [scorer.score(reference, prediction)[rouge_type].fmeasure for prediction, reference in pairs]
 
 
-def rust_port(rouge_type: str, use_stemmer: bool) -> Work:
-    """F by the package rouge-score-rs: rouge_score's numbers, in Rust."""
-    from rouge_score_rs.rouge_scorer import RougeScorer
-
-    scorer = RougeScorer([rouge_type], use_stemmer=use_stemmer)
-    return lambda pairs: [scorer.score(reference, prediction)[rouge_type].fmeasure for prediction, reference in pairs]
-
-
 def ours(rouge_type: str = "rougeL", tokenizer: str = "whitespace", use_stemmer: bool = False) -> Work:
     """F by this package, one call for all pairs."""
 
@@ -121,43 +106,6 @@ def ours(rouge_type: str = "rougeL", tokenizer: str = "whitespace", use_stemmer:
     return work
 
 
-def bit_parallel_length(left: Sequence[str], right: Sequence[str]) -> int:
-    """How long the longest common subsequence is, a row of the table in one integer of Python (Hyyrö 2004)."""
-    positions: dict[str, int] = {}
-    for position, word in enumerate(left):
-        positions[word] = positions.get(word, 0) | 1 << position
-    everything = row = (1 << len(left)) - 1
-    for word in right:
-        hits = row & positions.get(word, 0)
-        row = ((row + hits) | (row - hits)) & everything
-    return len(left) - row.bit_count()
-
-
-def print_engines() -> int:
-    """Compare the ways to the length alone, and the whole of rougeL with rouge-score-rs; times relative to ours."""
-    from rouge_score_rs.rouge_scorer import RougeScorer
-
-    scorer = RougeScorer(["rougeL"], use_stemmer=False)
-    print("| words a side | ours | rapidfuzz on words | integers | ours with words | rouge-score-rs |")
-    print("|---|---|---|---|---|---|")
-    for n_words, once in [(25, False), (100, False), (400, False), (2000, False), (5000, False), (20000, False),
-                          (5000, True), (20000, True)]:  # fmt: skip
-        prediction, reference = make_long(n_words, once)
-        left, right = rouge_words(prediction), rouge_words(reference)
-        ways: list[Callable[[], object]] = [
-            lambda: lcs_length(left, right),  # noqa: B023 - called before the texts change
-            lambda: LCSseq.similarity(left, right),  # noqa: B023
-            lambda: bit_parallel_length(left, right),  # noqa: B023
-            lambda: lcs_length(rouge_words(prediction), rouge_words(reference)),  # noqa: B023
-            lambda: scorer.score(reference, prediction),  # noqa: B023
-        ]
-        times = [min(timeit.repeat(way, number=max(1, 20_000 // n_words), repeat=5)) for way in ways]
-        alone = " | ".join(f"{time / times[0]:.2f}" for time in times[1:3])
-        kind = ", every word once" if once else ""
-        print(f"| {n_words:,}{kind} | 1 | {alone} | 1 | {times[4] / times[3]:.2f} |", flush=True)
-    return 0
-
-
 @cache
 def short() -> list[Pair]:
     """300 pairs of passages."""
@@ -172,24 +120,21 @@ def sides(peer: Callable[[], Work], mine: Work, make: Callable[[], list[Pair]]) 
 
 def comparisons() -> Iterator[Comparison]:
     """What is compared."""
-    for once, kind in ((False, "as in news"), (True, "every word once")):
-        made = f"bench.make_long(50_000, {once})"
-        yield from in_a_process(f"50,000 x 50,000 words, {kind}", "rouge_l", made, "bench.ours()([made])", (0.6, 60))
+    made, call = "bench.make_long(50_000)", "bench.ours()([made])"
+    yield from in_a_process("50,000 x 50,000 words, as in news", "rouge_l", made, call, (0.6, 60))
     kinds = {"rougeL": ("rougeL", False), "rougeL, stems": ("rougeL", True), "rougeLsum": ("rougeLsum", False)}
     for what, make, goals in (
         ("300 pairs of 120 x 150 words", short, {"rougeL": 60, "rougeL, stems": 60, "rougeLsum": 10}),
         ("1 pair of 5,000 x 5,000 words", lambda: [make_long(5000)], {"rougeL": 1000, "rougeLsum": 10}),
     ):
-        yield versus(what, "context-bench's two rows", partial(sides, lambda: two_rows, ours(), make), goals["rougeL"])
+        if make is short:
+            two = partial(sides, lambda: two_rows, ours(), make)
+            yield versus(what, "context-bench's two rows", two, goals["rougeL"])
         for label, goal in goals.items():
             kind, stems = kinds[label]
-            mine = ours(kind, "rouge", stems)
-            slow, quick = partial(rouge_score, kind, stems), partial(rust_port, kind, stems)
-            yield versus(what, f"rouge_score {label}", partial(sides, slow, mine, make), goal)
-            yield versus(
-                what, f"rouge-score-rs {label}", partial(sides, quick, mine, make), note="none: known to be ahead"
-            )
+            both = partial(sides, partial(rouge_score, kind, stems), ours(kind, "rouge", stems), make)
+            yield versus(what, f"rouge_score {label}", both, goal)
 
 
 if __name__ == "__main__":
-    sys.exit(print_engines() if "--engines" in sys.argv else run("rouge_l", comparisons()))
+    sys.exit(run("rouge_l", comparisons()))

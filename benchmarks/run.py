@@ -30,15 +30,12 @@ SCRIPTS = (
     "alignment_rouge",
     "rouge_l",
     "evidence_extraction",
-    "evidence_schemes",
     "tree_eval",
-    "tree_peers",
     "report_eval",
-    "tls_corpus",
     "cost_curves",
     "cost_readers",
 )
-PEERS = ("tilse", "rouge-score", "rouge-score-rs", "nervaluate", "stickler-eval", "anls-star", "deepdiff")
+PEERS = ("tilse", "rouge-score", "stickler-eval", "anls-star", "deepdiff")
 PAGE = ROOT / "docs" / "benchmarks.md"
 TABLE = re.compile(r"(?<=<!-- comparisons -->\n)(.*?)(?=<!-- end of comparisons -->)", re.DOTALL)
 

@@ -17,12 +17,10 @@ import os
 import re
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator
-from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
-from benchmarks.comparisons import ROOT, Comparison, Skipped
+from benchmarks.comparisons import ROOT
 
 DATA = ROOT.parent / "shared" / "data"
 
@@ -123,39 +121,6 @@ def main() -> None:
             costs.append(f"| {topic['topic']} | {chunk_tokens:,} | {' | '.join(amounts)} |")
     server.close()
     print("\n".join([*side_by_side, "", *costs]))
-
-
-@cache
-def scores(budget: int, chunk_tokens: int) -> tuple[dict[str, float], dict[str, float]]:
-    """The rules' results on prompts of a budget, and in ``tls_corpus``.
-
-    Raises:
-        Skipped: The corpora are not here.
-    """
-    if not (DATA / "crisis").is_dir():
-        raise Skipped(
-            "no shared/data/crisis beside the checkout (task_configs/timelines/README.md says how to have it)"
-        )
-    server, endpoint = serve()
-    prompts = run("local-chat-completions", str(DATA), endpoint, context_budget=budget)
-    corpus, _ = run_corpus(str(DATA), endpoint, chunk_tokens)
-    server.close()
-    alone, whole = ({key: found["results"]["tls_crisis"][f"{key},none"] for key in KEYS} for found in (prompts, corpus))
-    return alone, whole
-
-
-def gained(key: str) -> list[float]:
-    """How many times as much the rules score that read all."""
-    alone, whole = scores(400_000, 32_768)
-    return [whole[key] / alone[key]]
-
-
-def comparisons() -> Iterator[Comparison]:
-    """What is compared."""
-    note = "none: these rules gain nothing from more text"
-    for key in KEYS:
-        what = f"{key} of the rules in tls_corpus, 32,768 tokens at a time"
-        yield Comparison(what, partial(gained, key), "the rules on a prompt of 400,000 characters", note=note)
 
 
 if __name__ == "__main__":

@@ -14,12 +14,9 @@ from __future__ import annotations
 import importlib
 import math
 import statistics
-import sys
-from collections.abc import Callable, Iterator, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from benchmarks.comparisons import Comparison, run
 from tls_tasks.trees.tree_eval import tree_eval
 
 Tree = dict[str, Any]
@@ -168,21 +165,6 @@ def every_case(found: Mapping[str, list[float] | None]) -> list[str]:
     return lines
 
 
-def undeserved(make: Callable[[], Tool]) -> list[float]:
-    """What a tool gives a silent answer and a wrong one, less what f1_value_exact gives them; the mean of the trees."""
-    theirs, mine = make(), ours("f1_value_exact")
-    told = [case[2:] for case in cases() if case[1] in ("silent", "wrong")]
-    return [statistics.fmean(theirs(*case) - mine(*case) for case in told)]
-
-
-def comparisons() -> Iterator[Comparison]:
-    """What is compared."""
-    for name, make in PEERS.items():
-        what = "given to silent and wrong answers, theirs less f1_value_exact"
-        yield Comparison(what, partial(undeserved, make), name, "points", 0)
-
-
 if __name__ == "__main__":
     found = numbers()
     print("\n".join([*table(found), "", *every_case(found)]))
-    sys.exit(run("tree_peers", comparisons()))

@@ -7,7 +7,6 @@ import shutil
 
 import pytest
 
-from benchmarks.null_comparisons import exchanged, n_found, one_run, populations, with_difference
 from tests.conftest import made_once
 from tests.harness_parts import in_thread
 from tests.stock_logs import N, knows, make_stock_runs, questions
@@ -331,20 +330,6 @@ def test_markdown(stock, tmp_path, capsys):
     assert text.count("| acc |") == 2 and "p (Holm)" in text and "most different in acc" in text
     printed = capsys.readouterr().out
     assert "won-tied-lost" in printed and "most different in acc" in printed
-
-
-@pytest.mark.parametrize(("task", "key"), [("arc_easy", "acc"), ("wikitext", "bits_per_byte")])
-def test_false_alarms(stock, task, key):
-    """Of 200 pairs of equal systems at most 19 at .05: three standard errors above 10, for there are six counts."""
-    [one] = populations(stock, [(task, key)])
-    for draw in (exchanged, one_run, with_difference(one, lambda _: 0.0)):
-        assert n_found(one, draw, 50, 200) <= 19
-
-
-def test_four_of_five_differences_as_large_as_detectable_are_found(stock):
-    [one] = populations(stock, [("wikitext", "bits_per_byte")])
-    draw = with_difference(one, lambda weights: one.detectable(50, weights))
-    assert n_found(one, draw, 50, 200) == pytest.approx(160, abs=17), "three standard errors"
 
 
 HUGE = '{"id": 1, "score": 1' + "0" * 400 + '}\n{"id": 2, "score": 1e308}\n{"id": 3, "score": -1e308}\n'

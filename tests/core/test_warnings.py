@@ -7,8 +7,8 @@ import pytest
 import tls_tasks
 from tls_tasks.core.errors import DataError, ParseFailureWarning, RepeatedDateWarning
 from tls_tasks.timelines.files import read_topics
-from tls_tasks.timelines.own_rows import read_row
 from tls_tasks.timelines.rows import read_prediction
+from tls_tasks.timelines.topics import read_row
 
 SORRY = "I am sorry, but I cannot help."
 GOLD = [{"date": "2011-01-25", "text": "Protests."}]

@@ -20,10 +20,11 @@ from tests.harness_parts import run_here
 from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError
 from tls_tasks.data import fetched
+from tls_tasks.data.files import file_rows
 from tls_tasks.data.order import EmbeddedEditionWarning
 from tls_tasks.timelines.data import PUBLIC, _load_topics
 from tls_tasks.timelines.news_tls import read_data_set
-from tls_tasks.timelines.parquet import read_parquet
+from tls_tasks.timelines.topics import read_rows
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
@@ -384,7 +385,7 @@ def only(copy, paths):
 
 
 def _fetched_topics(name):
-    return read_parquet(name, [PUBLIC[name].folder / "rows.parquet"])
+    return read_rows(name, file_rows(PUBLIC[name].folder / "rows.parquet"), name)
 
 
 @pytest.mark.slow

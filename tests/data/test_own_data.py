@@ -60,12 +60,18 @@ def test_a_row_is_a_topic(rows_file):
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ([], "line 1: AttributeError: .*; expected a topic: "),
-        ({}, "line 1: KeyError: 'timelines'; expected a topic: "),
+        ([], "line 1: expected an object, got list"),
+        ({}, "line 1: no field topic; there are none"),
         ({**TOPIC, "timelines": []}, "'harbour' lacks a timeline"),
         ({**TOPIC, "timelines": [[]]}, "has one without dates"),
-        ({**TOPIC, "timelines": [[{"date": "soon", "text": "A."}]]}, "line 1: 'soon' is not a date"),
-        ({**TOPIC, "timelines": [[{"date": "2024-03-01", "text": [3]}]]}, "a text should be one, and is 3"),
+        (
+            {**TOPIC, "timelines": [[{"date": "soon", "text": "A."}]]},
+            "timelines.0..0..date: 'soon' is not a date",
+        ),
+        (
+            {**TOPIC, "timelines": [[{"date": "2024-03-01", "text": [3]}]]},
+            "0..0..text: a sentence must be text",
+        ),
         ({**TOPIC, "data_set": "tls_crisis"}, "holds tls_crisis, not tls_custom"),
     ],
 )

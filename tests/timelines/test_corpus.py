@@ -8,7 +8,7 @@ from tests.conftest import ROOT
 from tests.hostile import HOSTILE
 from tests.rule_model import answer
 from tls_tasks.core.errors import InputError
-from tls_tasks.timelines import articles, corpus
+from tls_tasks.timelines import corpus, documents
 from tls_tasks.timelines.data import load_documents
 from tls_tasks.timelines.topics import Article
 
@@ -157,14 +157,14 @@ def test_the_rules_answer_both_questions():
 @pytest.mark.filterwarnings("ignore")
 def test_a_document_finds_all_articles_of_its_topic():
     rows = load_documents("tls_crisis", edition="embedded", context_budget=300)
-    topics = [articles.topic_of(row) for row in rows]
+    topics = [documents.topic_of(row) for row in rows]
     assert [topic.name for topic in topics] == [row["topic"] for row in rows]
     assert all(len(topic.articles) >= 18 for topic in topics)
-    assert topics[0] is articles.topic_of(dict(rows[1])) and rows[1]["topic"] == rows[0]["topic"]
+    assert topics[0] is documents.topic_of(dict(rows[1])) and rows[1]["topic"] == rows[0]["topic"]
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_a_document_of_other_data_finds_none():
     row = load_documents("tls_crisis", edition="embedded")[0]
     with pytest.raises(InputError, match=r"not loaded in this process.*--cache_requests refresh"):
-        articles.topic_of({**row, "reference": "[]"})
+        documents.topic_of({**row, "reference": "[]"})

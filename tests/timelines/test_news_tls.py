@@ -6,8 +6,8 @@ import gzip
 import pytest
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.timelines.news_tls import ARTICLE_FILES, Article, _read_topic, read_data_set
-from tls_tasks.timelines.topics import read_day, read_timeline
+from tls_tasks.timelines.news_tls import ARTICLE_FILES, _read_topic, read_data_set
+from tls_tasks.timelines.topics import Article, read_day, read_timeline
 
 pytestmark = pytest.mark.usefixtures("isolated")
 
@@ -67,19 +67,19 @@ def test_tokenised_articles_have_a_sentence_a_line(tmp_path, topic_writer):
     ],
 )
 def test_dates(text, day):
-    got = read_day(text, "here")
+    got = read_day(text)
     assert got == day
     assert type(got) is DAY
 
 
 @pytest.mark.parametrize("text", ["2011-02-30", "soon", "", None, 20110125, "2011-01-25 to 2011-01-28"])
 def test_what_is_no_date_names_its_place(text):
-    with pytest.raises(DataError, match=r"timelines\.jsonl, line 3"):
-        read_day(text, "timelines.jsonl, line 3")
+    with pytest.raises(DataError, match=r"timelines\.jsonl, line 3: .*is not a date"):
+        read_timeline([[text, ["A."]]], "timelines.jsonl, line 3")
 
 
 def test_rows_are_sorted_and_repeated_dates_joined():
-    rows = [("2011-02-11", ["C."]), ("2011-01-25", ["A."]), ("2011-02-11", ["D."])]
+    rows = [["2011-02-11", ["C."]], ["2011-01-25", ["A."]], ["2011-02-11", ["D."]]]
     timeline = read_timeline(rows, "here")
     assert [entry.sentences for entry in timeline] == [("A.",), ("C.", "D.")]
 
@@ -97,10 +97,18 @@ def test_sentences_are_cleaned_and_empty_timelines_left_out(tmp_path, topic_writ
     ("file", "content", "message"),
     [
         ("timelines.jsonl", '[["2011-01-25", ["A."]]]\n\n{broken\n', "timelines.jsonl, line 3: not JSON"),
-        ("timelines.jsonl", '{"2011-01-25": ["A."]}\n', "timelines.jsonl, line 1: expected a list"),
-        ("timelines.jsonl", '[["2011-01-25"]]\n', "timelines.jsonl, line 1: expected .date"),
-        ("timelines.jsonl", '[["2011-01-25", [1]]]\n', "timelines.jsonl, line 1: a sentence must be text"),
-        ("timelines.jsonl", '[["2011-13-25", ["A."]]]\n', "timelines.jsonl, line 1: '2011-13-25' is not a date"),
+        ("timelines.jsonl", '{"2011-01-25": ["A."]}\n', "timelines.jsonl, line 1: days must be a list"),
+        ("timelines.jsonl", '[["2011-01-25"]]\n', "timelines.jsonl, line 1: days.0. must be an object"),
+        (
+            "timelines.jsonl",
+            '[["2011-01-25", [1]]]\n',
+            "line 1: days.0..text: a sentence must be text",
+        ),
+        (
+            "timelines.jsonl",
+            '[["2011-13-25", ["A."]]]\n',
+            "line 1: days.0..date: '2011-13-25' is not a date",
+        ),
         ("timelines.jsonl", "[]\n", "no timeline in it"),
         ("timelines.jsonl", b"\xff\xfe", "timelines.jsonl, after line 0"),
         ("articles.jsonl.gz", b"no gzip", "articles.jsonl.gz, after line 0"),
@@ -108,10 +116,10 @@ def test_sentences_are_cleaned_and_empty_timelines_left_out(tmp_path, topic_writ
         (
             "articles.jsonl.gz",
             gzip.compress(b'{"id": 1, "time": "2011-01-25"}\n', mtime=0),
-            "line 1: expected a list of sentences",
+            "line 1: no field sentences",
         ),
         ("articles.jsonl.gz", gzip.compress(b"[1]\n", mtime=0), "line 1: expected an object"),
-        ("articles.jsonl.gz", gzip.compress(b'{"id": 1, "sentences": []}\n', mtime=0), "line 1: None is not a date"),
+        ("articles.jsonl.gz", gzip.compress(b'{"id": 1, "sentences": []}\n', mtime=0), "line 1: no field date or time"),
         ("keywords.json", "{}", "keywords.json: expected a list of words"),
         ("keywords.json", "[", "keywords.json: not JSON"),
     ],

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tls_tasks.timelines.data import DATA_SETS, load_documents
-from tls_tasks.timelines.examples import examples
+from tls_tasks.timelines.documents import examples
 from tls_tasks.timelines.mentions import MONTHS, WEEKDAYS, mentioned_dates
 from tls_tasks.timelines.prompts import closed_book_prompt, prompt
 from tls_tasks.timelines.task import TASKS

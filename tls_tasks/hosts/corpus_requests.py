@@ -10,7 +10,7 @@ from lm_eval.api.instance import Instance
 from lm_eval.api.model import hash_args
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.timelines.articles import topic_of
+from tls_tasks.timelines.documents import topic_of
 from tls_tasks.timelines.task import TASKS
 from tls_tasks.timelines.topics import Topic
 

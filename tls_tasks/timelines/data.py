@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Collection, Mapping, MutableMapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +20,11 @@ from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_c
 from tls_tasks.data.files import file_rows
 from tls_tasks.data.model_context import LONGEST_ANSWER, model_context, token_counter
 from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
-from tls_tasks.timelines.articles import remember
-from tls_tasks.timelines.background_summaries import read_events
 from tls_tasks.timelines.context import Budget, Context
-from tls_tasks.timelines.documents import Room, documents
+from tls_tasks.timelines.documents import Room, documents, remember
 from tls_tasks.timelines.news_tls import read_data_set
-from tls_tasks.timelines.own_rows import distinct_topics, read_row
-from tls_tasks.timelines.parquet import read_parquet
-from tls_tasks.timelines.public_files import public_copies
-from tls_tasks.timelines.topics import Topic
+from tls_tasks.timelines.public_files import public_copies, read_events
+from tls_tasks.timelines.topics import Topic, read_rows
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of article text in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
@@ -188,17 +185,17 @@ def _reading(wanted: DataSet, need_articles: bool) -> Reading[Topic]:
         DATA_SETS.values(),
         at=partial(_read_at, wanted),  # with the articles, whose time a closed-book prompt tells too
         published=partial(_published, wanted, need_articles),
-        from_rows=lambda rows: tuple(read_row(wanted.name, row, where) for where, row in rows),
+        from_rows=lambda rows: read_rows(wanted.name, rows, "the data set"),
         lacking=_lacking_articles if need_articles else lambda topics: "",
         public=public,
     )
 
 
 def _read_at(wanted: DataSet, place: Path) -> tuple[Topic, ...]:
-    if place.is_file() and place.suffix != ".parquet":
-        return distinct_topics(str(place), [read_row(wanted.name, row, where) for where, row in file_rows(place)])
     files = [place] if place.is_file() else sorted([*place.glob("*.parquet"), *place.glob("data/*.parquet")])
-    return read_parquet(wanted.name, files) if files else read_data_set(place)
+    if not files:
+        return read_data_set(place)
+    return read_rows(wanted.name, chain.from_iterable(map(file_rows, files)), ", ".join(map(str, files)))
 
 
 def _published(wanted: DataSet, need_articles: bool) -> Published[Topic] | str:

@@ -7,19 +7,25 @@ about three times, each time with that reference's number of dates and of senten
 from __future__ import annotations
 
 import datetime
+import functools
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
+from tls_tasks.core.errors import InputError
+from tls_tasks.data.files import file_rows
 from tls_tasks.data.model_context import LONGEST_ANSWER, ModelContext
 from tls_tasks.timelines.context import Budget, Context, build_context
 from tls_tasks.timelines.prompts import prompt
-from tls_tasks.timelines.topics import Topic
+from tls_tasks.timelines.topics import Topic, read_rows
 from tls_tasks.timelines.types import Timeline
 
 _TOKENS_A_DATE = 50
 _TRAILING_DATE = re.compile(r"[_ ]\d{4}\.\d{1,2}\.\d{1,2}$")
+_EXAMPLES = Path(__file__).with_name("examples.json")
 _NO_CONTEXT = Context("", 0, 0, 0, 0, ())
 
 
@@ -103,6 +109,63 @@ def documents(
                 }
             )
     return rows
+
+
+def examples(name: str) -> list[dict[str, str | int]]:
+    """Examples for few-shot prompts: topics of our own, the same for every data set and for both forms.
+
+    Example:
+        >>> examples("tls_crisis")[0]["query"]
+        'the flight of Apollo 11'
+    """
+    topics = read_rows("examples", file_rows(_EXAMPLES), _EXAMPLES.name)
+    room = Room()
+    return documents(topics, "examples", {}, room, {topic.name: room.show(topic, {}) for topic in topics})
+
+
+# ---- the topics behind documents, which show a few of their articles only
+
+_KEY_FIELDS = ("topic", "edition", "reference")
+_loaders: dict[tuple[Any, ...], Callable[[], Sequence[Topic]]] = {}
+
+
+def remember(rows: Iterable[Mapping[str, Any]], load: Callable[[], Sequence[Topic]]) -> None:
+    """Say how the topics of documents are loaded; a later call for the same documents replaces an earlier one.
+
+    A document finds its topic by topic, edition and reference. So one that the harness kept from an earlier run
+    (``--cache_requests``) finds its articles too, and one of other data doesn't.
+
+    Args:
+        rows: Documents.
+        load: Loads their topics again, with articles; called when they are asked for, and once only.
+    """
+    once = functools.cache(load)
+    _loaders.update({_key(row): once for row in rows})
+
+
+def topic_of(doc: Mapping[str, Any]) -> Topic:
+    """The topic of a document, with all articles; the same object for all documents of the topic.
+
+    Raises:
+        InputError: If no such document was loaded in this process.
+    """
+    load = _loaders.get(_key(doc))
+    if load is None:
+        raise InputError(
+            "doc",
+            None,
+            f"a document of topic {doc.get('topic')!r} that was not loaded in this process",
+            "one of the task's own data; with --cache_requests, the cache holds prompts of other data: "
+            "--cache_requests refresh",
+        )
+    return next(topic for topic in load() if topic.name == doc["topic"])
+
+
+def _key(doc: Mapping[str, Any]) -> tuple[Any, ...]:
+    return tuple(doc.get(name) for name in _KEY_FIELDS)
+
+
+# ---- what a document says of its topic
 
 
 def _common(topic: Topic, phrases: Mapping[str, str]) -> dict[str, str]:

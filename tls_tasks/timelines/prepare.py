@@ -9,8 +9,7 @@ from pathlib import Path
 from tls_tasks.data.cards import front_matter, use, write_folder
 from tls_tasks.data.catalogue import DataSet, find_data_set
 from tls_tasks.timelines.data import ALL_SETS, read_local
-from tls_tasks.timelines.parquet import write_parquet
-from tls_tasks.timelines.topics import Topic
+from tls_tasks.timelines.topics import Topic, write_parquet
 
 
 def prepare(

@@ -1,4 +1,4 @@
-"""The timeline data sets that can be fetched, and how their files become topics.
+"""The timeline data sets that others have published, and how their files become topics.
 
 Three forms: folders of the news-tls layout (Open-TLS), the archive of background-summaries (references of Crisis), and
 two of a repository that keeps sentences by day: ``time-sent.csv``, and the references of Timeline17 as text.
@@ -9,19 +9,21 @@ from __future__ import annotations
 import ast
 import csv
 import datetime
+import hashlib
 import io
 import itertools
 import re
-from collections.abc import Iterable, Iterator, Mapping
+import tarfile
+import zlib
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.data.catalogue import DataSet
+from tls_tasks.data.catalogue import DataSet, HubFiles
 from tls_tasks.data.fetched import PublicCopy, read_public_copies
-from tls_tasks.timelines.background_summaries import read_events
-from tls_tasks.timelines.news_tls import read_timelines
-from tls_tasks.timelines.parquet import write_parquet
-from tls_tasks.timelines.topics import Article, Topic, read_day, read_sentences, read_timeline
+from tls_tasks.timelines.news_tls import TIMELINES_FILE, read_timelines
+from tls_tasks.timelines.topics import Article, Topic, read_article, read_timeline, write_parquet
 from tls_tasks.timelines.types import Timeline
 
 _LINE = re.compile(r"^-{32}$", re.MULTILINE)  # between the days of a reference of Timeline17
@@ -53,7 +55,7 @@ def _topics(wanted: DataSet, copy: PublicCopy, files: Mapping[str, Path]) -> lis
         if place.name == "events.tar.gz" and wanted.hub is not None:
             for topic in read_events(file, wanted.hub):
                 timelines[topic.name], keywords[topic.name] = topic.timelines, topic.keywords
-        elif place.name == "timelines.jsonl":
+        elif place.name == TIMELINES_FILE:
             timelines[place.parent.name] = read_timelines(file)
         elif place.name == "time-sent.csv":
             articles[place.parent.name] = tuple(_articles(place.parent.name, file))
@@ -62,39 +64,94 @@ def _topics(wanted: DataSet, copy: PublicCopy, files: Mapping[str, Path]) -> lis
     return [Topic(name, keywords.get(name, ()), articles.get(name, ()), timelines[name]) for name in sorted(timelines)]
 
 
+# ---- the archive of background-summaries
+
+
+def read_events(archive: Path, source: HubFiles) -> tuple[Topic, ...]:
+    """Read ``events.tar.gz`` of background-summaries: timelines that annotators rewrote, topics by name, no articles.
+
+    Each topic folder has one tab-separated file per annotator, with the columns ``Date`` (``[2011-01-25]``), ``Update``
+    (the day's summary, read here as one sentence) and ``Background`` (not used). Pratapa, Small and Dreyer (2023),
+    EMNLP. Nothing is unpacked to disk: only the files that ``source`` names are read, from memory.
+
+    Args:
+        archive: The downloaded file.
+        source: Says what the archive's hash must be, and in its settings the topics and their files.
+
+    Raises:
+        DataError: The archive isn't the pinned one, or a file in it is missing or broken.
+    """
+    content = archive.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    if digest != source.sha256:
+        raise DataError(f"{archive}: its sha256 is {digest}, but data_sets.json pins {source.sha256}")
+    try:
+        with tarfile.open(fileobj=io.BytesIO(content), mode="r:gz") as tar:
+            return tuple(
+                _annotated_topic(tar, name, place, source.settings["timelines"])
+                for name, place in sorted(source.settings["topics"].items())
+            )
+    except (tarfile.TarError, EOFError, OSError, zlib.error) as error:
+        # The last three are what gzip raises for a file that is cut off or damaged.
+        raise DataError(f"{archive}: {error}") from error
+
+
+def _annotated_topic(tar: tarfile.TarFile, name: str, place: Mapping[str, Any], files: list[str]) -> Topic:
+    timelines = tuple(_annotated_timeline(tar, f"{place['folder']}/{file}") for file in files)
+    return Topic(name, tuple(place["keywords"]), (), timelines)
+
+
+def _annotated_timeline(tar: tarfile.TarFile, member: str) -> Timeline:
+    try:
+        # None for a folder or a device; a link raises KeyError if it leads out of the archive.
+        file = tar.extractfile(member)
+        if file is None:
+            raise DataError(f"{member}: not a file of the archive")
+        text = file.read().decode("utf-8")
+    except (KeyError, UnicodeDecodeError) as error:
+        raise DataError(f"{member}: {error}") from error
+    # newline="" leaves line ends inside quotes to the csv module, as its documentation asks.
+    table = csv.DictReader(io.StringIO(text, newline=""), delimiter="\t")
+    if not {"Date", "Update"} <= set(table.fieldnames or ()):
+        raise DataError(f"{member}: expected the columns Date and Update, got {table.fieldnames}")
+    days = [[(row["Date"] or "").strip().removeprefix("[").removesuffix("]"), row["Update"] or ""] for row in table]
+    return read_timeline(days, member)
+
+
+# ---- sentences by day
+
+
 def _articles(topic: str, file: Path) -> Iterator[Article]:
     """An article a day, with all sentences of the day: the files don't say which article a sentence is from."""
     if csv.field_size_limit() < _LONGEST_FIELD:
         csv.field_size_limit(_LONGEST_FIELD)
     with file.open(encoding="utf-8", newline="") as lines:
         for number, row in enumerate(csv.DictReader(lines)):
-            day = read_day(row["time"], str(file))
-            yield Article(f"{topic}-{number}", day, "", read_sentences(_sentences(row["Sentences"], str(file))))
+            sentences = _literal(row["Sentences"], str(file))
+            yield read_article({"id": f"{topic}-{number}", "date": row["time"], "sentences": sentences}, str(file))
 
 
 def _references(file: Path) -> Iterator[Timeline]:
     """The references of a topic: a day that is not later than the one before begins the next."""
-    rows: list[tuple[str, list[str]]] = []
+    rows: list[list[Any]] = []
     before = datetime.date.min
     for block in filter(str.strip, _LINE.split(file.read_text(encoding="utf-8"))):
         day, _, text = block.strip().partition("\n")
-        date = read_day(day, str(file))
+        # Some lists stand in quotes, as fields of CSV do.
+        field = "".join(itertools.chain.from_iterable(csv.reader(io.StringIO(text.strip(), newline=""))))
+        row = [day, _literal(field if text.lstrip().startswith('"') else text, str(file))]
+        (date,) = read_timeline([row], str(file)).dates
         if date <= before:
             yield read_timeline(rows, str(file))
             rows = []
-        # Some lists stand in quotes, as fields of CSV do.
-        field = "".join(itertools.chain.from_iterable(csv.reader(io.StringIO(text.strip(), newline=""))))
-        rows.append((day, _sentences(field if text.lstrip().startswith('"') else text, str(file))))
+        rows.append(row)
         before = date
     yield read_timeline(rows, str(file))
 
 
-def _sentences(text: str, where: str) -> list[str]:
+def _literal(text: str, where: str) -> Any:
     """A list of sentences as Python writes it."""
     try:
-        found = ast.literal_eval(text.strip())
+        return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError) as error:
         raise DataError(f"{where}: expected a list of sentences, got {text[:60]!r}") from error
-    if not isinstance(found, Iterable) or not all(isinstance(sentence, str) for sentence in found):
-        raise DataError(f"{where}: expected a list of sentences, got {text[:60]!r}")
-    return list(found)

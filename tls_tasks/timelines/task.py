@@ -13,7 +13,7 @@ from tls_tasks.core.task import Task
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.data import ALL_SETS, load_documents
 from tls_tasks.timelines.date_f1 import date_f1
-from tls_tasks.timelines.examples import examples
+from tls_tasks.timelines.documents import examples
 from tls_tasks.timelines.picture import picture
 from tls_tasks.timelines.prompts import closed_book_prompt, prompt
 from tls_tasks.timelines.read import parse_timeline

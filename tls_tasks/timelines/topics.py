@@ -1,14 +1,23 @@
-"""Topics, articles and reference timelines of a data set, and how their dates and sentences are read."""
+"""Topics, articles and reference timelines of a data set, and the rows that hold them: JSON, news-tls' lines, Parquet.
+
+Parquet is written with pyarrow and without the features note that ``datasets`` adds, so that every release of
+``datasets`` reads it: a note written by one major release is not understood by the one before.
+"""
 
 from __future__ import annotations
 
 import datetime
 import re
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, model_validator
 
 from tls_tasks.core.errors import DataError, warn_of_repeated
+from tls_tasks.data.models import DataRow, named, read_model
 from tls_tasks.text.dates import read_date
 from tls_tasks.timelines.types import Timeline
 
@@ -49,60 +58,200 @@ class Topic:
     timelines: tuple[Timeline, ...]
 
 
-def read_day(value: object, where: str) -> datetime.date:
+def read_day(value: object) -> datetime.date:
     """Read one date of a data set.
 
     A year or a month counts as its first day. Times and time zones are cut off, as in news-tls.
 
     Args:
         value: Text: ``2011-01-25``, ``2011-01-25T00:00:00`` …
-        where: File and line, for the message.
 
     Raises:
-        DataError: It is not a date.
+        ValueError: It is not a date.
 
     Example:
-        >>> read_day("2011-01T00:00:00", "timelines.jsonl, line 1")
+        >>> read_day("2011-01T00:00:00")
         datetime.date(2011, 1, 1)
     """
     found = read_date(value) if isinstance(value, str) else None
     if found is None or found.is_range or found.other:
-        raise DataError(f"{where}: {value!r} is not a date, expected one like '2011-01-25T00:00:00'")
+        raise ValueError(f"{value!r} is not a date, expected one like '2011-01-25T00:00:00'")
     return found.date
 
 
-def read_sentences(texts: Iterable[str]) -> tuple[str, ...]:
+def read_sentences(value: object) -> tuple[str, ...]:
     r"""The sentences of a day or an article without surrounding whitespace; empty ones are dropped.
 
     A newline written as a backslash and an ``n`` becomes a blank, since ROUGE would read ``end.\nThe`` as a word
     ``nThe``.
 
+    Args:
+        value: A text, or a list of texts or of objects with ``raw``, as news-tls' own preprocessing makes them.
+
+    Raises:
+        ValueError: Anything else.
+
     Example:
-        >>> read_sentences(["Protests begin. \\nThe army waits. ", ""])
-        ('Protests begin. The army waits.',)
+        >>> read_sentences(["Protests begin. \\nThe army waits. ", "", {"raw": "Curfew."}])
+        ('Protests begin. The army waits.', 'Curfew.')
     """
-    cleaned = (_WRITTEN_OUT_NEWLINE.sub(" ", text).strip() for text in texts)
-    return tuple(filter(None, cleaned))
+    items = [value] if isinstance(value, str) else value
+    if not isinstance(items, list | tuple):
+        raise ValueError(f"expected a list of sentences, got {type(value).__name__}")
+    texts = []
+    for item in items:
+        text = item.get("raw") if isinstance(item, Mapping) else item
+        if not isinstance(text, str):
+            raise ValueError(f"a sentence must be text or an object with 'raw', got {str(item)[:60]!r}")
+        texts.append(_WRITTEN_OUT_NEWLINE.sub(" ", text).strip())
+    return tuple(filter(None, texts))
 
 
-def read_timeline(rows: Iterable[tuple[object, Iterable[str]]], where: str) -> Timeline:
-    """Build a reference timeline from rows of a data set, in any order.
+_Day = Annotated[datetime.date, BeforeValidator(read_day)]
+_Keywords = Annotated[list[str], BeforeValidator(lambda value: [value] if isinstance(value, str) else value)]
+_Sentences = Annotated[tuple[str, ...], BeforeValidator(read_sentences)]
+
+
+class _DayRow(DataRow):
+    """A day of a timeline: ``{"date": …, "text": …}``, or a pair of date and text as in news-tls."""
+
+    date: _Day
+    text: _Sentences
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_pair(cls, row: Any) -> Any:
+        return dict(zip(("date", "text"), row, strict=True)) if isinstance(row, list) and len(row) == 2 else row
+
+
+class _ArticleRow(DataRow):
+    """An article; one that news-tls only tokenised has ``text`` instead of sentences, with a sentence a line."""
+
+    id: Any = None
+    date: _Day = named("date", "time")
+    title: Any = None
+    sentences: _Sentences
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, row: Any) -> Any:
+        if isinstance(row, Mapping) and row.get("sentences") is None and isinstance(row.get("text"), str):
+            return {**row, "sentences": row["text"].splitlines()}
+        return row
+
+    def article(self, number: object) -> Article:
+        """The article, under a number if it has no id."""
+        return Article(str(number if self.id is None else self.id), self.date, str(self.title or ""), self.sentences)
+
+
+class _TimelineRow(DataRow):
+    days: list[_DayRow]
+
+
+class _TopicRow(DataRow):
+    """A topic as people write it by hand in JSON Lines or JSON, and as we write it in Parquet."""
+
+    data_set: str | None = None
+    topic: str
+    timelines: list[list[_DayRow]]
+    keywords: _Keywords = named("keywords", default=[])
+    articles: list[_ArticleRow] = named("articles", default=[])
+
+
+def read_row(name: str, row: Any, where: str) -> Topic:
+    """The topic of one row.
+
+    Args:
+        name: The data set; a row that names another one is refused.
+        row: As the example shows; ``articles`` (each with ``date`` and ``sentences``, perhaps ``id`` and ``title``) and
+            ``keywords`` may be left out; ``text`` and ``sentences`` are one text or a list of sentences.
+        where: File and line, for messages.
+
+    Raises:
+        DataError: If the row is no topic, or of another data set.
+
+    Example:
+        >>> day = {"date": "2011-01-25", "text": "Protests begin."}
+        >>> read_row("tls_custom", {"topic": "egypt", "timelines": [[day]]}, "line 1").timelines[0].as_rows()
+        [{'date': '2011-01-25', 'text': ['Protests begin.']}]
+    """
+    read = read_model(_TopicRow, row, where)
+    if read.data_set not in (None, name):
+        raise DataError(f"{where}: holds {read.data_set}, not {name}")
+    if not read.timelines or not all(read.timelines):
+        raise DataError(f"{where}: {read.topic!r} lacks a timeline, or has one without dates")
+    timelines = tuple(_timeline(days, where) for days in read.timelines)
+    articles = tuple(article.article(number) for number, article in enumerate(read.articles, start=1))
+    return Topic(read.topic, tuple(read.keywords), articles, timelines)
+
+
+def read_article(row: Any, where: str) -> Article:
+    """An article of news-tls.
+
+    Raises:
+        DataError: If it is none.
+    """
+    return read_model(_ArticleRow, row, where).article("")
+
+
+def read_timeline(rows: Any, where: str) -> Timeline:
+    """Build a reference timeline from pairs of date and sentences, in any order.
 
     Args:
         rows: Dates, as :func:`read_day` takes them, each with its sentences.
         where: File and line, for messages.
 
     Raises:
-        DataError: A date can't be read.
+        DataError: A row that is none.
 
     Warns:
         RepeatedDateWarning: A date has several rows, which are joined.
 
     Example:
-        >>> read_timeline([("2011-02", ["B."]), ("2011-01-25", ["A."])], "line 1").dates
+        >>> read_timeline([["2011-02", ["B."]], ["2011-01-25", ["A."]]], "line 1").dates
         (datetime.date(2011, 1, 25), datetime.date(2011, 2, 1))
     """
-    days = [(read_day(value, where), read_sentences(texts)) for value, texts in rows]
-    counts = Counter(day for day, _ in days)
+    return _timeline(read_model(_TimelineRow, {"days": rows}, where).days, where)
+
+
+def _timeline(days: Sequence[_DayRow], where: str) -> Timeline:
+    counts = Counter(day.date for day in days)
     warn_of_repeated([f"{where}: {day}" for day, n in counts.items() if n > 1])
-    return Timeline.of(days)
+    return Timeline.of((day.date, day.text) for day in days)
+
+
+def read_rows(name: str, rows: Iterable[tuple[str, Any]], place: str) -> tuple[Topic, ...]:
+    """The topics of a place's rows; see :func:`read_row`.
+
+    Raises:
+        DataError: If there is none, a row is broken, or two have the same name.
+    """
+    topics = [read_row(name, row, where) for where, row in rows]
+    if not topics:
+        raise DataError(f"{place}: no topic in it")
+    counts = Counter(topic.name for topic in topics)
+    if twice := next((name for name, n in counts.items() if n > 1), None):
+        raise DataError(f"{place}: two topics are called {twice!r}; give all timelines of a topic in one row")
+    return tuple(topics)
+
+
+def write_parquet(name: str, topics: Iterable[Topic], path: Path) -> None:
+    """Write topics, one row group each, so that a large data set is never in memory twice and the hub can page."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    text, texts = pa.string(), pa.list_(pa.string())
+    article = pa.struct([("id", text), ("date", text), ("title", text), ("sentences", texts)])
+    day = pa.struct([("date", text), ("text", texts)])
+    topic_kinds = {"keywords": texts, "articles": pa.list_(article), "timelines": pa.list_(pa.list_(day))}
+    schema = pa.schema({"data_set": text, "topic": text, **topic_kinds})
+    with pq.ParquetWriter(path, schema, compression="zstd") as writer:
+        for topic in topics:
+            row = {
+                "data_set": name,
+                "topic": topic.name,
+                "keywords": list(topic.keywords),
+                "articles": [{**asdict(article), "date": article.date.isoformat()} for article in topic.articles],
+                "timelines": [timeline.as_rows() for timeline in topic.timelines],
+            }
+            writer.write_table(pa.Table.from_pylist([row], schema=schema))

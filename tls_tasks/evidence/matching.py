@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tls_tasks.evidence.overlap import Overlap
 from tls_tasks.evidence.types import EvidenceObject, EvidenceSchema
@@ -23,13 +24,7 @@ class Match(NamedTuple):
     overlap: float
 
 
-# What is compared of an object: its position in the document, and the words of its span as the measure of overlap wants
-# them.
-_Span = tuple[int, Any]
-
-# Overlap -> position in the reference -> the positions in the prediction with that overlap, ascending.
-_Candidates = Mapping[float, Mapping[int, Sequence[int]]]
-_Numbers = defaultdict[Hashable, int]  # a document's words, numbered as they come
+_Span = tuple[int, Any]  # an object's position in the document, and what the measure compares of its span
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,96 +77,54 @@ class Matcher:
         Returns:
             The matches, in the order of the reference.
         """
-        solve = _greedy if self.how == "greedy" else _optimal
-        numbers: _Numbers = defaultdict(count().__next__)
-        predicted_in = self._by_domain(predicted, numbers, across_domains)
+        predicted_in = self._by_domain(predicted, across_domains)
         matches: list[Match] = []
-        for domain, left in self._by_domain(wanted, numbers, across_domains).items():
-            if domain in predicted_in:
-                matches += solve(self._candidates(left, predicted_in[domain]))
+        for domain, references in self._by_domain(wanted, across_domains).items():
+            if predictions := predicted_in.get(domain):
+                matches += self._matches(references, predictions)
         return sorted(matches)
 
-    def _by_domain(
-        self, objects: Sequence[EvidenceObject | None], numbers: _Numbers, across_domains: bool
-    ) -> dict[str, list[_Span]]:
+    def _by_domain(self, objects: Sequence[EvidenceObject | None], across_domains: bool) -> dict[str, list[_Span]]:
         domains: dict[str, list[_Span]] = {}
-        words_of, key_of = self.words, self.overlap.key
         for position, entry in enumerate(objects):
-            if entry is None:
-                continue
-            domain, span = entry[:2]
-            if domain is not None and span is not None:
-                found = position, key_of(words_of(span), numbers)
-                domains.setdefault("" if across_domains else domain, []).append(found)
+            if entry is not None and entry.domain is not None and entry.span is not None:
+                span = position, self.overlap.key(self.words(entry.span))
+                domains.setdefault("" if across_domains else entry.domain, []).append(span)
         return domains
 
-    def _candidates(self, left: Sequence[_Span], right: Sequence[_Span]) -> _Candidates:
-        """All pairs that may be matched; nested, so that a pair costs eight bytes and only overlaps are sorted."""
-        threshold = self.threshold if self.overlap.is_graded else 1.0
-        value = self.overlap.value
-        found: dict[float, dict[int, list[int]]] = {}
-        for reference, wanted in left:
-            row: dict[float, list[int]] = {}
-            for prediction, predicted in right:
-                overlap = value(wanted, predicted)
-                if overlap >= threshold:
-                    row.setdefault(overlap, []).append(prediction)
-            for overlap, predictions in row.items():
-                found.setdefault(overlap, {})[reference] = predictions
-        return found
+    def _matches(self, references: Sequence[_Span], predictions: Sequence[_Span]) -> Iterator[Match]:
+        shape, value = (len(references), len(predictions)), self.overlap.value
+        pairs = (value(reference, prediction) for _, reference in references for _, prediction in predictions)
+        overlaps = np.fromiter(pairs, float, shape[0] * shape[1]).reshape(shape)
+        solve = _greedy if self.how == "greedy" else _optimal
+        for row, column in solve(overlaps, self.threshold if self.overlap.is_graded else 1.0):
+            yield Match(references[row][0], predictions[column][0], float(overlaps[row, column]))
 
 
-def _greedy(candidates: _Candidates) -> Iterator[Match]:
-    taken: set[int] = set()
-    used: set[int] = set()
-    for overlap in sorted(candidates, reverse=True):
-        for reference, predictions in candidates[overlap].items():
-            if reference not in taken:
-                free = next((position for position in predictions if position not in used), None)
-                if free is not None:
-                    taken.add(reference)
-                    used.add(free)
-                    yield Match(reference, free, overlap)
+def _greedy(overlaps: NDArray[np.float64], threshold: float) -> Iterator[tuple[int, int]]:
+    """The pair of greatest overlap first; a stable sort takes equal ones by row, then by column."""
+    n_columns = overlaps.shape[1]
+    n_enough = np.count_nonzero(overlaps >= threshold)
+    rows: set[int] = set()
+    columns: set[int] = set()
+    for place in np.argsort(-overlaps, axis=None, kind="stable")[:n_enough]:
+        row, column = divmod(int(place), n_columns)
+        if row not in rows and column not in columns:
+            rows.add(row)
+            columns.add(column)
+            yield row, column
 
 
-def _optimal(candidates: _Candidates) -> Iterator[Match]:
-    """Pairs without competition are matched at once, the others by scipy."""
-    pairs = [
-        Match(reference, prediction, overlap)
-        for overlap, rows in candidates.items()
-        for reference, predictions in rows.items()
-        for prediction in predictions
-    ]
-    n_predictions = Counter([pair.reference for pair in pairs])
-    n_references = Counter([pair.prediction for pair in pairs])
-    contested = []
-    for pair in pairs:
-        if n_predictions[pair.reference] == n_references[pair.prediction] == 1:
-            yield pair
-        else:
-            contested.append(pair)
-    if contested:
-        yield from _assigned(contested)
+def _optimal(overlaps: NDArray[np.float64], threshold: float) -> Iterator[tuple[int, int]]:
+    """The cheapest one-to-one assignment."""
+    from scipy.optimize import linear_sum_assignment  # takes longer to import than most corpora take to match
 
-
-def _assigned(pairs: Sequence[Match]) -> Iterator[Match]:
-    """The best one-to-one choice of pairs: a sparse assignment in which reference objects may stay unmatched."""
-    import numpy as np
-    from scipy.sparse import coo_matrix
-    from scipy.sparse.csgraph import min_weight_full_bipartite_matching
-
-    references, predictions, overlaps = map(np.array, zip(*pairs, strict=True))
-    rows, row = np.unique(references, return_inverse=True)
-    columns, column = np.unique(predictions, return_inverse=True)
-    n_rows, n_columns = len(rows), len(columns)
+    n_rows, n_columns = overlaps.shape
+    row, column = np.ogrid[:n_rows, :n_columns]
     # Of equally good choices take the lowest positions, in order; too little to outweigh a difference of overlaps.
-    tie = (row * n_columns + column - row * column / (n_rows * n_columns)) / (n_rows * n_columns)
-    # A match costs 1 to 2; staying unmatched costs more than the costs of all matches together can differ.
-    cost = np.concatenate([2 - overlaps + 1e-8 * tie, np.full(n_rows, 2.0 * n_rows + 3)])
-    places = np.arange(n_rows)
-    where = np.concatenate([row, places]), np.concatenate([column, n_columns + places])
-    table = coo_matrix((cost, where), shape=(n_rows, n_columns + n_rows)).tocsr()
-    partner = np.empty(n_rows, dtype=np.int64)
-    matched_rows, matched_columns = min_weight_full_bipartite_matching(table)
-    partner[matched_rows] = matched_columns
-    yield from (pair for pair, is_chosen in zip(pairs, partner[row] == column, strict=True) if is_chosen)
+    tie = (row * n_columns + column - row * column / overlaps.size) / overlaps.size
+    # A match costs 1 to 2, a pair that overlaps too little more than all matches together can differ.
+    costs = np.where(overlaps >= threshold, 2 - overlaps + 1e-8 * tie, 2.0 * n_rows + 3)
+    for row, column in zip(*linear_sum_assignment(costs), strict=True):
+        if overlaps[row, column] >= threshold:
+            yield row, column

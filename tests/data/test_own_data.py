@@ -5,10 +5,10 @@ import json
 import pytest
 
 import tls_tasks
+from tests.data_parts import prepare
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.timelines.data import _load_topics
-from tls_tasks.timelines.prepare import prepare
 
 pytestmark = pytest.mark.usefixtures("isolated")
 

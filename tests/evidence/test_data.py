@@ -10,8 +10,7 @@ from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.data import hub
 from tls_tasks.data.order import EMBEDDED, EmbeddedEditionWarning
 from tls_tasks.evidence.data import DATA_SETS, _load_evidence, load_documents, prompt, schema_of
-from tls_tasks.evidence.data_rows import EvidenceDocument, read_rows
-from tls_tasks.evidence.files import read_three, schema_at
+from tls_tasks.evidence.data_rows import EvidenceDocument, read_rows, read_three, schema_at
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceSchema
 
 pytestmark = pytest.mark.usefixtures("isolated")
@@ -84,8 +83,8 @@ def changed(**fields):
         ([{"text": 3, "items": []}], "must be text, got int"),
         ([["T"]], "row 1: expected an object, got list"),
         ([ROW, ROW], "row 2: a second document with the id 'a'"),
-        ([{**ROW, "items": "[oops"}], "row 1: the objects are not JSON"),
-        ([{**ROW, "items": {"a": 1}}], "row 1: expected a list of objects, got dict"),
+        ([{**ROW, "items": "[oops"}], "row 1: items/objects/references/ner_info/entities: Expecting value"),
+        ([{**ROW, "items": {"a": 1}}], "row 1: items/.* must be a list, got dict"),
         ([{**ROW, "items": ["tea"]}], "row 1, object 1: expected an object, got str"),
         ([changed(domain="drink")], 'row 1, object 1: unknown_domain in {"domain": "drink", '),
         ([changed(domain=["food"])], "object 1: invalid_domain in"),
@@ -253,7 +252,7 @@ def test_three_files_in_the_order_of_the_journals(tmp_path):
         ([{"journal_id": "a", "items": None}], {}, r"p\.jsonl, line 1: no field items"),
         ([ROW, ROW], {}, r"p\.jsonl, line 2: duplicate id 'a', first on line 1"),
         ("{}\n{", {}, r"p\.jsonl, line 2: not JSON|p\.jsonl, line 1: no field journal_id"),
-        ([], {"gold": [{**ROW, "items": "x"}, ROWS[1]]}, r"gold\.jsonl, line 1: the objects are not JSON"),
+        ([], {"gold": [{**ROW, "items": "x"}, ROWS[1]]}, r"gold\.jsonl, line 1: items/.*: Expecting value"),
         ([], {"gold": [{**ROW, "items": [3]}, ROWS[1]]}, r"gold\.jsonl, line 1, object 1: expected an object"),
         ([], {"gold": [changed(domain=3), ROWS[1]]}, r"gold\.jsonl, line 1, object 1: invalid_domain"),
         ([], {"gold": [changed(evidence_span=...), ROWS[1]]}, r"line 1, object 1: missing_span"),

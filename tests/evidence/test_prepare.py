@@ -40,7 +40,7 @@ def test_round_trip(tmp_path, capsys, pair):
     assert loaded.documents == original.documents and [one.id for one in loaded.documents] == ["a", "2"]
     printed = capsys.readouterr().out
     assert f"{out}: 2 documents, 1 objects of the schema journal" in printed
-    assert f'try it: lm_eval --tasks evidence_custom --metadata \'{{"data": "{out}"}}\' …' in printed
+    assert f'try it: lm_eval --tasks evidence_custom --metadata \'{{"data": "{out}", "name": "ours"}}\' …' in printed
     card = (out / "README.md").read_text(encoding="utf-8")
     head = yaml.safe_load(card.split("---\n")[1])
     assert head["license"] == "cc0-1.0" and head["configs"][0]["data_files"][0]["path"] == "data/test-*.parquet"

@@ -33,7 +33,7 @@ def test_the_task_reads_what_was_written(tmp_path, capsys):
     before, after = (load_documents("report_custom", data=place) for place in (source, out))
     assert before == after and json.loads(after[0]["nuggets"]) == ROWS["nuggets"][0]
     card = (out / "README.md").read_text(encoding="utf-8")
-    assert '"data_files": "documents.jsonl"' in card and "1 requests, 1 nuggets, 2 documents, a row each" in card
+    assert "data_files: documents.jsonl" in card and "1 requests, 1 nuggets, 2 documents, a row each" in card
 
 
 @pytest.mark.parametrize(

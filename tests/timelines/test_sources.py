@@ -12,12 +12,12 @@ import warnings
 
 import pytest
 
+from tests.data_parts import prepare
 from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.data import hub, order
 from tls_tasks.data.order import EMBEDDED, EmbeddedEditionWarning
 from tls_tasks.timelines.data import ALL_SETS, DATA_SETS, _load_topics, load_documents, read_local
 from tls_tasks.timelines.news_tls import read_data_set
-from tls_tasks.timelines.prepare import prepare
 from tls_tasks.timelines.public_files import read_events
 
 pytestmark = pytest.mark.usefixtures("isolated")

@@ -49,8 +49,8 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks evidence journals.jsonl gold.jsonl predictions.jsonl --detailed
     """
     from tls_tasks.data.keyed import missing_note
+    from tls_tasks.evidence.data_rows import read_three, schema_at
     from tls_tasks.evidence.evidence_extraction import evidence_extraction
-    from tls_tasks.evidence.files import read_three, schema_at
     from tls_tasks.evidence.types import JOURNAL_SCHEMA
 
     schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)

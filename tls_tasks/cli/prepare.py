@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import argparse
+import json
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
+from statistics import fmean
 from typing import TYPE_CHECKING
 
 from tls_tasks.cli.base import add_command, say
-from tls_tasks.core.errors import OptionError
+from tls_tasks.core.errors import DataError, OptionError
 
 if TYPE_CHECKING:
     from tls_tasks.cli.base import Subparsers
-
-_FAMILIES = ("evidence", "reports", "summaries", "trees")  # whose data is prepared under the family's name
+    from tls_tasks.data.cards import Prepared
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -66,39 +71,157 @@ def prepare_folder(name: str, args: argparse.Namespace) -> tuple[str, str]:
     Returns:
         What was written, and the command that runs it.
     """
-    options = {"licence": args.licence, "force": args.force}
-    if name == "evidence":
-        from tls_tasks.evidence.files import schema_at
-        from tls_tasks.evidence.prepare import command_for, prepare_evidence
-        from tls_tasks.evidence.types import JOURNAL_SCHEMA
-
-        schema = JOURNAL_SCHEMA if args.schema is None else schema_at(args.schema)
-        found = prepare_evidence(args.source, args.out, schema=schema, **options)
-        n_objects = sum(len(document.objects) for document in found.documents)
-        said = f"{len(found.documents)} documents, {n_objects} objects of the schema {schema.name}"
-        return said, command_for(schema, str(args.out))
-    if args.schema is not None:
+    if args.schema is not None and name != "evidence":
         raise OptionError("--schema", None, str(args.schema), f"none: it belongs to evidence, not to {name}")
-    named = f'{{"data": "{args.out}", "name": "ours"}}'
-    if name == "summaries":
-        from tls_tasks.summaries import prepare as summaries
-
-        said = f"{len(summaries.prepare_summaries(args.source, args.out, **options))} documents"
-        task = summaries.TASK
-    elif name == "trees":
-        from tls_tasks.trees import prepare as trees
-
-        said, task = f"{len(trees.prepare_trees(args.source, args.out, **options))} documents", trees.TASK
-    elif name == "reports":
-        from tls_tasks.reports import prepare as reports
-
-        counts = reports.prepare_reports(args.source, args.out, **options)
-        said, task = ", ".join(f"{n} {part}" for part, n in counts.items()), reports.TASK
+    if name == "evidence":
+        prepared = _evidence(args.source, args.schema)
+    elif name in _FAMILIES:
+        prepared = _FAMILIES[name](args.source)
     else:
-        from tls_tasks.timelines import prepare as timelines
+        prepared = _timelines(name, args.source)
+    prepared.write(args.out, args.licence, args.force)
+    return prepared.counts, prepared.command(str(args.out))
 
-        topics = timelines.prepare(name, args.source, args.out, **options)
-        n_timelines = sum(len(topic.timelines) for topic in topics)
-        said = f"{len(topics)} topics, {n_timelines} timelines, {sum(len(topic.articles) for topic in topics)} articles"
-        task, named = timelines.task_for(name, topics), f'{{"data": "{args.out}"}}'
-    return said, f"lm_eval --tasks {task} --metadata '{named}' …"
+
+def _timelines(name: str, source: Path) -> Prepared:
+    """Topics, one a row; without articles the task is the closed-book form."""
+    from tls_tasks.data.cards import Prepared
+    from tls_tasks.data.catalogue import find_data_set
+    from tls_tasks.timelines.data import ALL_SETS, read_local
+    from tls_tasks.timelines.topics import write_parquet
+
+    wanted = find_data_set(ALL_SETS, name)
+    found = read_local(wanted, source)
+    topics = found.documents
+    table = ["", "| topic | timelines | dates | articles |", "|---|---|---|---|"]
+    for topic in topics:
+        title, n_dates = topic.name.replace("|", "\\|"), sum(map(len, topic.timelines))
+        table.append(f"| {title} | {len(topic.timelines)} | {n_dates} | {len(topic.articles)} |")
+    n_timelines, n_articles = (sum(len(getattr(topic, part)) for topic in topics) for part in ("timelines", "articles"))
+    return Prepared(
+        found,
+        task=name if all(topic.articles for topic in topics) else f"{name}_closed_book",
+        labels=(wanted.title, "summarization", "timeline-summarization"),
+        counts=f"{len(topics)} topics, {n_timelines} timelines, {n_articles} articles",
+        card=[
+            "One row a topic, every date a string. Columns: `data_set`, `topic`, `keywords`, `articles` (`id`, `date`,",
+            "`title`, `sentences`), `timelines` (the references, each a list of `date` and `text`).",
+            f"Source: {wanted.homepage}. Paper: {wanted.citation}",
+            *table,
+            "",
+        ],
+        rows=partial(write_parquet, name, topics),
+        options={},
+        licence=wanted.licence,
+    )
+
+
+def _summaries(source: Path) -> Prepared:
+    from tls_tasks.data.cards import Prepared
+    from tls_tasks.summaries.data import read_local
+
+    found = read_local("summ_custom", source)
+    lengths = [len(summary.split()) for document in found.documents for summary in document.references]
+    return Prepared(
+        found,
+        task="summ_custom",
+        labels=("Summaries", "summarization", "summarization"),
+        counts=f"{len(found.documents)} documents",
+        card=[
+            "One row a document: `id`, `text`, `query`, which may be empty, and `references`, a list of summaries.",
+            f"{len(found.documents)} documents, {len(lengths)} summaries of {fmean(lengths):.0f} words on average.",
+        ],
+        rows=[{**asdict(document), "references": list(document.references)} for document in found.documents],
+    )
+
+
+def _evidence(source: Path, schema_file: Path | None) -> Prepared:
+    """Documents with their objects as JSON text: a struct column would give each of them the keys of all."""
+    from tls_tasks.data.cards import Prepared
+    from tls_tasks.evidence.data import read_local
+    from tls_tasks.evidence.data_rows import schema_at
+    from tls_tasks.evidence.types import JOURNAL_SCHEMA
+
+    schema = JOURNAL_SCHEMA if schema_file is None else schema_at(schema_file)
+    found = read_local("evidence_custom", source, schema)
+    n_objects = Counter(value[schema.domain_field] for document in found.documents for value in document.objects)
+    n_empty = sum(not document.objects for document in found.documents)
+    return Prepared(
+        found,
+        task="evidence_custom",
+        labels=("Extraction", "token-classification", "evidence-extraction"),
+        counts=f"{len(found.documents)} documents, {n_objects.total()} objects of the schema {schema.name}",
+        card=[
+            "One row a document: `id`, `text` and `items`: its gold objects, JSON.",
+            f"Their schema, `{schema.name}`, is in `schema.json`.",
+            *("", "| domain | objects |", "|---|---|"),
+            *(f"| {domain} | {n_objects[domain]} |" for domain in schema.domains),
+            *("", f"{len(found.documents)} documents, {n_empty} of them without objects."),
+        ],
+        rows=[
+            {"id": document.id, "text": document.text, "items": json.dumps(document.objects, ensure_ascii=False)}
+            for document in found.documents
+        ],
+        texts={"schema.json": json.dumps(schema.as_dict(), indent=2, ensure_ascii=False) + "\n"},
+        options={"name": "ours", **({} if schema == JOURNAL_SCHEMA else {"schema": "{folder}/schema.json"})},
+    )
+
+
+def _trees(source: Path) -> Prepared:
+    from tls_tasks.data.cards import Prepared
+    from tls_tasks.trees.data import read_local
+
+    found = read_local("tree_custom", source)
+    return Prepared(
+        found,
+        task="tree_custom",
+        labels=("Documents with structured answers", "text-generation", "structured-extraction"),
+        counts=f"{len(found.documents)} documents",
+        card=["One row a document: `id`, `text`, `schema` and `reference`, both JSON text, and `title`."],
+        rows=[
+            {"id": one.id, "text": one.text, "schema": one.schema, "reference": one.reference, "title": one.kind}
+            for one in found.documents
+        ],
+    )
+
+
+def _reports(source: Path) -> Prepared:
+    """The three files as they are, their nuggets checked."""
+    from tls_tasks.data.cards import Prepared
+    from tls_tasks.reports.data import folder_rows, read_local
+    from tls_tasks.reports.nuggets import parse_request
+
+    found = read_local("report_custom", source)
+    asked = {doc["doc_id"] for doc in found.documents}
+    rows = {
+        name: list(folder_rows(Path(found.origin), name, needed=name != "nuggets"))
+        for name in ("requests", "nuggets", "documents")
+    }
+    for where, row in rows["nuggets"]:
+        nuggets = parse_request(row, needs_id=True)
+        if nuggets.problems or nuggets.value is None:
+            flaws = "; ".join(f"{flaw.kind}: {flaw.detail}" for flaw in nuggets.problems)
+            raise DataError(f"{where}: nuggets with flaws ({flaws})")
+        if nuggets.value.request_id not in asked:
+            raise DataError(f"{where}: nuggets of {nuggets.value.request_id!r}, which requests.jsonl does not have")
+    counts = ", ".join(f"{len(own)} {name}" for name, own in rows.items())
+    return Prepared(
+        found,
+        task="report_custom",
+        labels=("Report requests with nuggets", "text-generation", "report-generation"),
+        counts=counts,
+        card=[f"{counts}, a row each."],
+        texts={
+            f"{name}.jsonl": "".join(json.dumps(row, ensure_ascii=False) + "\n" for _, row in own)
+            for name, own in rows.items()
+        },
+    )
+
+
+_FAMILIES: Mapping[str, Callable[..., Prepared]] = {
+    "evidence": _evidence,
+    "reports": _reports,
+    "summaries": _summaries,
+    "trees": _trees,
+}
+"""The families whose data is prepared under the family's name."""

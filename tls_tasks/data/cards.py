@@ -1,9 +1,12 @@
-"""Folders of prepared data sets: Parquet with a data set card, in the hub's form."""
+"""Folders of prepared data sets: Parquet, or files of rows, with a data set card in the hub's form."""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,39 +21,85 @@ _LICENCE_ID = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _PARQUET_FILE = "data/test-00000-of-00001.parquet"  # the hub takes "test" in the name for the split
 
 
-def write_folder(
-    found: Loaded[Any],
-    out: Path,
-    force: bool,
-    write_parquet: Callable[[Path], None] | None,
-    card: Iterable[str],
-    texts: Mapping[str, str] | None = None,
-) -> None:
-    """Write a prepared data set, as a whole or not at all.
+@dataclass(frozen=True)
+class Prepared:
+    """A data set that was read and checked, as a family wants it to be written.
 
-    Args:
+    Attributes:
         found: What was read.
-        out: The folder to write.
-        force: Write although there is something in the folder; other files in it are left alone.
-        write_parquet: Writes the rows into a file; None: they are in ``texts``.
-        card: The lines of the card.
-        texts: Further files, by name.
-
-    Raises:
-        DataError: If the embedded edition was read, or ``out`` is neither new nor an empty folder and ``force`` isn't
-            set.
-        OSError: If it can't be written.
+        task: The task that runs on the folder.
+        labels: The name of the data for people, the hub's task category, and a tag.
+        counts: What the command says of the data: ``2 documents``.
+        card: The lines of the card that say what is in the files.
+        rows: The rows of the Parquet file, or a function that writes it; None: the data is in ``texts``.
+        texts: Further files by name.
+        options: What ``--metadata`` says besides ``data``; ``{folder}`` stands for the folder.
+        licence: What is known of the licence.
     """
-    if found.edition == "embedded":
-        raise DataError(f"{found.origin}: the embedded edition stays where it is; prepare data of your own")
-    if out.exists() and not (out.is_dir() and (force or not any(out.iterdir()))):
-        raise DataError(f"{out}: exists and is not an empty folder; name another one or pass --force")
-    with made_folder(out, into=force) as folder:
-        if write_parquet is not None:
-            (folder / _PARQUET_FILE).parent.mkdir()
-            write_parquet(folder / _PARQUET_FILE)
-        for name, text in {**(texts or {}), "README.md": "\n".join([*card, ""])}.items():
-            (folder / name).write_text(text, encoding="utf-8")
+
+    found: Loaded[Any]
+    task: str
+    labels: tuple[str, str, str]
+    counts: str
+    card: Sequence[str]
+    rows: Sequence[Mapping[str, Any]] | Callable[[Path], None] | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = field(default_factory=lambda: {"name": "ours"})
+    licence: str = "not stated"
+
+    def command(self, folder: str) -> str:
+        """The command that runs the task on the folder."""
+        options = {"data": folder, **{key: value.format(folder=folder) for key, value in self.options.items()}}
+        return f"lm_eval --tasks {self.task} --metadata '{json.dumps(options, ensure_ascii=False)}' …"
+
+    def write(self, out: Path, licence: str | None = None, force: bool = False) -> None:
+        """Write the folder, as a whole or not at all.
+
+        Args:
+            out: The folder.
+            licence: Licence for the card: an identifier of the hub (``cc-by-4.0``), or any other text.
+            force: Write although there is something in the folder; other files in it are left alone.
+
+        Raises:
+            DataError: If the embedded edition was read, or ``out`` is neither new nor an empty folder and ``force``
+                isn't set.
+            OSError: If it can't be written.
+        """
+        if self.found.edition == "embedded":
+            raise DataError(f"{self.found.origin}: the embedded edition stays where it is; prepare data of your own")
+        if out.exists() and not (out.is_dir() and (force or not any(out.iterdir()))):
+            raise DataError(f"{out}: exists and is not an empty folder; name another one or pass --force")
+        with made_folder(out, into=force) as folder:
+            if self.rows is not None:
+                (folder / _PARQUET_FILE).parent.mkdir()
+                write_parquet = self.rows if callable(self.rows) else partial(write_rows, self.rows)
+                write_parquet(folder / _PARQUET_FILE)
+            card = "\n".join([*self._front_matter(licence), *self._card(licence), ""])
+            for name, text in {**self.texts, "README.md": card}.items():
+                (folder / name).write_text(text, encoding="utf-8")
+
+    def _front_matter(self, licence: str | None) -> list[str]:
+        """The YAML at the head of the card; one split, ``test``, or a configuration for each file of rows."""
+        title, category, tag = self.labels
+        head: dict[str, Any] = {"pretty_name": title, "license": licence or "unknown"}
+        if licence and not _LICENCE_ID.fullmatch(licence):
+            head |= {"license": "other", "license_name": licence}
+        files: list[dict[str, Any]] = [{"split": "test", "path": "data/test-*.parquet"}]
+        configs = [{"config_name": "default", "data_files": files}]
+        if self.rows is None:
+            configs = [{"config_name": Path(name).stem, "data_files": name} for name in self.texts]
+        head |= {"task_categories": [category], "tags": [tag], "configs": configs}
+        return ["---", *yaml.safe_dump(head, sort_keys=False, allow_unicode=True).splitlines(), "---"]
+
+    def _card(self, licence: str | None) -> Iterator[str]:
+        yield from ("", f"# {self.labels[0]}, prepared for tls-tasks", "", "Made by `tls-tasks prepare`.", *self.card)
+        yield from (f"Licence: {licence or self.licence}.", "", "## Use", "", "```")
+        yield self.command("FOLDER" if self.texts else "FOLDER or ORG/NAME")  # further files are read in folders only
+        if self.rows is None:
+            yield "```"
+            return
+        yield from ("hf upload ORG/NAME FOLDER . --repo-type dataset --private", "```", "")
+        yield "The second line puts this folder on the hub. Make it public only if the licence above allows it."
 
 
 def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
@@ -60,28 +109,3 @@ def write_rows(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
 
     kinds = {name: pa.list_(pa.string()) if isinstance(one, list) else pa.string() for name, one in rows[0].items()}
     pq.write_table(pa.Table.from_pylist(rows, schema=pa.schema(kinds)), path, compression="zstd")
-
-
-def use(command: str) -> list[str]:
-    """The section of a card that says how to run the task, and how to push the folder to the hub."""
-    upload = "hf upload ORG/NAME FOLDER . --repo-type dataset --private"
-    return ["", "## Use", "", "```", command, upload, "```"]
-
-
-def front_matter(title: str, categories: Sequence[str], tag: str, licence: str | None) -> list[str]:
-    """The YAML lines at the head of a data set card with one split, ``test``.
-
-    Args:
-        title: Name for people.
-        categories: Task categories of the hub.
-        tag: A tag.
-        licence: A licence identifier of the hub (``cc-by-4.0``), any other text, or None for unknown.
-    """
-    card: dict[str, Any] = {"pretty_name": title, "license": licence or "unknown"}
-    if licence and not _LICENCE_ID.fullmatch(licence):
-        card |= {"license": "other", "license_name": licence}
-    card["task_categories"] = list(categories)
-    card["tags"] = [tag]
-    files = [{"split": "test", "path": "data/test-*.parquet"}]
-    card["configs"] = [{"config_name": "default", "data_files": files}]
-    return ["---", *yaml.safe_dump(card, sort_keys=False, allow_unicode=True).splitlines(), "---"]

@@ -16,8 +16,7 @@ from tls_tasks.core.options import check_whole_number
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.order import Loaded, Published, Reading, load, read_place
-from tls_tasks.evidence.data_rows import EvidenceDocument, read_rows
-from tls_tasks.evidence.files import rows_at, schema_at
+from tls_tasks.evidence.data_rows import EvidenceDocument, read_rows, rows_at, schema_at
 from tls_tasks.evidence.schema import read_schema
 from tls_tasks.evidence.types import EvidenceSchema
 
@@ -52,8 +51,8 @@ def load_documents(
         data_set: ``evidence_journals`` or ``evidence_maccrobat``.
         name: What the results are to call data of your own, where the task is the family's ``_custom`` one.
         data: Where the data is; no other source is tried then. A file or folder as
-            :func:`~tls_tasks.evidence.files.rows_at` reads it, a folder with the data set's folder in it, or a hub data
-            set ``org/name`` or ``org/name@revision`` whose split ``test`` has such rows. Their fields are those of
+            :func:`~tls_tasks.evidence.data_rows.rows_at` reads it, a folder with the data set's folder in it, or a hub
+            data set ``org/name`` or ``org/name@revision`` whose split ``test`` has such rows. Their fields are those of
             :mod:`tls_tasks.evidence.data_rows`.
         schema: The schema of ``data`` if it isn't the data set's own: a JSON file, or the content of one.
         edition: ``local``, ``hub`` or ``embedded``: take the data from there or fail. None takes the first that has it.

@@ -7,9 +7,12 @@ Each layer is switched off in turn, and the answers of ``tests/batteries`` (writ
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
+import re
 import sys
+import textwrap
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -37,7 +40,8 @@ class Layer:
         family: Whose reader it is.
         name: What it reads, as docs/reading.md names it.
         off: What is set in place of which attribute: ``{"timelines.read_lines.table_at": replacement}``.
-        code: Files (``timelines/tables.py``) and functions (``timelines.read.is_latex``) that only this layer needs.
+        code: Files (``timelines/tables.py``), functions (``timelines.read.is_latex``) and constants that only this
+            layer needs.
     """
 
     family: str
@@ -71,7 +75,13 @@ def _attribute(name: str) -> tuple[Any, str]:
 def _source(name: str) -> str:
     if name.endswith(".py"):
         return (ROOT / "tls_tasks" / name).read_text(encoding="utf-8")
-    return inspect.cleandoc(inspect.getsource(getattr(*_attribute(name))))
+    module, attribute = _attribute(name)
+    if callable(getattr(module, attribute)):
+        return textwrap.dedent(inspect.getsource(getattr(module, attribute)))
+    source = inspect.getsource(module)
+    assigned = (node for node in ast.parse(source).body if isinstance(node, ast.Assign))
+    found = next(node for node in assigned if ast.unparse(node.targets[0]) == attribute)
+    return str(ast.get_source_segment(source, found))
 
 
 def always(value: Any) -> Callable[..., Any]:
@@ -79,8 +89,75 @@ def always(value: Any) -> Callable[..., Any]:
     return lambda *arguments, **options: value
 
 
+NEVER = re.compile("(?!)")
+"""A pattern that matches nothing."""
+
 LAYERS: tuple[Layer, ...] = (
     Layer("timelines", "tables", {"timelines.read_lines.table_at": always(None)}, ("timelines/tables.py",)),
+    Layer(
+        "reports",
+        "marks in HTML, LaTeX and superscript",
+        {"reports.read_prose.in_brackets": str, "reports.read_json.in_brackets": str},
+        (
+            "reports.citations.in_brackets",
+            "reports.citations._lowered",
+            "reports.citations._SPELLINGS",
+            "reports.citations._RAISED",
+            "reports.citations._POWER",
+        ),
+    ),
+    Layer(
+        "reports",
+        "numbers in round brackets alone",
+        {"reports.citations._ROUND": NEVER},
+        ("reports.citations._opens", "reports.citations._ROUND"),
+    ),
+    Layer(
+        "reports",
+        "lists of references",
+        {"reports.read_prose._REFERENCES": NEVER},
+        ("reports/references.py", "reports.read_prose._REFERENCES", "reports.read_prose._SOURCES"),
+    ),
+    Layer(
+        "reports",
+        "such lists without a heading",
+        {"reports.read_prose._is_reference": always(False)},
+        ("reports.read_prose._is_reference",),
+    ),
+    Layer(
+        "reports",
+        "sources on lines below",
+        {"reports.read_prose._SOURCE_BELOW": NEVER},
+        ("reports.read_prose._SOURCE_BELOW",),
+    ),
+    Layer(
+        "reports",
+        "speech after the report, refusals",
+        {"reports.read_prose._SPEECH_AFTER": NEVER, "reports.read_prose._REFUSAL": NEVER},
+        ("reports.read_prose._without_speech", "reports.read_prose._SPEECH_AFTER", "reports.read_prose._REFUSAL"),
+    ),
+    Layer(
+        "reports",
+        "tables",
+        {"reports.read_prose._MARK_COLUMNS": NEVER},
+        ("reports.read_prose._row", "reports.read_prose._cells", "reports.read_prose._MARK_COLUMNS"),
+    ),
+    Layer(
+        "reports",
+        "HTML tags",
+        {"reports.read_prose._TAG": NEVER},
+        ("reports.read_prose._tag_text", "reports.read_prose._TAG"),
+    ),
+    Layer(
+        "reports", "abbreviations", {"reports.read_prose._ABBREVIATION": NEVER}, ("reports.read_prose._ABBREVIATION",)
+    ),
+    Layer(
+        "reports",
+        "broken lines",
+        {"reports.read_prose._goes_on": always(False)},
+        ("reports.read_prose._goes_on",),
+    ),
+    Layer("reports", "JSON", {"reports.read.json_sentences": always(None)}, ("reports/read_json.py",)),
     Layer("timelines", "dates at the end", {"timelines.read_lines.read_tails": always([])}, ("timelines/tails.py",)),
 )
 

@@ -9,6 +9,7 @@ are a list of ids, a map of ids to scores, a single id, or indices into ``refere
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -30,6 +31,7 @@ PROBLEM_KINDS = (
     "no_report",  # not a report; the detail says what is missing
     "no_text",  # a sentence without text; ignored
     "unknown_citation",  # a model's citation of no document of the prompt; kept, since it is a wrong citation
+    "unread_citation",  # a model's report cites by author and year alone, which is not read
     "bad_citation",  # a citation that is not an id; kept as an unknown document, or dropped if empty
     "bad_references",  # references that are not a list
     "over_limit",  # a sentence beyond the length limit; left out
@@ -38,6 +40,7 @@ PROBLEM_KINDS = (
 )
 """What may be wrong with a row or with a model's answer."""
 
+_AUTHOR_YEAR = re.compile(r"\([^\W\d_][^()\n]{1,80}\s(?:1[5-9]|20)[0-9]{2}[a-z]?\)")  # (Hale, 2019)
 ID_FIELDS = ("request_id", "topic_id", "narrative_id", "query_id", "qid")
 ROW_FORMS = {
     "NeuCLIR 2024, report_gen_eval": "request_id, run_id, collection_ids, sentences: [{text, citations: [id]}]",
@@ -121,6 +124,8 @@ def parse_report(
     problems += beyond
     cited = [doc_id for sentence in kept for doc_id in sentence.citations]
     problems += [problem("unknown_citation", doc_id) for doc_id in cited if not citations.is_known(doc_id)]
+    author_years = () if cited else _AUTHOR_YEAR.findall(answer.text)
+    problems += [problem("unread_citation", mark) for mark in author_years]
     return Parsed(Report(request_id, run_id, tuple(collection_ids), kept) if kept else None, tuple(problems))
 
 

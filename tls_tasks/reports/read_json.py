@@ -8,9 +8,8 @@ from typing import Any
 
 from tls_tasks.core.json_text import find_json
 from tls_tasks.core.parsed import Problem
-from tls_tasks.reports.citations import Citations
+from tls_tasks.reports.citations import Citations, in_brackets
 from tls_tasks.reports.read_prose import prose_sentences
-from tls_tasks.reports.references import Entry, entry_of
 from tls_tasks.reports.types import ReportSentence
 
 SENTENCE_FIELDS = ("sentences", "responses", "answer")
@@ -19,7 +18,6 @@ _LIST_FIELDS = (*SENTENCE_FIELDS, "report")
 _TEXT_FIELDS = ("text", "sentence", "statement", "claim", "content")
 _PROSE_FIELDS = ("report", "answer", "text", "response", "content", "sentence", "statement", "claim")
 _CITATION_FIELDS = ("citations", "citation", "cites", "references", "sources", "source", "documents", "docs", "doc_ids")
-_REFERENCE_FIELDS = ("references", "sources", "bibliography", "citations", "documents")
 _MAY_BE_JSON = re.compile(
     r"""["'](?:texts?|sentences?|statements?|claims?|responses?|answer|report|content)["']\s{0,5}:"""
 )
@@ -37,17 +35,16 @@ def json_sentences(text: str, citations: Citations) -> tuple[list[ReportSentence
     found = find_json(text, _weigh) if _MAY_BE_JSON.search(text) else None
     if found is None or not found.values:
         return None
-    sentences: list[ReportSentence] = []
     values: list[Any] = list(found.values)
-    one_a_line = len(values) > 1 and all(map(_is_row, values))  # JSON Lines
-    for value in [values] if one_a_line else values:
-        references = value.get("references") if isinstance(value, Mapping) else None
-        in_list = references if isinstance(references, list) else None
-        rows = _rows(value)
-        for row in rows:
-            sentences += _row_sentences(row, citations, in_list)
+    if len(values) > 1 and all(map(_is_row, values)):  # JSON Lines
+        values = [values]
+    sentences: list[ReportSentence] = []
+    for value in values:
+        rows, references = _rows(value), value.get("references") if isinstance(value, Mapping) else None
+        own_list = references if isinstance(references, list) else []
+        sentences += filter(None, (_row_sentence(row, citations, own_list) for row in rows))
         if not rows:
-            sentences += prose_sentences(_prose(value), citations, _entries(value))
+            sentences += prose_sentences(_prose(value), citations)
     return sentences, found.problems
 
 
@@ -71,25 +68,22 @@ def _weigh(value: Any) -> int:
 
 def _rows(value: Any, *, named: bool = False, depth: int = 0) -> list[Any]:
     """The sentences in a value: objects with a text, or texts in a list whose name says so; wrappers are opened."""
-    if depth > _MAX_DEPTH or not isinstance(value, list | Mapping):
+    if depth > _MAX_DEPTH:
         return []
     if isinstance(value, list):
-        return [
-            row
-            for own in value
-            for row in (
-                [own] if _is_row(own) or (named and isinstance(own, str)) else _rows(own, named=named, depth=depth + 1)
-            )
-        ]
-    names = (*_LIST_FIELDS, *(name for name in value if name not in _LIST_FIELDS and name not in _REFERENCE_FIELDS))
+        rows = []
+        for own in value:
+            is_row = _is_row(own) or (named and isinstance(own, str))
+            rows += [own] if is_row else _rows(own, named=named, depth=depth + 1)
+        return rows
+    if not isinstance(value, Mapping):
+        return []
+    names = (*_LIST_FIELDS, *(name for name in value if name not in (*_LIST_FIELDS, *_CITATION_FIELDS)))
     inner = (_rows(value.get(name), named=name in _LIST_FIELDS, depth=depth + 1) for name in names)
     return next(filter(None, inner), [])
 
 
 def _is_row(value: Any) -> bool:
-    """Whether it is an object with a text, or a text with a list of what it cites."""
-    if isinstance(value, list):
-        return len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], list)
     return isinstance(value, Mapping) and bool(_text_of(value, _TEXT_FIELDS))
 
 
@@ -108,54 +102,33 @@ def _prose(value: Any) -> str:
     return ""
 
 
-def _entries(value: Any) -> list[Entry]:
-    """The list of references beside a report that is one text, whose marks count from 1."""
-    given = next((value[name] for name in _REFERENCE_FIELDS if isinstance(value.get(name), list | Mapping)), ())
-    entries = []
-    for name, row in given.items() if isinstance(given, Mapping) else enumerate(given, start=1):
-        key, own = name, row
-        if isinstance(row, Mapping):
-            key = next((row[field] for field in ("id", *_NUMBER_FIELDS) if isinstance(row.get(field), str | int)), name)
-            own = " ".join(text for text in row.values() if isinstance(text, str))
-        if isinstance(own, str):
-            entry = entry_of(own)
-            key = key if isinstance(key, str) else str(_bounded(key))
-            entries.append(entry if entry.key else Entry(key, entry.rest, is_mark=True))
-    return entries
-
-
-def _row_sentences(row: Any, citations: Citations, in_list: list[Any] | None) -> list[ReportSentence]:
+def _row_sentence(row: Any, citations: Citations, own_list: list[Any]) -> ReportSentence | None:
     """The sentence of a row, however many full stops it has; marks in its text count as well."""
-    given: Any
-    if isinstance(row, Mapping):
-        text, given = _text_of(row, _TEXT_FIELDS), next((row[name] for name in _CITATION_FIELDS if name in row), [])
-    else:
-        text, given = (row, []) if isinstance(row, str) else row
-    clean, marks = citations.strip(" ".join(text.split()))
-    ids = [*_cited_of_prompt(given, citations, in_list), *(doc_id for mark in marks for doc_id in mark.ids)]
-    return [ReportSentence(clean.strip(), tuple(dict.fromkeys(ids)))] if any(map(str.isalnum, clean)) else []
+    fields: Mapping[Any, Any] = {"text": row} if isinstance(row, str) else row
+    cited = next((fields[name] for name in _CITATION_FIELDS if name in fields), None)
+    clean, marks = citations.strip(in_brackets(" ".join(_text_of(fields, _TEXT_FIELDS).split())))
+    ids = [*_cited_ids(cited, citations, own_list), *(doc_id for mark in marks for doc_id in mark.ids)]
+    return ReportSentence(clean.strip(), tuple(dict.fromkeys(ids))) if any(map(str.isalnum, clean)) else None
 
 
-def _cited_of_prompt(given: Any, citations: Citations, in_list: list[Any] | None) -> list[str]:
-    """What a ``citations`` field in a model's answer cites; what can't be a citation is ignored."""
+def _cited_ids(given: Any, citations: Citations, own_list: list[Any]) -> list[str]:
+    """What a ``citations`` field in a model's answer cites; what can't be a citation is ignored.
+
+    In an answer with a list of references of its own, numbers are indices into it from 0, as in TREC RAG.
+    """
     ids: list[str] = []
     for cited in listed(given):
         if isinstance(cited, Mapping):
-            names = (name for name in (*CITED_ID_FIELDS, *_NUMBER_FIELDS, *_CITATION_FIELDS) if name in cited)
-            ids += _cited_of_prompt(cited.get(next(names, "")), citations, None)
-        elif isinstance(cited, bool) or not isinstance(cited, int | str):
-            continue
-        elif isinstance(cited, int):
-            # In an answer with a list of references of its own, numbers are indices into it from 0, as in TREC RAG.
-            is_place = in_list is not None and 0 <= cited < len(in_list) and isinstance(in_list[cited], str)
-            ids.append(str(in_list[cited]) if in_list and is_place else citations.of_number(_bounded(cited)))
-        elif cited.strip():
-            ids += citations.ids(cited.strip().strip("[]")) or _marked(cited, citations) or [cited.strip()]
+            name = next((name for name in (*CITED_ID_FIELDS, *_NUMBER_FIELDS) if name in cited), "")
+            ids += _cited_ids(cited.get(name), citations, [])
+        elif isinstance(cited, int) and not isinstance(cited, bool):
+            own = own_list[cited] if 0 <= cited < len(own_list) else None
+            ids.append(own if isinstance(own, str) else citations.of_number(_bounded(cited)))
+        elif isinstance(cited, str) and cited.strip():
+            marked = citations.strip(in_brackets(cited))[1]
+            found = citations.ids(cited.strip().strip("[]")) or [doc_id for mark in marked for doc_id in mark.ids]
+            ids += found or [cited.strip()]
     return ids
-
-
-def _marked(text: str, citations: Citations) -> list[str]:
-    return [doc_id for mark in citations.strip(text)[1] for doc_id in mark.ids]
 
 
 def _bounded(number: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Sequence
 
-from tls_tasks.reports.citations import Citations, Mark
+from tls_tasks.reports.citations import Citations, Mark, in_brackets
 from tls_tasks.reports.references import Entry, entry_of
 from tls_tasks.reports.types import ReportSentence
 
@@ -13,12 +13,12 @@ _INVISIBLE = str.maketrans(dict.fromkeys("\u200b\u2060\ufeff", ""))
 _ESCAPED = re.compile(r"\\([\[\]])")
 _CUT_OFF = re.compile(r"(?<=\s)\[[0-9][0-9,;\s–-]{0,40}$")
 _CUE = re.compile(r"\s{0,9}(?:\*\*|__)?(?:final )?(?:report|answer):(?:\*\*|__)?[ \t]{1,3}(?=\S)", re.IGNORECASE)
-_HTML_HEADING = re.compile(r"<h[1-6]\b[^<>]{0,100}>([^<>\n]{1,200})</h[1-6]>", re.IGNORECASE)
-_HTML_ITEM = re.compile(r"<li\b[^<>]{0,100}>\s{0,99}", re.IGNORECASE)
-_HTML_BLOCK = re.compile(
-    r"</?(?:p|div|ul|ol|li|br|hr|section|article|body|html|report|content|text)(?:\s[^<>]{0,100})?/?>", re.IGNORECASE
+_TAG = re.compile(
+    r"</?(?:(?P<inline>b|i|em|strong|u|span|small)|(?P<heading>h[1-6])|(?P<item>li)"
+    r"|p|div|ul|ol|br|hr|section|article|body|html|report|content|text)(?:\s[^<>]{0,100})?/?>",
+    re.IGNORECASE,
 )
-_HTML_INLINE = re.compile(r"</?(?:b|i|em|strong|u|span|small)>", re.IGNORECASE)
+_TAG_TEXTS = {"inline": "", "heading": "\n# ", "item": "\n- "}
 _FENCE = re.compile(r"\s{0,12}(?:`{3,}|~{3,})")
 _HEADING = re.compile(r"\s{0,3}#{1,6}(?:\s|$)")
 _RULE = re.compile(r"\s{0,12}(?:[-=_*|:]\s{0,3}){3,}\s*$")
@@ -33,7 +33,10 @@ _SOURCES = (
 _REFERENCES = re.compile(
     rf"[\s#>*_-]{{0,12}}(?:{_SOURCES})[\s*_]{{0,4}}(?:[:：][\s*_]{{0,4}}(?P<more>.*))?$", re.IGNORECASE
 )
-_NEXT_ENTRY = re.compile(r"[,;]\s{1,3}(?=[\[【])")
+_SOURCE_BELOW = re.compile(
+    r"^[\s>*_-]{0,12}(?:sources?|citations?|references?)[\s*_]{0,4}:[\s*_]{0,4}(?P<marks>[\[【(][^\n]{1,100}[\])】])\s{0,9}$",
+    re.IGNORECASE | re.MULTILINE,
+)
 _DEFINITION = re.compile(r"\s{0,12}\[\^?[^\[\]\n]{1,60}\]:\s")
 _SENTENCE_END = re.compile(
     r"(?<![.!?…])[.!?…]+[\"'”’»)*_]*(?=\s)|(?<![。！？])[。！？]+[”’」』）]*|(?<![।؟۔])[।؟۔]+[\"'”’»)]*"
@@ -42,18 +45,8 @@ _ABBREVIATION = re.compile(
     r"\b(?:[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]|Mr|Mrs|Ms|Dr|Prof|St|Jr|Sr|Sen|Rep|Gov|Gen|Col|Lt|vs|No|Nos|Fig|approx|ca|cf|e\.g|i\.e|al|p|pp)\.$"
 )
 _LEAD_IN_WORDS = 12
-_MARK_COLUMNS = re.compile(
-    r"\W*(?:docs?|documents?|sources?|citations?|cited|references?|refs?|evidence|support(?:ing documents?)?)\W*$",
-    re.IGNORECASE,
-)
-_COUNT_COLUMNS = re.compile(r"\W*(?:no|nr|number|row|item)?\W*$", re.IGNORECASE)
-# What a model says to its reader, in a paragraph of its own before or after the report, and where it writes none.
-_SPEECH_BEFORE = re.compile(
-    r"(?:(?:sure|certainly|of course|absolutely|okay|ok|understood|great)[!,.:]{0,3}\s{0,3})?"
-    r"(?:(?:here(?:'s| is| are)|below (?:is|are)|this is|i(?:'ve| have) (?:written|prepared))\s(?:[\w-]+\s){0,8}?"
-    r"(?:report|summary|answer|response|overview|text)\b.*)?$",
-    re.IGNORECASE,
-)
+_MARK_COLUMNS = re.compile(r"\W*(?:docs?|documents?|sources?|citations?|cited|references?|evidence)\W*$", re.IGNORECASE)
+# What a model says to its reader in a paragraph after the report, and where it writes none.
 _SPEECH_AFTER = re.compile(
     r"[\W_]{0,4}(?:(?:please )?let me know|(?:please )?feel free|i hope (?:this|that|it)\b|i(?:'m| am) happy to"
     r"|i can (?:also )?(?:expand|shorten|revise|add|adjust|rewrite|write)|would you like|do you want me|shall i\b"
@@ -69,9 +62,8 @@ _REFUSAL = re.compile(
     re.IGNORECASE,
 )
 _SPEECH_LENGTH = 400
-_LINE = 60
+_LINE = 40
 """A line of prose that is no shorter, and ends in the middle of a sentence, is one that was broken."""
-_HANGING = frozenset("a an the of in on at to and or for with by from that than as is are was were has had".split())
 
 
 def prose_sentences(text: str, citations: Citations, references: Sequence[Entry] = ()) -> list[ReportSentence]:
@@ -83,7 +75,7 @@ def prose_sentences(text: str, citations: Citations, references: Sequence[Entry]
     """
     sentences: list[ReportSentence] = []
     paragraphs, entries = _paragraphs(_without_markup(text), citations)
-    own = citations.of_answer("\n".join("\n".join(lines) for lines in paragraphs), [*references, *entries])
+    own = citations.of_answer("\n".join(line for lines in paragraphs for line in lines), [*references, *entries])
     for block in (block for lines in paragraphs for block in _blocks(lines)):
         clean, marks = own.strip(block)
         if not any(map(str.isalnum, clean)) and sentences:  # marks on a line of their own
@@ -93,7 +85,7 @@ def prose_sentences(text: str, citations: Citations, references: Sequence[Entry]
 
 
 def _without_markup(text: str) -> str:
-    r"""A text with its HTML as lines, without invisible characters, escapes and the prompt's cue, its last mark closed.
+    r"""A text with its HTML as lines and its marks in brackets, without invisible characters and the prompt's cue.
 
     Example:
         >>> _without_markup("Report: It rained \\[1\\].<br>It stopped [2")
@@ -101,38 +93,39 @@ def _without_markup(text: str) -> str:
     """
     text = _ESCAPED.sub(r"\1", text.translate(_INVISIBLE))
     if "<" in text:
-        text = _HTML_ITEM.sub("\n- ", _HTML_HEADING.sub(r"\n# \1\n", text))
-        text = _HTML_INLINE.sub("", _HTML_BLOCK.sub("\n", text))
-    text = text.rstrip()
+        text = _TAG.sub(_tag_text, text)
+    text = in_brackets(text.rstrip())
     cue = _CUE.match(text)
     return f"{text[cue.end() if cue else 0 :]}{']' if _CUT_OFF.search(text[-60:]) else ''}"
 
 
+def _tag_text(tag: re.Match[str]) -> str:
+    is_opening = tag[0][1] != "/"
+    return _TAG_TEXTS[tag.lastgroup] if tag.lastgroup and (is_opening or tag["inline"]) else "\n"
+
+
 def _block_sentences(clean: str, marks: Sequence[Mark]) -> list[ReportSentence]:
-    """The sentences of one paragraph, each with the marks in it or right after it."""
+    """The sentences of one paragraph, each with the marks in it or right after it.
+
+    In a paragraph that begins with a mark, marks stand before their sentences.
+    """
     leading = bool(marks) and not clean[: marks[0].position].strip()
-    places = {mark.position for mark in marks}
-    spans = _sentence_spans(clean, places if leading else (), places)
+    spans = _sentence_spans(clean, {mark.position for mark in marks}, leading)
     if not spans:
         return []
     cited: list[list[str]] = [[] for _ in spans]
     index = 0
     for mark in marks:
-        while index + 1 < len(spans) and _is_after(mark.position, spans, index, leading):
+        while index + 1 < len(spans) and mark.position >= (spans[index][1] if leading else spans[index + 1][0] + 1):
             index += 1
         cited[index] += mark.ids
-    found = []
+    sentences: list[ReportSentence] = []
     for (start, end), ids in zip(spans, cited, strict=True):
         if any(map(str.isalnum, clean[start:end])):
-            found.append(ReportSentence(clean[start:end].strip(), tuple(dict.fromkeys(ids))))
-        elif found:
-            found[-1] = _with(found[-1], ids)
-    return found
-
-
-def _is_after(position: int, spans: Sequence[tuple[int, int]], index: int, leading: bool) -> bool:
-    """Whether a mark belongs to a later sentence than this."""
-    return position >= spans[index][1] if leading else position > spans[index + 1][0]
+            sentences.append(ReportSentence(clean[start:end].strip(), tuple(dict.fromkeys(ids))))
+        elif sentences:
+            sentences[-1] = _with(sentences[-1], ids)
+    return sentences
 
 
 def _with(sentence: ReportSentence, ids: Sequence[str]) -> ReportSentence:
@@ -144,7 +137,7 @@ def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[
 
     Left out: headings (including a title on the first line and a lead-in such as "Here is the report:"), rules, the
     fences of code blocks, footnote definitions, a list of references up to the next heading or, without a heading, at
-    the end, and what the model says to its reader before and after the report. A row of a table is a list item.
+    the end, and what the model says to its reader after the report. A row of a table is a list item.
 
     Example:
         >>> _paragraphs("# Report\n\nIt rained.\n- Rivers rose\n\nReferences:\n[1] coast-01", Citations())
@@ -153,51 +146,47 @@ def _paragraphs(text: str, citations: Citations) -> tuple[list[list[str]], list[
     entries: list[Entry] = []
     paragraphs: list[list[str]] = [[]]
     in_references = False
-    lines = [(line, is_title, _REFERENCES.match(line[:200])) for line, is_title in _lines(text)]
-    below = [bool(found and _is_marks(found["more"] or "", citations)) for _, _, found in lines]
-    several = sum(below) > 1
-    for (line, is_title, references), is_below in zip(lines, below, strict=True):
-        if is_below and several:  # what the sentence above cites
-            paragraphs[-1].append(str(references and references["more"]))
+    stand_below = len(_SOURCE_BELOW.findall(text)) > 1  # each sentence has a line with its sources
+    for line, is_title in _lines(text):
+        if stand_below and (below := _SOURCE_BELOW.match(line)):
+            paragraphs[-1].append(below["marks"])
             continue
-        if line and _DEFINITION.match(line[:200]):
+        references = _REFERENCES.match(line[:200])
+        if _DEFINITION.match(line[:200]):
             entries.append(entry_of(line))
-        elif line and _is_heading(line, is_title):
+        elif _is_heading(line, is_title):
             in_references = bool(references)
-        elif references and not _is_prose(references["more"]):
+        elif references and not (references["more"] or "")[:1].islower():  # "Sources: the mayor said" is a sentence
             in_references = True
-            entries += map(entry_of, _NEXT_ENTRY.split(references["more"] or ""))
+            entries.append(entry_of(references["more"] or ""))
         elif in_references:
             entries += [entry_of(line)] if line else []
         elif line:
             paragraphs[-1].append(line)
             continue
-        if paragraphs[-1]:
-            paragraphs.append([])
+        paragraphs.append([])
     paragraphs = _without_speech([lines for lines in paragraphs if lines], citations)
-    n_left = len(paragraphs)
-    while n_left > 1 and all(entry_of(line).key for line in paragraphs[n_left - 1]):
-        n_left -= 1
-    listed = [entry_of(line) for lines in paragraphs[n_left:] for line in lines]
-    if citations.is_list(listed, "\n".join("\n".join(lines) for lines in paragraphs[:n_left])):
-        return paragraphs[:n_left], [*entries, *listed]
+    while len(paragraphs) > 1 and all(_is_reference(entry_of(line), citations) for line in paragraphs[-1]):
+        entries += map(entry_of, paragraphs.pop())
     return paragraphs, entries
 
 
+def _is_reference(entry: Entry, citations: Citations) -> bool:
+    """Whether a line after the text is an entry of a list of references that has no heading."""
+    return bool(entry.key and (citations.named(entry.rest) or "://" in entry.rest))
+
+
 def _without_speech(paragraphs: list[list[str]], citations: Citations) -> list[list[str]]:
-    """The paragraphs without those at the beginning and the end in which the model speaks to its reader."""
+    """The paragraphs without those at the end in which the model speaks to its reader; none of a refusal."""
 
-    def is_speech(lines: Sequence[str], *patterns: re.Pattern[str]) -> bool:
-        said = " ".join(map(_plain, lines[:9])).strip("*_ ").replace("’", "'")
-        short = 0 < len(said) <= _SPEECH_LENGTH and len(lines) < 9
-        return short and any(pattern.match(said) for pattern in patterns) and not citations.strip(said)[1]
+    def is_speech(lines: Sequence[str], pattern: re.Pattern[str]) -> bool:
+        words = " ".join(map(_plain, lines[:9])).strip("*_ ").replace("’", "'")
+        is_short = len(words) <= _SPEECH_LENGTH and len(lines) < 9
+        return is_short and bool(pattern.match(words)) and not citations.strip(words)[1]
 
-    first, last = 0, len(paragraphs)
-    while first < last and is_speech(paragraphs[first], _SPEECH_BEFORE):
-        first += 1
-    while first < last and is_speech(paragraphs[last - 1], _SPEECH_AFTER):
-        last -= 1
-    return [] if last - first == 1 and is_speech(paragraphs[first], _REFUSAL) else paragraphs[first:last]
+    while paragraphs and is_speech(paragraphs[-1], _SPEECH_AFTER):
+        paragraphs = paragraphs[:-1]
+    return [] if len(paragraphs) == 1 and is_speech(paragraphs[0], _REFUSAL) else paragraphs
 
 
 def _blocks(lines: Sequence[str]) -> Iterator[str]:
@@ -207,11 +196,10 @@ def _blocks(lines: Sequence[str]) -> Iterator[str]:
         >>> list(_blocks(["It rained.", "Then it", "stopped.", "- Rivers rose"]))
         ['It rained.', 'Then it stopped.', 'Rivers rose']
     """
-    is_wrapped = any(map(_is_broken, lines[:-1]))
     current: list[str] = []
     for line in lines:
         bullet = _BULLET.match(line)
-        if current and (bullet or not (is_wrapped or _goes_on(current[-1], line))):
+        if current and (bullet or not _goes_on(current[-1], line)):
             yield " ".join(current)
             current = []
         if words := _plain(line[bullet.end() :] if bullet else line):
@@ -220,15 +208,15 @@ def _blocks(lines: Sequence[str]) -> Iterator[str]:
         yield " ".join(current)
 
 
-def _sentence_spans(text: str, sure: Container[int] = (), marked: Container[int] = ()) -> list[tuple[int, int]]:
+def _sentence_spans(text: str, marked: Container[int] = (), leading: bool = False) -> list[tuple[int, int]]:
     """Where the sentences of one line begin and end.
 
     An abbreviation does not end a sentence, nor does a dot before a lower-case letter.
 
     Args:
         text: The line.
-        sure: Positions at which a sentence ends if they follow a full stop, whatever comes next.
         marked: Positions of citation marks: a full stop right after a mark does not belong to an abbreviation.
+        leading: Whether a mark after a full stop begins the next sentence, whatever its first letter is.
 
     Example:
         >>> text = "Dr. Hale left at 5.30 p.m. today. It rained! 开罗爆发抗议。警察开火。"
@@ -237,33 +225,33 @@ def _sentence_spans(text: str, sure: Container[int] = (), marked: Container[int]
     """
     spans: list[tuple[int, int]] = []
     begin = 0
-    for found in _SENTENCE_END.finditer(text):
-        end = found.end()
+    for match in _SENTENCE_END.finditer(text):
+        end = match.end()
         following = text[end : end + 20].lstrip()[:1]
-        is_short = found.start() not in marked and _ABBREVIATION.search(text, max(begin, end - 12), end)
-        if end not in sure and (following.islower() or is_short):
-            continue
-        spans.append((begin, end))
-        begin = end
+        is_short = match.start() not in marked and _ABBREVIATION.search(text, max(begin, end - 12), end)
+        begins_with_mark = leading and end in marked
+        if begins_with_mark or not (following.islower() or is_short):
+            spans.append((begin, end))
+            begin = end
     if text[begin:].strip():
         spans.append((begin, len(text)))
-    return [(start + _indent(text, start, end), end) for start, end in spans]
+    return [(end - len(text[start:end].lstrip()), end) for start, end in spans]
 
 
 def _lines(text: str) -> Iterator[tuple[str, bool]]:
     """The lines that can hold prose, each with whether it is the first of the text and a blank line follows."""
     is_first = True
-    lines = [line if line.strip() else "" for line in text.splitlines()]
     header: list[str] = []
-    for number, line in enumerate(lines):
-        following = lines[number + 1] if number + 1 < len(lines) else "."
-        if line.lstrip()[:1] != "|":
+    lines = [line if line.strip() else "" for line in text.splitlines()]
+    for line, following in zip(lines, [*lines[1:], "."], strict=False):
+        is_row = line.lstrip()[:1] == "|"
+        if not is_row:
             header = []
         elif _RULE.match(following[:200]):
             header, line = _cells(line), ""
         if _FENCE.match(line) or _RULE.match(line[:200]):
             line = ""
-        yield _row(line, header) if line.lstrip()[:1] == "|" else line, is_first and not following
+        yield _row(line, header) if is_row and line else line, is_first and not following
         is_first = is_first and not line
 
 
@@ -272,15 +260,14 @@ def _cells(line: str) -> list[str]:
 
 
 def _row(line: str, header: Sequence[str]) -> str:
-    """A row of a table as a list item: what a column of documents has becomes marks, one of numbers is left out."""
+    """A row of a table as a list item; numbers in a column of documents become marks."""
     cells = _cells(line)
     names = [*header, *["text"] * len(cells)]
-    kept = [
-        f"[{cell}]" if _MARK_COLUMNS.match(name[:60]) and cell and cell[0] not in "[【(<" else cell
+    texts = (
+        f"[{cell}]" if cell[:1].isdigit() and _MARK_COLUMNS.match(name[:60]) else cell
         for name, cell in zip(names, cells, strict=False)
-        if not _COUNT_COLUMNS.match(name[:60]) or not cell.strip(".").isdigit()
-    ]
-    return f"- {' '.join(filter(None, kept))}"
+    )
+    return f"- {' '.join(filter(None, texts))}"
 
 
 def _is_heading(line: str, is_title: bool) -> bool:
@@ -288,25 +275,9 @@ def _is_heading(line: str, is_title: bool) -> bool:
     if _HEADING.match(line) or _BOLD_LINE.match(line[:200]):
         return True
     bare = line.strip()
-    few = len(bare) <= 150 and len(bare.split()) <= _LEAD_IN_WORDS
-    if few and bare.endswith((":", "：")) and not _BULLET.match(line):
-        return True
-    return is_title and few and bool(bare) and not re.search(r"[.!?。！？।؟۔\])}】]", bare) and not _BULLET.match(line)
-
-
-def _is_marks(more: str, citations: Citations) -> bool:
-    clean, marks = citations.strip(more)
-    return bool(marks) and not any(map(str.isalnum, clean))
-
-
-def _is_prose(more: str | None) -> bool:
-    """Whether a line that begins like "Sources: …" continues as a sentence and not as a list of sources."""
-    return bool(more) and bool(re.match(r"[a-z]", str(more)))
-
-
-def _is_broken(line: str) -> bool:
-    """Whether a sentence ends within a line and the one after it is unfinished: such a paragraph's lines are broken."""
-    return line.rstrip()[-1:].isalnum() and len(_sentence_spans(_plain(_BULLET.sub("", line, count=1)))) > 1
+    if not bare or len(bare) > 150 or len(bare.split()) > _LEAD_IN_WORDS or _BULLET.match(line):
+        return False
+    return bare.endswith((":", "：")) or (is_title and not re.search(r"[.!?。！？।؟۔\])}】]", bare))
 
 
 def _goes_on(current: str, line: str) -> bool:
@@ -314,8 +285,8 @@ def _goes_on(current: str, line: str) -> bool:
     begin = _QUOTE.sub("", line[:40]).strip()[:1]
     if not begin or current[-1:] in ".!?。！？:":
         return False
-    hangs = current[-1:] == "," or current[-20:].split()[-1] in _HANGING
-    return begin.islower() or begin in "[(,;" or hangs or (len(current) >= _LINE and current[-1:].isalnum())
+    is_broken = current[-1:] == "," or (len(current) >= _LINE and current[-1:].isalnum())
+    return begin.islower() or begin in "[(,;" or is_broken
 
 
 def _plain(line: str) -> str:
@@ -323,7 +294,3 @@ def _plain(line: str) -> str:
     quote = _QUOTE.match(line)
     line = line[quote.end() :] if quote else line
     return " ".join(line.replace("**", "").replace("__", "").split())
-
-
-def _indent(text: str, start: int, end: int) -> int:
-    return end - start - len(text[start:end].lstrip())

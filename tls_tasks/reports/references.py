@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from typing import NamedTuple
-
-SMALL = "⁰¹²³⁴-⁹①-⑳"
-"""Superscript digits and circled numbers, as a class of characters."""
 
 _ENTRY = re.compile(
     r"\s{0,12}(?:[-*+•>]\s{1,4}|[0-9]{1,3}[.)]\s{1,3}(?=[\[【]))?\*{0,2}"
-    r"(?:\[{1,2}\^?(?P<square>[^\[\]\n]{1,60})\]{1,2}:?|(?P<number>\(?[0-9]{1,3}[.):])(?=\s)|【(?P<lens>[^【】\n]{1,60})】"
-    rf"|(?P<small>[{SMALL}]{{1,3}})|<sup>(?P<sup>[^<>]{{1,20}})</sup>)?\*{{0,2}}[:\s]{{0,3}}(?P<rest>.*)"
+    r"(?:[\[【]{1,2}\^?(?P<square>[^\[\]【】\n]{1,60})[\]】]{1,2}:?|(?P<number>\(?[0-9]{1,3}[.):])(?=\s))?"
+    r"\*{0,2}[:\s]{0,3}(?P<rest>.*)"
 )
 
 
@@ -40,6 +36,5 @@ def entry_of(line: str) -> Entry:
     found = _ENTRY.match(line[:500])
     if not found:
         return Entry("", line[:500], False)
-    number = found["number"] or ""
-    mark = found["square"] or found["lens"] or found["small"] or found["sup"] or ""
-    return Entry(unicodedata.normalize("NFKC", mark) or number.strip("(.):"), found["rest"].strip(), bool(mark))
+    mark, number = found["square"] or "", found["number"] or ""
+    return Entry(mark or number.strip("(.):"), found["rest"].strip(), bool(mark))

@@ -36,7 +36,7 @@ from tls_tasks.reports.rows import ReportRow, read_rows
 from tls_tasks.reports.score import AGGREGATES, counts_of, explanation, from_items, results_table, runs_of
 from tls_tasks.reports.types import Judge, Query, Report, Verdict
 
-VERSION = 2
+VERSION = 3
 
 _JUDGE_FORMS = "a judge (see tls_tasks.reports.judges), a function of a query, or recorded judgments (a list of dicts)"
 
@@ -134,7 +134,7 @@ def report_eval(
         >>> result["recall"], result["precision"], result["nugget_coverage"], result["f1"]
         (0.5, 1.0, 1.0, 1.0)
         >>> score.signature  # doctest: +ELLIPSIS
-        'report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:custom(<lambda>#...)|v:2'
+        'report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:custom(<lambda>#...)|v:3'
     """
     judged_by = _as_judge(judge)
     name = _signed_name(judged_by)  # before it has been asked

@@ -75,9 +75,9 @@ def forge(folder, rows=None, results=None, manifest=None, records=True):
     write()
     [scored] = score_places([folder / "run"])
     for sample in scored.log.samples:
-        sample.row.update(checks._hashes_of(sample))
+        sample.row.update(checks.hashes_of(sample))
     samples = [sample.row for sample in scored.log.samples]
-    stated["task_hashes"][TASK] = checks._task_hash(scored.log.samples)
+    stated["task_hashes"][TASK] = checks.task_hash(scored.log.samples)
     stated["results"][TASK].update({f"{key},none": value for key, value in scored.metrics.items()})
     if results:
         results(stated)
@@ -88,10 +88,10 @@ def forge(folder, rows=None, results=None, manifest=None, records=True):
     if records:
         [scored] = score_places([folder / "run"])
         shutil.rmtree(folder / "every_eval_ever")  # its paths name the model
-        for name, text in archive._records([scored], listed["model"], listed["organization"], "other", False).items():
+        for name, text in archive.records_of([scored], listed["model"], listed["organization"], "other", False).items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
-    listed["files"] = archive._file_hashes(folder)
+    listed["files"] = archive.file_hashes(folder)
     (folder / "manifest.json").write_text(json.dumps(listed), encoding="utf-8")
 
 
@@ -269,7 +269,7 @@ def test_files_for_others_are_made_again_and_no_file_is_extra(sent, capsys, file
     path.parent.mkdir(exist_ok=True)
     path.write_text((path.read_text() if path.exists() else "").replace(old, new))
     listed = json.loads((sent / "manifest.json").read_text())
-    (sent / "manifest.json").write_text(json.dumps({**listed, "files": archive._file_hashes(sent)}))
+    (sent / "manifest.json").write_text(json.dumps({**listed, "files": archive.file_hashes(sent)}))
     code, _, err = call(capsys, "verify", sent)
     assert code == 1 and words in err
 

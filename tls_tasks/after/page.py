@@ -8,12 +8,12 @@ import html
 import json
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from importlib import resources
 from typing import Any
 
 from tls_tasks import __version__
 from tls_tasks.after.conditions import model_arguments, stated_metadata
-from tls_tasks.after.logs import Sample
 from tls_tasks.after.run import Run
 from tls_tasks.after.scored_runs import Progress
 from tls_tasks.core.errors import DataError
@@ -99,16 +99,26 @@ def picture_page(task: Task, doc: Doc, answer: str, explained: Mapping[str, Any]
 
 
 def _filled(title: str, data: Mapping[str, Any]) -> str:
-    style, script = asset("page.css"), asset("page.js")
-    return asset("page.html").format(
-        title=html.escape(visible(title)),
-        # Whatever a text may do, the browser applies what we wrote and nothing else.
-        policy=f"default-src 'none'; script-src {csp_hash(script)}; style-src {csp_hash(style)}; "
-        "base-uri 'none'; form-action 'none'",
-        style=style,
-        script=script,
-        data=_script_safe(_json(data)),
-    )
+    script = asset("page.js")
+    # Without ``<`` no text can end the script element that holds the data, or begin a comment.
+    text = _json(data).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return document("runs.html", visible(title), f"script-src {_csp_hash(script)}", script=script, data=text)
+
+
+def document(body: str, title: str, policy: str = "", **parts: str) -> str:
+    """A whole HTML document in our style, from the template that all pages share.
+
+    Args:
+        body: The asset that is its body.
+        title: Its title, which the body gets too.
+        policy: What the content security policy allows besides our style.
+        parts: What else the body's fields are, in HTML.
+    """
+    style, title = asset("page.css"), html.escape(title)
+    # Whatever a text may do, the browser applies what we wrote and nothing else.
+    allowed = ["default-src 'none'", policy, f"style-src {_csp_hash(style)}", "base-uri 'none'", "form-action 'none'"]
+    content = asset(body).format(title=title, **parts)
+    return asset("page.html").format(title=title, policy="; ".join(filter(None, allowed)), style=style, body=content)
 
 
 def _tasks(scored: Sequence[Run], names: Sequence[str], progress: Progress | None) -> list[dict[str, Any]]:
@@ -148,27 +158,23 @@ def _run_entry(scored: Run, name: str, prompts: dict[str, int], progress: Progre
                 "topic": visible(scored.topics[place]),
                 "values": without_nan(scored.of_document(place)),
                 "prompt": prompts.setdefault(sample.request[:_LONGEST_ANSWER], len(prompts)),
-                "view": _json(_view_of(scored, sample)),  # as text, which the browser parses when it is opened
+                # As text, which the browser parses when it is opened.
+                "view": _json(_view(partial(scored.picture, sample), "\n".join(map(str, sample.answer)))),
             }
             for place, sample in enumerate(documents)
         ],
     }
 
 
-def _view_of(scored: Run, sample: Sample) -> dict[str, Any]:
-    shown = "\n".join(map(str, sample.answer))
-    return _view(lambda: scored.picture(sample), shown)
-
-
-def _view(draw: Callable[[], Mapping[str, Any]], shown: str) -> dict[str, Any]:
+def _view(draw: Callable[[], Mapping[str, Any]], answer: str) -> dict[str, Any]:
     """What the task draws of an answer: plain data, of a ``kind`` that the script knows."""
     try:
         view = draw()
     except DataError as error:
         # A log that was edited must not cost the page: its document says what is wrong.
         view = {"kind": "text", "problem": str(error)}
-    cut = max(0, len(shown) - _LONGEST_ANSWER)
-    return {**view, "answer": shown[:_LONGEST_ANSWER], "answer_cut": cut}
+    cut = max(0, len(answer) - _LONGEST_ANSWER)
+    return {**view, "answer": answer[:_LONGEST_ANSWER], "answer_cut": cut}
 
 
 def asset(name: str) -> str:
@@ -176,15 +182,10 @@ def asset(name: str) -> str:
     return resources.files("tls_tasks.after").joinpath(name).read_text(encoding="utf-8")
 
 
-def csp_hash(text: str) -> str:
+def _csp_hash(text: str) -> str:
     """The source expression by which a content security policy lets an inline style or script apply."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, allow_nan=False, separators=(",", ":"))
-
-
-def _script_safe(text: str) -> str:
-    """JSON for a script element: without ``<`` no text can end the element or begin a comment."""
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -80,6 +80,11 @@ class ScoredTask(Run):
         return [_id(sample) for sample in self.log.samples]
 
     @property
+    def documents(self) -> list[tuple[str, Sample]]:
+        """The name of each document, and what the model answered."""
+        return list(zip(self.ids, self.log.samples, strict=True))
+
+    @property
     def reported(self) -> dict[str, float]:
         """The numbers in the results file; empty if there is none, or the run made answers only."""
         row = self.results.get("results", {}).get(self.name, {})

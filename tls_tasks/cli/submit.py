@@ -101,8 +101,7 @@ def _run_submit(args: argparse.Namespace) -> int:
     """
     from tls_tasks.after.scored_runs import score_places
     from tls_tasks.after.submission.archive import MANIFEST, pack, write
-    from tls_tasks.after.submission.checks import refusals
-    from tls_tasks.after.submission.secrets import secrets
+    from tls_tasks.after.submission.checks import refusals, secrets
     from tls_tasks.after.submission.signing import check_signing, sign
 
     if args.sign is not None:

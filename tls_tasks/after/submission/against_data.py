@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks.after.conditions import prompt_options, stated_metadata
-from tls_tasks.after.logs import Sample
 from tls_tasks.after.scored_runs import ScoredTask
+from tls_tasks.after.submission import Refusal
 from tls_tasks.after.submission.consistency import golds_of, response_of
-from tls_tasks.after.submission.refusal import Refusal
 from tls_tasks.core.errors import InputError, TlsTasksError
-from tls_tasks.core.task import answer_text
+from tls_tasks.core.task import Doc, answer_text
 from tls_tasks.data.editions import KNOWN
 
 _EDITIONS = ("embedded", "fetched", "hub")
@@ -36,7 +35,7 @@ class Comparison:
         status: What numbers on the maintainer's data are worth; empty if the documents are not all the same.
     """
 
-    refusals: tuple[Refusal, ...]
+    refusals: tuple[Refusal, ...] = ()
     checked: tuple[str, ...] = ()
     unchecked: tuple[str, ...] = ()
     status: str = ""
@@ -58,34 +57,53 @@ def compare_documents(scored: ScoredTask, data: str) -> Comparison:
     # A stranger does not choose what tokenizer is loaded here.
     options = {key: value for key, value in options.items() if value != "auto" and key not in _FITTING}
     if isinstance(options.get("schema"), str):  # a stranger does not choose a file that is read here
-        return Comparison((), unchecked=(f"{name}: documents and prompts: their schema is a file of the submitter's",))
+        return Comparison(unchecked=(f"{name}: documents and prompts: their schema is a file of the submitter's",))
     source = {"edition": data} if data in _EDITIONS else {"data": data}
     try:
         documents = scored.task.documents(provenance=provenance, **source, **options)
     except (TlsTasksError, OSError) as error:
         if isinstance(error, InputError) and error.field in options:
             return Comparison((Refusal("options", f"{name}: {error}", _ADVICE),))
-        return Comparison((), unchecked=(f"{name}: documents and prompts: no such data at {data}: {error}",))
-    logged = {key: sample.doc for key, sample in zip(scored.ids, scored.log.samples, strict=True)}
+        return Comparison(unchecked=(f"{name}: documents and prompts: no such data at {data}: {error}",))
+    logged = {doc_id: sample.doc for doc_id, sample in scored.documents}
     ours = {str(document["doc_id"]): document for document in documents}
-    found = [*_missing(name, logged, ours), *_golds(scored, logged, ours)]
-    if (stated := scored.conditions.fingerprint) != provenance["fingerprint"]:
-        differ = (
-            f"the results state the fingerprint {stated[:12] or 'none'}, {data} has {provenance['fingerprint'][:12]}"
-        )
-        found.append(Refusal("data", f"{name}: {differ}", _ADVICE))
-    other = [key for key in ours if key in logged and (_content(ours[key]) != _content(logged[key]))]
-    if found or (other and not is_fitted):
-        found += _columns(name, logged, ours, other) if not found else ()
-        return Comparison(tuple(found))
+    stated, own = scored.conditions.fingerprint, provenance["fingerprint"]
+    problems = [*_other_documents(logged, ours), *_other_golds(scored, ours)]
+    if stated != own:
+        problems.append(f"the results state the fingerprint {stated[:12] or 'none'}, {data} has {own[:12]}")
+    columns = {key: _other_columns(logged[key], ours[key]) for key in ours if key in logged}
+    columns = {key: names for key, names in columns.items() if names}
+    if columns and not problems and not is_fitted:
+        first = next(iter(columns))
+        problems.append(f"{len(columns)} documents differ from the data: {first!r} in {', '.join(columns[first])}")
+    if problems:
+        return Comparison(tuple(Refusal("data", f"{name}: {problem}", _ADVICE) for problem in problems))
     same = f"{name}: ids and gold answers of all {len(ours)} documents, and the fingerprint"
-    if other:
-        fitted = f"{name}: what {len(other)} prompts show of their documents: they were fitted to the model's context"
-        return Comparison((), (same,), (fitted,))
-    status = provenance.get("data", KNOWN)
-    return Comparison(
-        (), (f"{same}; every column of the documents, so that the prompts are those of the data",), (), status
-    )
+    if columns:
+        shown = f"{name}: what {len(columns)} prompts show of their documents: they were fitted to the model's context"
+        return Comparison((), (same,), (shown,))
+    same += "; every column of the documents, so that the prompts are those of the data"
+    return Comparison((), (same,), status=provenance.get("data", KNOWN))
+
+
+def _other_documents(logged: Mapping[str, Doc], ours: Mapping[str, Doc]) -> Iterator[str]:
+    """Documents that only one of both has."""
+    if missing := sorted(ours.keys() - logged.keys()):
+        yield f"{len(missing)} of {len(ours)} documents are not there: {missing[0]!r} …"
+    if invented := sorted(logged.keys() - ours.keys()):
+        yield f"{len(invented)} documents are invented: {invented[0]!r} …"
+
+
+def _other_golds(scored: ScoredTask, ours: Mapping[str, Doc]) -> Iterator[str]:
+    golds = golds_of(scored)
+    if other := [key for key, doc in ours.items() if key in golds and str(scored.task.target(doc)) != golds[key]]:
+        yield f"the gold answers of {len(other)} documents are not those of the data: {other[0]!r} …"
+
+
+def _other_columns(logged: Doc, own: Doc) -> list[str]:
+    """The columns of a document that differ, but for those that say where it was read and who judges."""
+    keys = {*logged, *own} - _NOT_CONTENT
+    return sorted(key for key in keys if key not in logged or key not in own or logged[key] != own[key])
 
 
 def ask_again(scored: ScoredTask, judge: Any, n_documents: int) -> Comparison:
@@ -96,58 +114,28 @@ def ask_again(scored: ScoredTask, judge: Any, n_documents: int) -> Comparison:
         judge: A specification, see :mod:`tls_tasks.reports.judges.choose`.
         n_documents: How many documents.
     """
-    task, name = scored.task, scored.name
+    task, name, samples = scored.task, scored.name, scored.log.samples
     if task.judge is None:
-        return Comparison(())
-    samples = list(scored.log.samples)
+        return Comparison()
     # Nobody may know beforehand which verdicts will be looked at.
-    drawn = random.SystemRandom().sample(samples, min(n_documents, len(samples)))
+    drawn = random.SystemRandom().sample(list(samples), min(n_documents, len(samples)))
     documents = [{**sample.doc, "judge": json.dumps(judge)} for sample in drawn]
     judged = [json.loads(text) for text in task.judge([response_of(sample) or "" for sample in drawn], documents)]
     if failed := next((row["judge_error"] for row in judged if row.get("judge_error")), ""):
-        return Comparison((), unchecked=(f"{name}: verdicts: the judge can't be used: {failed}",))
-    pairs = [pair for sample, row in zip(drawn, judged, strict=True) for pair in _verdicts(sample, row)]
-    n_other = sum(logged != again for logged, again in pairs)
-    asked = f"{name}: {len(pairs)} verdicts on {len(drawn)} of {len(samples)} documents asked again"
-    if n_other > _MOST_OTHER_VERDICTS * len(pairs) or not pairs:
+        return Comparison(unchecked=(f"{name}: verdicts: the judge can't be used: {failed}",))
+    n_verdicts = n_other = 0
+    for sample, row in zip(drawn, judged, strict=True):
+        # A question that was not asked before has no logged verdict.
+        logged = _verdicts(json.loads(answer_text(sample.answer)))
+        again = _verdicts(row)
+        n_verdicts += len(again)
+        n_other += sum(logged.get(key) != verdict for key, verdict in again.items())
+    result = f"{name}: {n_verdicts} verdicts on {len(drawn)} of {len(samples)} documents asked again, {n_other} differ"
+    if n_other > _MOST_OTHER_VERDICTS * n_verdicts or not n_verdicts:
         advice = "judge the samples yourself (tls-tasks judge) and compare (tls-tasks agree)"
-        return Comparison((Refusal("verdicts", f"{asked}, {n_other} differ", advice),))
-    return Comparison((), (f"{asked}, {n_other} differ",))
+        return Comparison((Refusal("verdicts", result, advice),))
+    return Comparison((), (result,))
 
 
-def _verdicts(sample: Sample, judged: Mapping[str, Any]) -> list[tuple[object, object]]:
-    """Question by question what was logged and what is said now; a question that was not asked has None."""
-    logged = {row["key"]: row["verdict"] for row in json.loads(answer_text(sample.answer))["judgments"]}
-    again = {row["key"]: row["verdict"] for row in judged["judgments"]}
-    return [(logged.get(key), again[key]) for key in again]
-
-
-def _missing(name: str, logged: Mapping[str, Any], ours: Mapping[str, Any]) -> list[Refusal]:
-    lacking, invented = sorted(ours.keys() - logged.keys()), sorted(logged.keys() - ours.keys())
-    of_ours, of_theirs = (
-        f"{len(lacking)} of {len(ours)} documents are not there",
-        f"{len(invented)} documents are invented",
-    )
-    found = [Refusal("data", f"{name}: {of_ours}: {lacking[0]!r} …", _ADVICE)] if lacking else []
-    return [*found, Refusal("data", f"{name}: {of_theirs}: {invented[0]!r} …", _ADVICE)] if invented else found
-
-
-def _golds(scored: ScoredTask, logged: Mapping[str, Any], ours: Mapping[str, Any]) -> list[Refusal]:
-    golds = golds_of(scored)
-    other = [key for key in ours if key in logged and str(scored.task.target(ours[key])) != golds[key]]
-    if not other:
-        return []
-    found = f"{scored.name}: the gold answers of {len(other)} documents are not those of the data: {other[0]!r} …"
-    return [Refusal("data", found, _ADVICE)]
-
-
-def _columns(name: str, logged: Mapping[str, Any], ours: Mapping[str, Any], other: Sequence[str]) -> list[Refusal]:
-    first = other[0]
-    here, there = _content(logged[first]), _content(ours[first])
-    columns = sorted(key for key in {*here, *there} if here.get(key) != there.get(key))
-    found = f"{name}: {len(other)} documents differ from the data: {first!r} in {', '.join(columns)}"
-    return [Refusal("data", found, _ADVICE)]
-
-
-def _content(doc: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in doc.items() if key not in _NOT_CONTENT}
+def _verdicts(judged: Mapping[str, Any]) -> dict[str, Any]:
+    return {question["key"]: question["verdict"] for question in judged["judgments"]}

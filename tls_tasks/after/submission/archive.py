@@ -6,19 +6,17 @@ import hashlib
 import json
 import shutil
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import yaml
 
 from tls_tasks import __version__
 from tls_tasks.after.foreign import Manifest, read_manifest
 from tls_tasks.after.scored_runs import ScoredTask, score_places
-from tls_tasks.after.submission import every_eval_ever
-from tls_tasks.after.submission.checks import refusals
-from tls_tasks.after.submission.records import eval_results, model_index
-from tls_tasks.after.submission.refusal import Refusal
+from tls_tasks.after.submission import Refusal
+from tls_tasks.after.submission.checks import packed_files, refusals
+from tls_tasks.after.submission.records import eval_results, every_eval_ever, model_index
 from tls_tasks.after.submission.unpack import check_rows, files_of
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.whole import made_folder, replaced
@@ -27,7 +25,6 @@ _FORMAT = 1
 MANIFEST = "manifest.json"
 """The file that lists all others, and is signed."""
 
-_SIGNATURE = f"{MANIFEST}.sig"
 _EVAL_RESULTS = ".eval_results/tls_tasks.yaml"
 _AS_WRITTEN = "ask the submitter for the archive as it was written"
 _RUN = "run"  # the folder of the archive that holds the harness's files
@@ -68,7 +65,7 @@ def write(
         (made / _RUN).mkdir()
         for path in packed_files(scored):
             shutil.copyfile(path, made / _RUN / path.name)
-        for name, text in _records(scored, model, organization, relationship, hub_records).items():
+        for name, text in records_of(scored, model, organization, relationship, hub_records).items():
             _write_text(made / name, text)
         manifest = {
             "format": _FORMAT,
@@ -78,12 +75,12 @@ def write(
             "relationship": relationship,
             "chat_template": not without_chat_template,
             "tasks": [task.name for task in scored],
-            "files": _file_hashes(made),
+            "files": file_hashes(made),
         }
-        _write_text(made / MANIFEST, _json(manifest))
+        _write_text(made / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False, sort_keys=True) + "\n")
 
 
-def _records(
+def records_of(
     scored: Sequence[ScoredTask], model: str, organization: str, relationship: str, hub_records: bool
 ) -> dict[str, str]:
     """The files of others' formats, by name."""
@@ -91,14 +88,26 @@ def _records(
     if hub_records:
         records[_EVAL_RESULTS] = _yaml(eval_results([task for task in scored if task.edition == "hub"]))
     for task in scored:
-        found = every_eval_ever.files(task, model, organization=organization, relationship=relationship)
-        records |= {f"every_eval_ever/{name}": text for name, text in found.items()}
+        files = every_eval_ever(task, model, organization=organization, relationship=relationship)
+        records |= {f"every_eval_ever/{name}": text for name, text in files.items()}
     return records
 
 
-def packed_files(scored: Sequence[ScoredTask]) -> list[Path]:
-    """The harness's files of these tasks, from which everything else in an archive is made."""
-    return sorted({path for task in scored for path in (task.log.path, task.run.results) if path is not None})
+def _yaml(value: object) -> str:
+    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8", errors="replace")  # half a surrogate pair, which JSON can hold
+
+
+def pack(folder: Path, target: Path) -> None:
+    """Write an archive's folder as one zip, the same bytes each time."""
+    with replaced(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
+        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+            entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), (1980, 1, 1, 0, 0, 0))
+            packed.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
 
 
 def verify(folder: Path) -> tuple[list[Refusal], Manifest, list[ScoredTask]]:
@@ -111,36 +120,17 @@ def verify(folder: Path) -> tuple[list[Refusal], Manifest, list[ScoredTask]]:
     Raises:
         DataError: If it is not an archive of ours.
     """
-    manifest = _read_manifest(folder)
-    present = _file_hashes(folder)
-    if differences := list(_differences(manifest["files"], present)):
-        return differences, manifest, []
+    manifest, present = _read_manifest(folder), file_hashes(folder)
+    if problems := list(_other_files(manifest["files"], present)):
+        return problems, manifest, []
     for path in (folder / _RUN).glob("samples_*"):
         check_rows(path)
     scored = list(score_places([folder / _RUN], newest=True))
-    without = not manifest.get("chat_template", True)
-    found = refusals(scored, manifest["model"], without_chat_template=without)
+    problems = refusals(scored, manifest["model"], without_chat_template=not manifest.get("chat_template", True))
     if sorted(map(str, manifest.get("tasks") or ())) != sorted(task.name for task in scored):
-        found.append(Refusal("manifest", "its tasks are not those of the samples", _AS_WRITTEN))
+        problems.append(Refusal("manifest", "its tasks are not those of the samples", _AS_WRITTEN))
     # Of what can't be submitted no records can be made.
-    return found or list(_other_records(folder, manifest, present, scored)), manifest, scored
-
-
-def _other_records(
-    folder: Path, manifest: Manifest, present: Mapping[str, str], scored: Sequence[ScoredTask]
-) -> Iterator[Refusal]:
-    """Records that are not those of the run, and files that are none of an archive's."""
-    own = {f"{_RUN}/{path.name}" for path in packed_files(scored)}
-    model, version = manifest["model"], manifest.get("tls_tasks")
-    organization = str(manifest.get("organization") or model.partition("/")[0])
-    relationship = str(manifest.get("relationship") or "other")
-    records = _records(scored, model, organization, relationship, _EVAL_RESULTS in manifest["files"])
-    advice = _AS_WRITTEN if version == __version__ else f"verify it with tls-tasks {version}, which wrote it"
-    for name, text in records.items():
-        if present.get(name) != hashlib.sha256(text.encode("utf-8", "replace")).hexdigest():
-            yield Refusal("record", f"{name} is not what the samples give", advice)
-    for name in sorted(present.keys() - own - records.keys()):
-        yield Refusal("file", f"{name} is no part of a submission", _AS_WRITTEN)
+    return problems or list(_other_records(manifest, present, scored)), manifest, scored
 
 
 def _read_manifest(folder: Path) -> Manifest:
@@ -155,21 +145,20 @@ def _read_manifest(folder: Path) -> Manifest:
         raise DataError(f"{path}: not a manifest that this release reads: {error}") from error
 
 
-def _file_hashes(folder: Path) -> dict[str, str]:
+def file_hashes(folder: Path) -> dict[str, str]:
     """Every file but the manifest and its signature -> its SHA-256."""
-    paths = (path for path in files_of(folder) if path not in (folder / MANIFEST, folder / _SIGNATURE))
-    return {path.relative_to(folder).as_posix(): _sha256(path) for path in paths}
+    hashes = {}
+    for path in files_of(folder):
+        if path not in (folder / MANIFEST, folder / f"{MANIFEST}.sig"):
+            digest = hashlib.sha256()
+            with path.open("rb") as file:
+                while chunk := file.read(1 << 20):
+                    digest.update(chunk)
+            hashes[path.relative_to(folder).as_posix()] = digest.hexdigest()
+    return hashes
 
 
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
-
-
-def _differences(stated: Mapping[str, str], present: Mapping[str, str]) -> Iterator[Refusal]:
+def _other_files(stated: dict[str, str], present: dict[str, str]) -> Iterator[Refusal]:
     for name in sorted({*stated, *present}):
         if name not in present:
             yield Refusal("file", f"{name} is missing", _AS_WRITTEN)
@@ -179,22 +168,16 @@ def _differences(stated: Mapping[str, str], present: Mapping[str, str]) -> Itera
             yield Refusal("file", f"{name} does not have the hash that the manifest states", _AS_WRITTEN)
 
 
-def pack(folder: Path, target: Path) -> None:
-    """Write an archive's folder as one zip, the same bytes each time."""
-    with replaced(target) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
-        for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-            entry = zipfile.ZipInfo(path.relative_to(folder).as_posix(), (1980, 1, 1, 0, 0, 0))
-            packed.writestr(entry, path.read_bytes(), zipfile.ZIP_DEFLATED)
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
-
-
-def _yaml(value: Any) -> str:
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True)
-
-
-def _write_text(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8", errors="replace")  # half a surrogate pair, which JSON can hold
+def _other_records(manifest: Manifest, present: dict[str, str], scored: Sequence[ScoredTask]) -> Iterator[Refusal]:
+    """Records that are not those of the run, and files that are none of an archive's."""
+    model, version = manifest["model"], manifest.get("tls_tasks")
+    organization = str(manifest.get("organization") or model.partition("/")[0])
+    relationship = str(manifest.get("relationship") or "other")
+    records = records_of(scored, model, organization, relationship, _EVAL_RESULTS in manifest["files"])
+    advice = _AS_WRITTEN if version == __version__ else f"verify it with tls-tasks {version}, which wrote it"
+    for name, text in records.items():
+        if present.get(name) != hashlib.sha256(text.encode("utf-8", "replace")).hexdigest():
+            yield Refusal("record", f"{name} is not what the samples give", advice)
+    run = {f"{_RUN}/{path.name}" for path in packed_files(scored)}
+    for name in sorted(present.keys() - run - records.keys()):
+        yield Refusal("file", f"{name} is no part of a submission", _AS_WRITTEN)

@@ -10,14 +10,14 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import resources
-from typing import Any
 
 from tls_tasks import __version__
 from tls_tasks.after.comparisons import System, compare_task
 from tls_tasks.after.conditions import Conditions
 from tls_tasks.after.joined import documents_of
-from tls_tasks.after.page import asset, csp_hash
+from tls_tasks.after.page import document
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.after.submission.verification import Verified
 from tls_tasks.core.intervals import LEAST_TRUSTED
@@ -35,6 +35,7 @@ _DOUBT = (
 )
 
 _FACTS = ("interval", "n", "checks", "signed", "submitter", "date", "edition", "budget")
+_NUMBER, _PUBLISHED = ' class="number"', ' class="published"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +69,36 @@ class _Row:
 
 
 @dataclass(frozen=True, slots=True)
+class _Published:
+    """What papers report of a task.
+
+    Attributes:
+        source: Which papers.
+        edition: The label of the edition that they ran on.
+        fingerprint: Of that edition; None if this release does not know it.
+        rows: Their results.
+    """
+
+    source: str
+    edition: str
+    fingerprint: str | None
+    rows: tuple[_Row, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class _Ranking:
     """The ranking of one task under equal conditions, by one metric.
 
     Attributes:
         conditions: What all rows have in common.
         status: What the data is worth.
-        metric: The one that ranks.
-        metrics: All that are shown.
+        metrics: All that are shown; the first ranks.
         rows: Best first; published ones, if any belong here, last.
         notes: What cannot be compared, and what looks strange.
     """
 
     conditions: Conditions
     status: str
-    metric: str
     metrics: tuple[str, ...]
     rows: tuple[_Row, ...]
     notes: tuple[str, ...] = ()
@@ -128,37 +144,36 @@ def rankings(entries: Sequence[Entry]) -> list[_Ranking]:
     Holm over all systems that it was compared with. Systems that answered other documents are in groups of their own.
     """
     # What is measured may depend on the documents, and a fingerprint is only what a stranger says of them.
-    found: dict[tuple[Conditions, str, tuple[str, ...]], dict[str, tuple[Entry, ScoredTask]]] = {}
+    members: dict[tuple[Conditions, str, tuple[str, ...]], dict[str, tuple[Entry, ScoredTask]]] = {}
     for entry in entries:
         for task in entry.submission.scored:
             key = task.conditions, entry.submission.statuses.get(task.name, UNKNOWN), tuple(task.ranked)
-            found.setdefault(key, {})[entry.name] = entry, task
-    order = list(dict.fromkeys(conditions.task for conditions, *_ in found))
-    ordered = sorted(found.items(), key=lambda item: (order.index(item[0][0].task), item[0][1] != KNOWN))
-    return [_ranking(conditions, status, members) for (conditions, status, _), members in ordered]
+            members.setdefault(key, {})[entry.name] = entry, task
+    order = list(dict.fromkeys(conditions.task for conditions, *_ in members))
+    ordered = sorted(members.items(), key=lambda item: (order.index(item[0][0].task), item[0][1] != KNOWN))
+    return [_ranking(conditions, status, systems) for (conditions, status, _), systems in ordered]
 
 
 def _ranking(conditions: Conditions, status: str, members: Mapping[str, tuple[Entry, ScoredTask]]) -> _Ranking:
     name = conditions.task
     tasks = {system: task for system, (_, task) in members.items()}
-    first = next(iter(tasks.values()))
-    keys = list(first.ranked)
-    sign = -1 if first.score.definitions[keys[0]].better else 1
+    best = next(iter(tasks.values()))
+    keys = tuple(best.ranked)
+    sign = -1 if best.score.definitions[keys[0]].better else 1
     order = sorted(tasks, key=lambda system: (sign * tasks[system].metrics[keys[0]], system))
     groups, notes = _groups(name, keys[0], [System(system, {name: tasks[system]}) for system in order])
-    rows = [
-        _Row(
-            system, tasks[system].metrics, groups[system], _facts(members[system][0].submission, tasks[system], keys[0])
-        )
-        for system in order
-    ]
-    if _published_on(name) == conditions.fingerprint and status == KNOWN:
-        rows += _published_rows(name)
+    rows = []
+    for system in order:
+        entry, task = members[system]
+        rows.append(_Row(system, task.metrics, groups[system], _facts(entry.submission, task, keys[0])))
+    doubt = [_DOUBT] if any(row.facts["interval"].endswith("†") for row in rows) else []
+    published = _published(name)
+    if published and status == KNOWN and published.fingerprint == conditions.fingerprint:
+        rows += published.rows
     # All are scored by this release, so that one signature says how the numbers of the whole table were made.
-    signatures = [f"Signature: {signature}" for signature in first.signatures.values()]
-    doubt = [_DOUBT] if any(row.facts["interval"].endswith("†") for row in rows[: len(order)]) else []
+    signatures = [f"Signature: {signature}" for signature in best.signatures.values()]
     notes = [*signatures, *notes, *doubt, *_copies(order, tasks)]
-    return _Ranking(conditions, status, keys[0], tuple(keys), tuple(rows), tuple(notes))
+    return _Ranking(conditions, status, keys, tuple(rows), tuple(notes))
 
 
 def _facts(submission: Verified, task: ScoredTask, key: str) -> dict[str, str]:
@@ -168,12 +183,12 @@ def _facts(submission: Verified, task: ScoredTask, key: str) -> dict[str, str]:
     return {
         "interval": f"{interval.low:.4f} to {interval.high:.4f}{doubt}" if interval else "",
         "n": str(len(task.ids)),
+        "checks": submission.word(task.name),
+        "signed": str(submission.signer),
+        "submitter": _submitter(submission) if submission.manifest else "",
+        "date": made.date().isoformat() if made else "",
         "edition": task.edition,
         "budget": task.conditions.budget,
-        "date": made.date().isoformat() if made else "",
-        "submitter": _submitter(submission) if submission.manifest else "",
-        "signed": str(submission.signer),
-        "checks": submission.word(task.name),
     }
 
 
@@ -181,9 +196,9 @@ def _copies(order: Sequence[str], tasks: Mapping[str, ScoredTask]) -> Iterator[s
     """Systems that gave the answers of another one."""
     seen: dict[str, str] = {}
     for system in order:
-        samples = tasks[system].log.samples
-        answers = json.dumps([[key, sample.answer] for key, sample in zip(tasks[system].ids, samples, strict=True)])
-        if samples and seen.setdefault(answers, system) != system and any(sample.answer for sample in samples):
+        documents = tasks[system].documents
+        answers = json.dumps([[doc_id, sample.answer] for doc_id, sample in documents])
+        if seen.setdefault(answers, system) != system and any(sample.answer for _, sample in documents):
             yield f"{system} gave the same answers as {seen[answers]}, word by word"
 
 
@@ -193,8 +208,8 @@ def _groups(name: str, key: str, order: Sequence[System]) -> tuple[dict[str, int
     while rest := [system for system in order if system.name not in groups]:
         best, *others = rest
         group = groups[best.name] = max(groups.values(), default=0) + 1
-        asked = set(documents_of(best.tasks[name]))
-        same = [other for other in others if set(documents_of(other.tasks[name])) == asked]
+        answered = set(documents_of(best.tasks[name]))
+        same = [other for other in others if set(documents_of(other.tasks[name])) == answered]
         notes += [
             f"{other.name} cannot be compared with {best.name}: they answered different documents"
             for other in others
@@ -207,98 +222,94 @@ def _groups(name: str, key: str, order: Sequence[System]) -> tuple[dict[str, int
     return groups, notes
 
 
-def _published() -> dict[str, Any]:
-    """The papers' rows, by task, with the edition that they were made on, and their source."""
+@cache
+def _published(name: str) -> _Published | None:
+    """The papers' rows of a task; None if there are none."""
     text = resources.files("tls_tasks.after.submission").joinpath("published.json").read_text(encoding="utf-8")
-    value: dict[str, Any] = json.loads(text)
-    return value
-
-
-def _published_on(name: str) -> str | None:
-    """The fingerprint of the data that a task's published rows were made on; None if there are no rows."""
-    found = _published()["tasks"].get(name)
-    edition = editions_of(name).get(found["edition"]) if found else None
-    return edition.fingerprint if edition else None
-
-
-def _published_rows(name: str) -> list[_Row]:
-    return [_Row(row["system"], row, None, {}) for row in _published()["tasks"][name]["rows"]]
+    papers = json.loads(text)
+    if name not in papers["tasks"]:
+        return None
+    label, rows = papers["tasks"][name]["edition"], papers["tasks"][name]["rows"]
+    edition = editions_of(name).get(label)
+    rows = tuple(_Row(row["system"], row, None, {}) for row in rows)
+    return _Published(papers["source"], label, edition.fingerprint if edition else None, rows)
 
 
 def site(ranked: Sequence[_Ranking]) -> str:
     """The page: no script, no network."""
-    style = asset("page.css")
     n_of_task: Counter[str] = Counter()
     sections = []
     for ranking in ranked:
         n_of_task[ranking.conditions.task] += 1
         sections.append(_section(ranking, n_of_task[ranking.conditions.task]))
-    body = "\n".join([*sections, *_published_apart(ranked)])
-    return asset("leaderboard.html").format(digest=csp_hash(style), style=style, body=body, version=__version__)
+    for name in n_of_task:
+        own = [ranking for ranking in ranked if ranking.conditions.task == name]
+        if (published := _published(name)) and not any(row.group is None for ranking in own for row in ranking.rows):
+            sections.append(_published_apart(own[0], published))
+    return document("leaderboard.html", "tls-tasks leaderboard", version=__version__, sections="\n".join(sections))
 
 
 def _section(ranking: _Ranking, number: int) -> str:
-    name = html.escape(ranking.conditions.task)
-    anchor = name if number == 1 else f"{name}-{number}"
-    notes = "".join(f"<p class='soft small'>{html.escape(note)}</p>" for note in ranking.notes)
-    if any(row.group is None for row in ranking.rows):
-        notes += f"<p class='soft small'>Published rows: {html.escape(_published()['source'])}.</p>"
-    said = f"version {ranking.conditions.version:g}, {ranking.status}, {ranking.conditions}"
+    name, metric = ranking.conditions.task, ranking.metrics[0]
+    notes = list(ranking.notes)
+    if (published := _published(name)) and any(row.group is None for row in ranking.rows):
+        notes.append(f"Published rows: {published.source}.")
+    conditions = f"version {ranking.conditions.version:g}, {ranking.status}, {ranking.conditions}"
     if ranking.status == UNKNOWN:
-        said += ". This release does not know the data, so nothing here compares with other tables"
+        conditions += ". This release does not know the data, so nothing here compares with other tables"
     caption = (
-        f"Ranked by {html.escape(ranking.metric)}. The systems of a group do not differ significantly from its best at "
-        f"p &lt; {SIGNIFICANT} (paired randomisation over topics or documents, Holm)."
+        f"Ranked by {metric}. The systems of a group do not differ significantly from its best at p < {SIGNIFICANT} "
+        "(paired randomisation over topics or documents, Holm)."
     )
-    heading = f'<h2 id="{anchor}">{name}{"" if ranking.status == KNOWN else f" ({ranking.status})"}</h2>'
-    table = _table(ranking, f"Ranking of {anchor}", caption)
-    return f'<section aria-labelledby="{anchor}">{heading}<p>{html.escape(said)}.</p>{table}{notes}</section>'
+    anchor = name if number == 1 else f"{name}-{number}"
+    table = _table(ranking.metrics, ranking.rows, f"Ranking of {anchor}", caption)
+    below = "".join(f"<p class='soft small'>{html.escape(note)}</p>" for note in notes)
+    heading = name if ranking.status == KNOWN else f"{name} ({ranking.status})"
+    return _html_section(anchor, heading, f"<p>{html.escape(conditions)}.</p>{table}{below}")
 
 
-def _table(ranking: _Ranking, label: str, caption: str) -> str:
+def _published_apart(ranking: _Ranking, published: _Published) -> str:
+    """Published rows of a task on whose data nobody here ran, in a table of their own."""
+    name = ranking.conditions.task
+    caption = (
+        f"{published.source}. Not ranked with the rows above: these were made on the original data "
+        f"({published.edition}), on which no submission here ran."
+    )
+    table = _table(ranking.metrics, published.rows, f"Published results of {name}", caption)
+    return _html_section(f"{name}-published", f"{name}, published", table)
+
+
+def _html_section(anchor: str, heading: str, content: str) -> str:
+    anchor, heading = html.escape(anchor), html.escape(heading)
+    return f'<section aria-labelledby="{anchor}"><h2 id="{anchor}">{heading}</h2>{content}</section>'
+
+
+def _table(metrics: Sequence[str], rows: Sequence[_Row], label: str, caption: str) -> str:
     """Score and name come first: a telephone shows them without scrolling."""
-    first, *others = ranking.metrics
+    first, *others = metrics
     titles = ["rank", first, "system", "group", *_FACTS, *others]
-    numbers = {first, *others, "n", "budget"}
-    head = "".join(f'<th scope="col"{_class(title in numbers)}>{html.escape(title)}</th>' for title in titles)
-    rows = "\n".join(_row(place, row, first, others, numbers) for place, row in enumerate(ranking.rows, start=1))
-    return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table class="board">'
-        f"<caption>{caption}</caption><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table></div>"
+    kinds = [_NUMBER if title in {*metrics, "n", "budget"} else "" for title in titles]
+    head = "".join(
+        f'<th scope="col"{kind}>{html.escape(title)}</th>' for title, kind in zip(titles, kinds, strict=True)
     )
-
-
-def _row(place: int, row: _Row, first: str, others: Sequence[str], numbers: Collection[str]) -> str:
-    published = row.group is None
-    rank, group, kind = ("published", "", ' class="published"') if published else (place, row.group, "")
-    facts = "".join(f"<td{_class(key in numbers)}>{html.escape(row.facts.get(key, ''))}</td>" for key in _FACTS)
-    cells = "".join(_number(row.values.get(key)) for key in others)
-    system = f'<th scope="row">{html.escape(row.system)}</th>'
-    return f"<tr{kind}><td>{rank}</td>{_number(row.values.get(first))}{system}<td>{group}</td>{facts}{cells}</tr>"
-
-
-def _published_apart(ranked: Sequence[_Ranking]) -> Iterator[str]:
-    """Published rows of tasks on whose data nobody here ran, in tables of their own."""
-    for name in dict.fromkeys(ranking.conditions.task for ranking in ranked):
-        own = [ranking for ranking in ranked if ranking.conditions.task == name]
-        if name not in _published()["tasks"] or any(row.group is None for ranking in own for row in ranking.rows):
-            continue
-        edition = _published()["tasks"][name]["edition"]
-        why = (
-            f"{_published()['source']}. Not ranked with the rows above: these were made on the original data "
-            f"({edition}), on which no submission here ran."
-        )
-        shown = _Ranking(own[0].conditions, KNOWN, own[0].metric, own[0].metrics, tuple(_published_rows(name)))
-        table = _table(shown, f"Published results of {name}", html.escape(why))
-        anchor = f"{html.escape(name)}-published"
-        heading = f'<h2 id="{anchor}">{html.escape(name)}, published</h2>'
-        yield f'<section aria-labelledby="{anchor}">{heading}{table}</section>'
-
-
-def _class(is_number: bool) -> str:
-    return ' class="number"' if is_number else ""
+    lines = []
+    for place, row in enumerate(rows, start=1):
+        numbers = {key: _number(row.values.get(key)) for key in metrics}
+        rank, group = ("published", "") if row.group is None else (str(place), str(row.group))
+        texts = {"rank": rank, "system": row.system, "group": group, **row.facts, **numbers}
+        cells = [
+            f'<th scope="row">{html.escape(texts[title])}</th>'
+            if title == "system"
+            else f"<td{kind}>{html.escape(texts.get(title, ''))}</td>"
+            for title, kind in zip(titles, kinds, strict=True)
+        ]
+        lines.append(f"<tr{_PUBLISHED if row.group is None else ''}>{''.join(cells)}</tr>")
+    body = "\n".join(lines)
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(label)}"><table class="board">'
+        f"<caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
 
 
 def _number(value: float | None) -> str:
-    shown = "" if value is None else "NaN" if math.isnan(value) else f"{value:.4f}"
-    return f'<td class="number">{shown}</td>'
+    return "" if value is None else "NaN" if math.isnan(value) else f"{value:.4f}"

@@ -1,14 +1,27 @@
-"""A submission in the hub's formats: ``.eval_results`` and model cards."""
+"""Numbers of a run in formats of others: Every Eval Ever, and the hub's model cards and ``.eval_results``."""
 
 from __future__ import annotations
 
 import datetime
+import hashlib
+import json
+import math
+import uuid
 from collections.abc import Sequence
 from typing import Any
 
 from tls_tasks import __version__
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.core.errors import TlsTasksError
+from tls_tasks.core.intervals import Interval, caution
+from tls_tasks.core.options import LEAST_BOOTSTRAP
+from tls_tasks.core.task import answer_text
+
+_SCHEMA_VERSION = "0.3.0"  # of Every Eval Ever
+_COLLECTION = "tls-tasks"
+_KINDS = ("precision", "recall", "f1", "accuracy", "coverage", "support")
+_PLACES = ("provenance", "config_source", "data")  # what is said elsewhere, and paths of one machine
+_JUDGED = "reports"  # the family whose numbers rest on a judge's verdicts
 
 
 def eval_results(scored: Sequence[ScoredTask]) -> list[dict[str, Any]]:
@@ -22,24 +35,19 @@ def eval_results(scored: Sequence[ScoredTask]) -> list[dict[str, Any]]:
     except ImportError as error:
         need = "a submission needs huggingface_hub 1.3 or newer: pip install -U huggingface_hub"
         raise TlsTasksError(need) from error
-    entries = []
-    for task in scored:
-        dataset, revision = _dataset_of(task)
-        notes = (
-            f"tls-tasks {__version__}, task version {task.version:g}, {len(task.ids)} documents, {task.data}, "
-            f"{task.conditions}; {'; '.join(task.signatures.values())}"
+    entries = [
+        EvalResultEntry(
+            dataset_id=_hub_source(task)[0] or _named(task),
+            dataset_revision=_hub_source(task)[1],
+            task_id=f"{task.name}.{key}",
+            value=value,
+            date=datetime.datetime.fromtimestamp(task.results["date"], datetime.timezone.utc).isoformat(),
+            notes=f"tls-tasks {__version__}, task version {task.version:g}, {len(task.ids)} documents, {task.data}, "
+            f"{task.conditions}; {'; '.join(task.signatures.values())}",
         )
-        entries += [
-            EvalResultEntry(
-                dataset_id=dataset,
-                dataset_revision=revision,
-                task_id=f"{task.name}.{key}",
-                value=value,
-                date=_date_of(task).isoformat(),
-                notes=notes,
-            )
-            for key, value in task.ranked.items()
-        ]
+        for task in scored
+        for key, value in task.ranked.items()
+    ]
     rows: list[dict[str, Any]] = eval_result_entries_to_yaml(entries)
     return rows
 
@@ -51,9 +59,9 @@ def model_index(scored: Sequence[ScoredTask], model: str) -> dict[str, Any]:
     results = [
         EvalResult(
             task_type="text-generation",
-            dataset_type=_dataset_of(task)[0],
+            dataset_type=_hub_source(task)[0] or _named(task),
             dataset_name=task.name,
-            dataset_revision=_dataset_of(task)[1],
+            dataset_revision=_hub_source(task)[1],
             metric_type=key,
             metric_value=value,
             metric_name=key,
@@ -65,14 +73,221 @@ def model_index(scored: Sequence[ScoredTask], model: str) -> dict[str, Any]:
     return {"model-index": card["model-index"]}
 
 
-def _dataset_of(scored: ScoredTask) -> tuple[str, str | None]:
-    """The hub repository and revision of the task's data; for other data a name of ours."""
-    origin = scored.provenance.get("origin", "")
-    if scored.edition == "hub" and origin:
-        repo, _, revision = origin.partition("@")
-        return repo, revision or None
-    return f"tls-tasks/{scored.name}", None
+def _hub_source(scored: ScoredTask) -> tuple[str, str | None]:
+    """The hub repository and revision of the task's data; of other data empty and None."""
+    repository, _, revision = scored.provenance.get("origin", "").partition("@")
+    return (repository, revision or None) if scored.edition == "hub" else ("", None)
 
 
-def _date_of(scored: ScoredTask) -> datetime.datetime:
-    return datetime.datetime.fromtimestamp(scored.results["date"], datetime.timezone.utc)
+def _named(scored: ScoredTask) -> str:
+    """The name that data without a repository has on the hub."""
+    return f"tls-tasks/{scored.name}"
+
+
+def every_eval_ever(scored: ScoredTask, model: str, *, organization: str, relationship: str) -> dict[str, str]:
+    """The record of one task and its rows: path below the folder that holds ``data/`` -> text.
+
+    The names are made from what was run, so that the same run gives the same files.
+
+    Args:
+        scored: The task, with at least one document.
+        model: ``ORG/NAME``.
+        organization: Who ran the evaluation.
+        relationship: To the model's maker: ``first_party``, ``third_party``, ``collaborative`` or ``other``.
+    """
+    stamp = str(int(scored.results["date"]))
+    evaluation = f"{scored.name}/{model}/{stamp}"
+    name = uuid.UUID(bytes=hashlib.sha256(evaluation.encode()).digest()[:16], version=4)
+    path = f"data/{_COLLECTION}/{model}/{name}"
+    rows = _rows(scored, {"schema_version": _SCHEMA_VERSION, "evaluation_id": evaluation, "model_id": model})
+    # Escaped, since the validator takes line separators in a text for ends of lines.
+    text = "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
+    record = {
+        "schema_version": _SCHEMA_VERSION,
+        "evaluation_id": evaluation,
+        "evaluation_timestamp": stamp,
+        "retrieved_timestamp": stamp,
+        "source_metadata": {
+            "source_name": "tls-tasks",
+            "source_type": "evaluation_run",
+            "source_organization_name": organization,
+            "evaluator_relationship": relationship,
+        },
+        "eval_library": {
+            "name": "lm_eval",
+            "version": str(scored.results.get("lm_eval_version", "unknown")),
+            "additional_details": {"tls_tasks_version": __version__},
+        },
+        "model_info": _model_info(model, _deployment(scored)),
+        "evaluation_results": _results(scored, n_rows=len(rows)),
+    }
+    files = {}
+    if rows:
+        files[f"{path}_samples.jsonl"] = text
+        record["detailed_evaluation_results"] = {
+            "format": "jsonl",
+            "file_path": f"{path}_samples.jsonl",
+            "hash_algorithm": "sha256",
+            "checksum": hashlib.sha256(text.encode()).hexdigest(),
+            "total_rows": len(rows),
+        }
+    return {f"{path}.json": json.dumps(record, indent=2, ensure_ascii=False, allow_nan=False) + "\n", **files}
+
+
+def _model_info(model: str, deployment: str) -> dict[str, Any]:
+    developer, _, name = model.rpartition("/")
+    return {
+        "name": name,
+        "id": model,
+        **({"developer": developer} if developer else {}),
+        "additional_details": {"deployment_type": deployment, "model_availability": "unknown"},
+    }
+
+
+def _deployment(scored: ScoredTask) -> str:
+    source = str(scored.results.get("model_source"))
+    if source.endswith("completions"):
+        return "externally_managed"
+    return "self_deployed" if source in {"hf", "vllm", "sglang"} else "unknown"
+
+
+def _results(scored: ScoredTask, n_rows: int) -> list[dict[str, Any]]:
+    intervals, errors = scored.intervals(), scored.score.standard_errors()
+    source, generation = _source(scored), _generation(scored)
+    return [
+        {
+            "evaluation_result_id": f"{scored.name}.{key}",
+            "evaluation_name": scored.name,
+            "source_data": source,
+            "generation_config": generation,
+            "metric_config": _metric(scored, key),
+            "score_details": {
+                "score": value,
+                "details": {
+                    "documents": str(len(scored.ids)),
+                    "documents_without_row": str(len(scored.ids) - n_rows),
+                    "interval_caution": caution({key: intervals.get(key)}),
+                },
+                "uncertainty": _uncertainty(scored, intervals.get(key), errors.get(key, math.nan)),
+            },
+        }
+        for key, value in scored.ranked.items()
+    ]
+
+
+def _source(scored: ScoredTask) -> dict[str, Any]:
+    repository, revision = _hub_source(scored)
+    details = {
+        "edition": scored.edition,
+        "data": scored.data,
+        "status": scored.status,
+        "context_budget": scored.conditions.budget,
+        "fingerprint": scored.provenance.get("fingerprint", ""),
+        "revision": revision or "",
+        "task_version": f"{scored.version:g}",
+    }
+    source = {"source_type": "hf_dataset", "hf_repo": repository} if repository else {"source_type": "other"}
+    return {"dataset_name": scored.name, **source, "additional_details": details}
+
+
+def _metric(scored: ScoredTask, key: str) -> dict[str, Any]:
+    higher = scored.score.definitions[key].better
+    judge = scored.provenance.get("judge", "")
+    return {
+        "evaluation_description": f"{key} of {scored.name}; the signature says how it was computed",
+        "metric_id": f"tls_tasks.{key}",
+        "metric_name": key,
+        "metric_kind": next((kind for kind in _KINDS if kind in key), "rouge" if "rouge" in key else key),
+        "metric_unit": "proportion",
+        "lower_is_better": not higher,
+        "score_type": "continuous",
+        "min_score": 0.0,
+        "max_score": 1.0 if higher else "Infinity",
+        **({"llm_scoring": _judging(judge)} if scored.family == _JUDGED and judge else {}),
+        "additional_details": {"signature": "; ".join(scored.signatures.values())},
+    }
+
+
+def _judging(judge: str) -> dict[str, Any]:
+    """Who judged, as the results name it: ``PROVIDER/MODEL,OPTION:VALUE,…,prompts:HASH``."""
+    model, *options = judge.split(",")
+    prompts = next((option.partition(":")[2] for option in options if option.startswith("prompts:")), "unknown")
+    return {
+        "judges": [{"model_info": _model_info(model, "unknown"), "additional_details": {"judge": judge}}],
+        "input_prompt": f"the prompts of tls-tasks {__version__} with the hash {prompts}",
+    }
+
+
+def _uncertainty(scored: ScoredTask, interval: Interval | None, error: float) -> dict[str, Any]:
+    unit = "topics" if scored.task.topic else "documents"
+    uncertainty: dict[str, Any] = {"num_samples": len(set(scored.topics))}
+    if not math.isnan(error):
+        uncertainty["standard_error"] = {"value": error, "method": f"jackknife over {unit}"}
+    if interval is not None:
+        method = f"{interval.method} over {unit}"
+        bounds = {"lower": interval.low, "upper": interval.high}
+        uncertainty["confidence_interval"] = {**bounds, "confidence_level": 0.95, "method": method}
+        if interval.n >= LEAST_BOOTSTRAP:
+            uncertainty["num_bootstrap_samples"] = 1000
+    return uncertainty
+
+
+def _generation(scored: ScoredTask) -> dict[str, Any]:
+    """How the answers were generated, and what names the prompts: there is one a document, so none is quoted here."""
+    config = scored.results.get("configs", {}).get(scored.name, {})
+    stated = config.get("generation_kwargs") or {}
+    arguments: dict[str, Any] = {
+        name: stated[name] for name in ("temperature", "top_p", "top_k") if isinstance(stated.get(name), int | float)
+    }
+    if isinstance(stated.get("max_gen_toks"), int):
+        arguments["max_tokens"] = stated["max_gen_toks"]
+    details = {
+        "generation_kwargs": stated,
+        "task_hash": scored.results.get("task_hashes", {}).get(scored.name, ""),
+        "task_options": {key: value for key, value in (config.get("metadata") or {}).items() if key not in _PLACES},
+        "num_fewshot": config.get("num_fewshot"),
+        "chat_template_sha": scored.results.get("chat_template_sha"),
+        "system_instruction_sha": scored.results.get("system_instruction_sha"),
+    }
+    texts = {key: value if isinstance(value, str) else json.dumps(value, default=str) for key, value in details.items()}
+    return {"generation_args": arguments, "additional_details": texts}
+
+
+def _rows(scored: ScoredTask, shared: dict[str, str]) -> list[dict[str, Any]]:
+    """A row for each document that has a number of its own, with the task's first result; the others beside it."""
+    (first, *_) = scored.ranked or ("",)
+    rows = []
+    for position, (doc_id, sample) in enumerate(scored.documents):
+        numbers = {key: value for key, value in scored.of_document(position).items() if key in scored.ranked}
+        if not math.isfinite(numbers.get(first, math.nan)):
+            continue
+        target, request = _encodable(str(sample.row.get("target"))), _encodable(sample.request)
+        # As the model wrote it, before the task's filters.
+        answer = _encodable(answer_text(sample.row.get("resps") or sample.answer))
+        attribution = {"turn_idx": 0, "source": "output.raw", "extracted_value": answer}
+        identity = json.dumps({"raw": request, "reference": target}, sort_keys=True)
+        results = {key: None if math.isnan(value) else value for key, value in numbers.items()}
+        rows.append(
+            {
+                **shared,
+                "evaluation_name": scored.name,
+                "evaluation_result_id": f"{scored.name}.{first}",
+                "sample_id": _encodable(doc_id),
+                "sample_hash": hashlib.sha256(identity.encode()).hexdigest(),
+                "interaction_type": "single_turn",
+                "input": {"raw": request, "reference": [target]},
+                "output": {"raw": [answer]},
+                "answer_attribution": [{**attribution, "extraction_method": "none", "is_terminal": True}],
+                "evaluation": {"score": numbers[first], "is_correct": numbers[first] > 1 - 1e-9},
+                "metadata": {
+                    **{key: str(sample.row.get(key, "")) for key in ("doc_hash", "prompt_hash", "target_hash")},
+                    "results": json.dumps(results),
+                },
+            }
+        )
+    return rows
+
+
+def _encodable(text: str) -> str:
+    """Text that every reader takes: half a surrogate pair, which JSON can hold, becomes a question mark."""
+    return text.encode("utf-8", "replace").decode()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.after.submission.refusal import Refusal
+from tls_tasks.after.submission import Refusal
 from tls_tasks.core.errors import DataError, TlsTasksError
 
 _NAMESPACE = "tls-tasks"

@@ -80,21 +80,19 @@ def files_of(folder: Path) -> list[Path]:
     Raises:
         DataError: If there are too many or too large ones, or something is no plain file with a plain name.
     """
-    found = []
+    files = []
     n_bytes = 0
-    for place, folders, files in os.walk(folder, followlinks=False, onerror=_raise):
-        for name in (*folders, *files):
+    for place, folders, names in os.walk(folder, followlinks=False, onerror=_raise):
+        for name in (*folders, *names):
             path = Path(place, name)
-            inner = path.relative_to(folder).as_posix()
+            inner, status = path.relative_to(folder).as_posix(), path.lstat()
             _check_name(folder, inner)
-            status = path.lstat()
-            if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
-                raise DataError(f"{folder}: {inner} is {_kind(status.st_mode)}, expected a file")
+            _check_kind(folder, inner, status.st_mode)
             if stat.S_ISREG(status.st_mode):
-                found.append(path)
+                files.append(path)
                 n_bytes += status.st_size
-            _check_size(folder, len(found), n_bytes)
-    return sorted(found)
+            _check_size(folder, len(files), n_bytes)
+    return sorted(files)
 
 
 def _raise(error: OSError) -> None:
@@ -103,6 +101,12 @@ def _raise(error: OSError) -> None:
 
 def _kind(mode: int) -> str:
     return _KINDS.get(stat.S_IFMT(mode), "a device")
+
+
+def _check_kind(place: Path, name: str, mode: int) -> None:
+    """Only files and folders; a zip may leave open which."""
+    if stat.S_IFMT(mode) not in (0, stat.S_IFREG, stat.S_IFDIR):
+        raise DataError(f"{place}: {name} is {_kind(mode)}, expected a file")
 
 
 def _check_name(place: Path, name: str) -> None:
@@ -126,10 +130,10 @@ class _Careful(io.FileIO):
 
     def read(self, size: int | None = -1, /) -> bytes:
         rest = os.fstat(self.fileno()).st_size - self.tell()
-        asked = rest if size is None or size < 0 else min(size, rest)
-        if asked > _MOST_BYTES_OF_LIST:
+        n_bytes = rest if size is None or size < 0 else min(size, rest)
+        if n_bytes > _MOST_BYTES_OF_LIST:
             raise DataError(f"{self.name}: its list of files is longer than {_MOST_BYTES_OF_LIST >> 20} MiB")
-        return super().read(asked) or b""
+        return super().read(n_bytes) or b""
 
 
 def _unpack(path: Path, folder: Path) -> None:
@@ -150,7 +154,12 @@ def _extract(path: Path, packed: zipfile.ZipFile, folder: Path) -> None:
     n_bytes = 0
     for entry in packed.infolist():
         name = entry.orig_filename.removesuffix("/")
-        _check_entry(path, entry, name)
+        _check_name(path, name)
+        _check_kind(path, name, entry.external_attr >> 16)
+        if entry.flag_bits & 0x1:
+            raise DataError(f"{path}: {name} is encrypted")
+        if entry.compress_type not in _METHODS:
+            raise DataError(f"{path}: {name} is packed by method {entry.compress_type}, expected deflate or none")
         if name.casefold() in seen:
             raise DataError(f"{path}: {name} comes twice")
         seen.add(name.casefold())
@@ -167,14 +176,3 @@ def _extract(path: Path, packed: zipfile.ZipFile, folder: Path) -> None:
                 if n_bytes > most:
                     raise DataError(f"{path}: {name}: unpacked more than {MOST_RATIO} times as large as the zip")
                 copy.write(chunk)
-
-
-def _check_entry(path: Path, entry: zipfile.ZipInfo, name: str) -> None:
-    _check_name(path, name)
-    kind = stat.S_IFMT(entry.external_attr >> 16)
-    if kind not in (0, stat.S_IFREG, stat.S_IFDIR):
-        raise DataError(f"{path}: {name} is {_kind(kind)}, expected a file")
-    if entry.flag_bits & 0x1:
-        raise DataError(f"{path}: {name} is encrypted")
-    if entry.compress_type not in _METHODS:
-        raise DataError(f"{path}: {name} is packed by method {entry.compress_type}, expected deflate or none")

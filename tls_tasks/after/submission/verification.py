@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.after.scored_runs import ScoredTask
+from tls_tasks.after.submission import Refusal
 from tls_tasks.after.submission.against_data import ask_again, compare_documents
 from tls_tasks.after.submission.archive import MANIFEST, verify
 from tls_tasks.after.submission.consistency import frame_of, knows_golds
-from tls_tasks.after.submission.refusal import Refusal
 from tls_tasks.after.submission.signing import Signer, signer_of
 from tls_tasks.data.editions import UNKNOWN
 
@@ -85,7 +85,10 @@ def verify_submission(folder: Path, means: Means) -> Verified:
         unchecked.append("whether documents, gold answers and prompts are those of the data: --data PLACE")
     compared = set()
     for task in scored:
-        unchecked += _around(task)
+        # The text around a prompt is the same for all documents.
+        frame = frame_of(task, task.log.samples[0]) if task.log.samples else None
+        if n_characters := len("".join(frame or ())):
+            unchecked.append(f"{task.name}: the {n_characters} characters around each prompt (chat template)")
         comparisons = [compare_documents(task, means.data)] if means.data is not None else []
         if comparisons and comparisons[0].status:
             compared.add(task.name)
@@ -93,18 +96,10 @@ def verify_submission(folder: Path, means: Means) -> Verified:
         if means.judge is not None:
             comparisons.append(ask_again(task, means.judge, means.sample))
         elif task.task.judge is not None:
-            unchecked.append(
-                f"{task.name}: the verdicts of the judge {task.conditions.judge!r}: --judge SPEC --sample K"
-            )
+            judge = task.conditions.judge
+            unchecked.append(f"{task.name}: the verdicts of the judge {judge!r}: --judge SPEC --sample K")
         for comparison in comparisons:
             refusals += comparison.refusals
             checked += comparison.checked
             unchecked += comparison.unchecked
     return Verified(manifest, scored, refusals, signer, checked, unchecked, statuses, frozenset(compared))
-
-
-def _around(scored: ScoredTask) -> list[str]:
-    """The text around a prompt, which is the same for all documents."""
-    frame = frame_of(scored, scored.log.samples[0]) if scored.log.samples else None
-    n_characters = len("".join(frame or ()))
-    return [f"{scored.name}: the {n_characters} characters around each prompt (chat template)"] if n_characters else []

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from tls_tasks.after.aggregates import Logged
-from tls_tasks.after.content import Content
 from tls_tasks.after.foreign import Results, SampleRow
 from tls_tasks.after.logs import LogProblem, Sample, SampleLog
+from tls_tasks.after.run import Content
 from tls_tasks.core.errors import DataError, MissingExtraError
 from tls_tasks.hosts.task_files import task_files
 

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 from tls_tasks.after.aggregates import table_of
-from tls_tasks.after.logged import LoggedTask
 from tls_tasks.after.logs import Sample
 from tls_tasks.after.run import Run
 from tls_tasks.after.scored_runs import ScoredTask
@@ -44,7 +43,7 @@ def joined(
     if all(isinstance(run, ScoredTask) for run in runs):
         scores = [_reordered(run.score, order) for run, order in zip(runs, orders, strict=True)]
         return [replace(score, topics=labels) for score in scores] if labels else scores, said
-    if not all(isinstance(run, LoggedTask) for run in runs):
+    if any(isinstance(run, ScoredTask) for run in runs):
         told = ", ".join(f"{name}: {run.run.host}" for name, run in zip(names, runs, strict=True))
         raise DataError(
             f"{runs[0].name}: some logs hold documents that are scored again and others only numbers ({told}); compare "
@@ -52,7 +51,7 @@ def joined(
         )
     logged = []
     for run, order in zip(runs, orders, strict=True):
-        own = run.content.logged if isinstance(run, LoggedTask) else {}
+        own = run.content.logged
         if run is not runs[0]:
             own = {**own, **{first: own[theirs] for first, theirs in metrics.items() if theirs in own}}
         logged.append({key: replace(one, values=[one.values[place] for place in order]) for key, one in own.items()})
@@ -105,7 +104,7 @@ def _usual(runs: Sequence[Run]) -> str:
     return "input" if by_input else "id"
 
 
-def _keys(run: Run, kind: str, ours: bool) -> list[Any]:
+def _keys(run: Run, kind: str, ours: bool) -> Sequence[Any]:
     samples = run.log.samples
     if kind == "id":
         return run.ids

@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.after.content import Content
 from tls_tasks.after.find import find_runs
-from tls_tasks.after.foreign import Results
-from tls_tasks.after.logged import RunOfContent
-from tls_tasks.after.logs import RunFiles, Sample, SampleLog
+from tls_tasks.after.logs import RunFiles, Sample
 from tls_tasks.after.readers import contents_of
+from tls_tasks.after.run import Content, Run
 from tls_tasks.core.columns import grouped
 from tls_tasks.core.errors import DataError, InputError, OptionError
 from tls_tasks.core.options import check_options
@@ -50,30 +48,25 @@ class Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class MappedLog(RunOfContent):
+class MappedLog(Run):
     """A log whose answers were scored with a metric that its task does not have.
 
     Attributes:
-        run: Its files.
-        log: Its samples, with what is wrong with the file.
-        score: The numbers of the metric.
-        content: All that the log says.
-        told: What was scored, in words.
-        results: Empty: nobody has reported these numbers.
+        scored: What was scored, in words.
     """
 
-    run: RunFiles
-    log: SampleLog
-    score: Score
-    content: Content
-    told: str
-    results: Results = field(default_factory=Results)
+    scored: str
+
+    @property
+    def data(self) -> str:
+        """What was scored."""
+        return self.scored
 
     @property
     def topics(self) -> list[str]:
         """Each document's topic; its own name where the map names none."""
         topics = self.score.topics
-        return self.ids if topics is None else [str(topics[places[0]]) for places in self._units]
+        return list(self.ids) if topics is None else [str(topics[places[0]]) for places in self._units]
 
     @cached_property
     def _units(self) -> list[list[int]]:
@@ -84,16 +77,6 @@ class MappedLog(RunOfContent):
     def of_document(self, position: int) -> dict[str, float]:
         """One document's own results."""
         return values(self.score.definitions, [self.score.units[place] for place in self._units[position]])
-
-    @property
-    def reported(self) -> dict[str, float]:
-        """Nothing."""
-        return {}
-
-    @property
-    def data(self) -> str:
-        """What was scored."""
-        return self.told
 
     @property
     def signatures(self) -> dict[str, str]:
@@ -146,7 +129,7 @@ def score_logs(
         InputError: If the metric does not have such an option.
     """
     paths = {**_OF_LOGS, **_paths(fields)}
-    told = ", ".join(f"{name} {path}" for name, (path,) in paths.items())
+    scored = f"{metric}: {', '.join(f'{name} {path}' for name, (path,) in paths.items())}"
     for run in runs:
         for content in contents_of(run):
             for part in _by_filter(content):
@@ -155,8 +138,10 @@ def score_logs(
                     raise DataError(str(next(iter(part.log.problems), f"{part.log.path}: no document in it")))
                 for row in rows if "reference" not in fields else ():
                     _refuse_list(row)
-                score = _scored(metric, rows, paths, options)
-                yield MappedLog(run, part.log, score, part, f"{metric}: {told}")
+                # Nobody has reported these numbers, so that what was reported of others is left out.
+                yield MappedLog(
+                    run, replace(part, logged={}, results={}), _scored(metric, rows, paths, options), scored
+                )
 
 
 def score_rows(metric: str, rows: Sequence[Row], fields: Mapping[str, str], options: Mapping[str, Any]) -> Score:
@@ -186,21 +171,22 @@ def _scored(
     parameters = inspect.signature(function).parameters
     columns: dict[str, list[Any]] = {}
     for name, choices in paths.items():
-        found = [_value(row, choices, None if name in optional else name) for row in rows]
+        column = [_value(row, choices, None if name in optional else name) for row in rows]
         if f"{name}s" not in parameters and name not in optional:
             raise InputError("--map", None, repr(name), f"what {metric} takes")
-        if f"{name}s" in parameters and any(value is not _MISSING for value in found):
-            columns[f"{name}s"] = [None if value is _MISSING else value for value in found]
+        if f"{name}s" in parameters and any(value is not _MISSING for value in column):
+            columns[f"{name}s"] = [None if value is _MISSING else value for value in column]
     check_options(metric, options, [name for name in parameters if name not in columns])
     try:
         score: Score = function(**columns, **options)
     except TypeError as error:
         raise InputError("--option", None, f"{error}", f"columns and options that {metric} takes") from error
     except InputError as error:
-        if error.field in columns and error.index is not None:  # the metric counts rows, the user has files
-            said = f"{error.field}: got {error.got}, expected {error.expected}"
-            raise DataError(f"{rows[error.index].place}: {said}") from error
-        raise
+        if error.field not in columns or error.index is None:
+            raise
+        # The metric counts rows, the user has files.
+        problem = f"{error.field}: got {error.got}, expected {error.expected}"
+        raise DataError(f"{rows[error.index].place}: {problem}") from error
     return score
 
 
@@ -256,13 +242,13 @@ def _by_filter(content: Content) -> Iterator[Content]:
 def _value(row: Row, choices: Sequence[str], needed_as: str | None) -> Any:
     for path in choices:
         for start in (row.fields, row.further):
-            if (found := _at(start, path)) is not _MISSING:
-                return found
+            if (value := _at(start, path)) is not _MISSING:
+                return value
     if needed_as is None:
         return _MISSING
     inside = f"; in its document {_names(row.further)}" if row.further else ""
-    wanted = " or ".join(map(repr, choices))
-    raise DataError(f"{row.place}: no field {wanted} for {needed_as}; its fields: {_names(row.fields)}{inside}")
+    named = " or ".join(map(repr, choices))
+    raise DataError(f"{row.place}: no field {named} for {needed_as}; its fields: {_names(row.fields)}{inside}")
 
 
 def _at(value: Any, path: str) -> Any:
@@ -270,13 +256,13 @@ def _at(value: Any, path: str) -> Any:
     if isinstance(value, Mapping) and path in value:
         return value[path]
     step, dot, rest = path.partition(".")
-    if isinstance(value, Mapping):
-        found = value.get(step, _MISSING) if dot else _MISSING
+    if isinstance(value, Mapping) and dot and step in value:
+        inner = value[step]
     elif isinstance(value, list) and step.isdecimal() and len(step) < 10 and int(step) < len(value):
-        found = value[int(step)]
+        inner = value[int(step)]
     else:
-        found = _MISSING
-    return _at(found, rest) if dot and found is not _MISSING else found
+        return _MISSING
+    return _at(inner, rest) if dot else inner
 
 
 def _names(fields: Mapping[str, Any]) -> str:

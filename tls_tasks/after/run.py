@@ -1,12 +1,13 @@
-"""One task of one run, whoever ran it: what can be compared, shown and gated."""
+"""One task of one run, whoever ran it: what its log holds, and the numbers that can be compared, shown and gated."""
 
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tls_tasks.after.aggregates import Logged, table_of
 from tls_tasks.after.foreign import Results
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog
 from tls_tasks.core.intervals import Interval
@@ -15,40 +16,75 @@ from tls_tasks.core.score import Score, values
 _TOLERANCE = 1e-12  # how far a rescored value may be from the reported one
 
 
-class Run(ABC):
-    """One task of one run: its documents, and the numbers of each.
+@dataclass(frozen=True, slots=True)
+class Content:
+    """One task of one run as its log has it.
+
+    Attributes:
+        task: The task's name.
+        model: The model's name.
+        log: Its samples, with what is wrong with the file.
+        ids: Each document's name.
+        logged: Metric -> what was logged of it.
+        results: The whole results file, or what would stand in it; empty where nothing like it is logged.
+    """
+
+    task: str
+    model: str
+    log: SampleLog
+    ids: Sequence[str]
+    logged: Mapping[str, Logged]
+    results: Results = field(default_factory=Results)
+
+
+@dataclass(frozen=True)
+class Run:
+    """One task of one run: its documents, and the numbers of each; of others' tasks those that their host logged.
 
     Attributes:
         run: The files that it was read from, and who wrote them.
-        log: Its samples, with what is wrong with the file.
+        content: All that the log says.
         score: Its numbers: one unit a document, in the order of the samples.
-        results: The whole results file, or what would stand in it; empty if there is nothing like it.
     """
 
     run: RunFiles
-    log: SampleLog
+    content: Content
     score: Score
-    results: Results
 
     @property
-    @abstractmethod
+    def log(self) -> SampleLog:
+        """Its samples, with what is wrong with the file."""
+        return self.content.log
+
+    @property
+    def results(self) -> Results:
+        """The whole results file, or what would stand in it; empty if there is nothing like it."""
+        return self.content.results
+
+    @property
     def name(self) -> str:
         """The task's name."""
+        return self.content.task
 
     @property
-    @abstractmethod
     def model(self) -> str:
         """The model's name."""
+        return self.content.model
 
     @property
-    @abstractmethod
-    def ids(self) -> list[str]:
+    def ids(self) -> Sequence[str]:
         """Each document's name."""
+        return self.content.ids
 
     @property
-    @abstractmethod
+    def documents(self) -> list[tuple[str, Sample]]:
+        """Each document's name, and what the model answered."""
+        return list(zip(self.ids, self.log.samples, strict=True))
+
+    @property
     def reported(self) -> Mapping[str, float]:
         """The numbers that the host reported; empty if it did not."""
+        return {key: logged.reported for key, logged in self.content.logged.items() if logged.reported is not None}
 
     @property
     def topics(self) -> list[str]:
@@ -122,7 +158,18 @@ class Run(ABC):
         Raises:
             DataError: If the document can't be scored.
         """
-        return {"kind": "text"}
+        target = sample.row.get("target")
+        several = isinstance(target, list) and all(isinstance(text, str) for text in target)
+        return {"kind": "text", "target": "" if target is None else "\n".join(target) if several else str(target)}
+
+
+def logged_run(run: RunFiles, content: Content) -> Run:
+    """A run with the numbers that its host logged; why some can't be recomputed is a problem of the log."""
+    table, (units,), reasons = table_of([content.logged], len(content.ids))
+    place = str(run.results or content.log.path)
+    problems = [LogProblem("other_number", place, f"{content.task}: {key}: {why}") for key, why in reasons.items()]
+    log = replace(content.log, problems=(*content.log.problems, *problems))
+    return Run(run, replace(content, log=log), Score(content.task, "", units, table))
 
 
 def _same(left: float, right: float) -> bool:

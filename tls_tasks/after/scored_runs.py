@@ -7,18 +7,17 @@ the harness printed. No model and no harness is needed; the documents' units giv
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
-from tls_tasks.after.conditions import Conditions, conditions_of, model_name, stated_metadata
+from tls_tasks.after.conditions import Conditions, conditions_of, stated_metadata
 from tls_tasks.after.find import find_runs
 from tls_tasks.after.foreign import Results
-from tls_tasks.after.logged import logged_task
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog
 from tls_tasks.after.readers import contents_of
-from tls_tasks.after.run import Run
+from tls_tasks.after.run import Content, Run, logged_run
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.prompts import is_asked
 from tls_tasks.core.score import Result, Score, unscored
@@ -36,7 +35,12 @@ _STALE = (
 Progress = Callable[[Iterable[Any], str, int], Iterable[Any]]
 """Wraps items to show how far the work is: (items, what they are, how many)."""
 
-_WRITTEN = "; lm_eval writes them with --output_path OUT --log_samples"
+_EFFORT = {
+    "map_calls": "map calls",
+    "write_calls": "write calls",
+    "map_tokens_in": "tokens of articles read",
+    "events": "events found",
+}
 
 _ANSWERS = ("lm_eval", "inspect_ai")  # the hosts whose logs hold the documents of our tasks
 
@@ -45,24 +49,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class ScoredTask(Run):
-    """One task of one run.
+    """One task of ours in one run, scored again: what can't be scored (the log was changed) is NaN.
 
     Attributes:
-        run: Its files.
-        log: Its samples, with what is wrong with the file.
         task: The task.
         version: The task's version that ran, as the results file says it; without one this release's.
-        score: The numbers, computed again: one unit a document, results in the order of the task's file. A document
-            that can't be scored (the log was changed) is NaN, and so is what it is part of.
-        results: The whole results file; empty if there is none.
     """
 
-    run: RunFiles
-    log: SampleLog
     task: Task
     version: float
-    score: Score
-    results: Results = field(default_factory=Results)
 
     @property
     def family(self) -> str:
@@ -70,27 +65,17 @@ class ScoredTask(Run):
         return self.task.family
 
     @property
-    def name(self) -> str:
-        """The task's name."""
-        return self.task.name
-
-    @cached_property
-    def ids(self) -> list[str]:
+    def ids(self) -> Sequence[str]:
         """Each document's name: its ``doc_id`` field, else its number."""
         return [_id(sample) for sample in self.log.samples]
-
-    @property
-    def documents(self) -> list[tuple[str, Sample]]:
-        """The name of each document, and what the model answered."""
-        return list(zip(self.ids, self.log.samples, strict=True))
 
     @property
     def reported(self) -> dict[str, float]:
         """The numbers in the results file; empty if there is none, or the run made answers only."""
         row = self.results.get("results", {}).get(self.name, {})
         filter_name = self.log.samples[0].filter if self.log.samples else "none"
-        found = {key: row.get(f"{key},{filter_name}") for key in self.score.definitions}
-        return {key: value for key, value in found.items() if isinstance(value, float)}  # not "N/A"
+        numbers = {key: row.get(f"{key},{filter_name}") for key in self.score.definitions}
+        return {key: value for key, value in numbers.items() if isinstance(value, float)}  # not "N/A"
 
     @cached_property
     def conditions(self) -> Conditions:
@@ -100,8 +85,8 @@ class ScoredTask(Run):
     @property
     def provenance(self) -> Mapping[str, str]:
         """Edition and origin of the data, as the task wrote them into the results file; empty if it did not."""
-        found: Mapping[str, str] = stated_metadata(self.name, self.results).get("provenance") or {}
-        return found
+        stated: Mapping[str, str] = stated_metadata(self.name, self.results).get("provenance") or {}
+        return stated
 
     @property
     def edition(self) -> str:
@@ -132,28 +117,19 @@ class ScoredTask(Run):
         return f"{self.data}, version {self.version:g}, {self.conditions}"
 
     @property
-    def model(self) -> str:
-        """The model's name in the results file; else the name of the folder."""
-        return model_name(self.results, self.run.folder)
-
-    @property
     def effort(self) -> str:
         """What a run of ``tls_corpus`` asked its model; empty for other runs."""
-        told = (self.results.get("config") or {}).get("tls_corpus") or {}
-        names = {
-            "map_calls": "map calls",
-            "write_calls": "write calls",
-            "map_tokens_in": "tokens of articles read",
-            "events": "events found",
-        }
-        return ", ".join(f"{told[key]:,.0f} {name}" for key, name in names.items() if isinstance(told.get(key), float))
+        counts = (self.results.get("config") or {}).get("tls_corpus") or {}
+        return ", ".join(
+            f"{counts[key]:,.0f} {name}" for key, name in _EFFORT.items() if isinstance(counts.get(key), float)
+        )
 
     @property
     def problems(self) -> list[LogProblem]:
         """Everything that is wrong with the log: lines, documents, and numbers that aren't the reported ones."""
         other_numbers = [
-            LogProblem("other_number", str(self.run.results), f"{self.name}: {key} is {reported!r}, rescored {found!r}")
-            for key, (reported, found) in self.disagreements.items()
+            LogProblem("other_number", str(self.run.results), f"{self.name}: {key} is {reported!r}, rescored {now!r}")
+            for key, (reported, now) in self.disagreements.items()
         ]
         return [*self.log.problems, *other_numbers, *self.stale]
 
@@ -163,13 +139,12 @@ class ScoredTask(Run):
 
         A log of another release has other prompts by right, and one that does not say its release can't be asked.
         """
-        if self.results.get("versions", {}).get(self.name) != task_files()[self.name].version:
-            return []
-        if not (wrong := self.not_asked()):
+        is_of_this_release = self.results.get("versions", {}).get(self.name) == task_files()[self.name].version
+        if not is_of_this_release or not (wrong := self.not_asked()):
             return []
         line, name = wrong[0]
-        found = f"{self.name}: {len(wrong)} of {len(self.score.units)} requests are not the prompts of their documents"
-        return [LogProblem("other_prompt", f"{self.log.path}:{line}", f"{found} ({name} first): {_STALE}")]
+        detail = f"{self.name}: {len(wrong)} of {len(self.score.units)} requests are not the prompts of their documents"
+        return [LogProblem("other_prompt", f"{self.log.path}:{line}", f"{detail} ({name} first): {_STALE}")]
 
     def not_asked(self) -> Sequence[tuple[int, str]]:
         """Line and name of the documents whose model was asked another prompt."""
@@ -233,16 +208,7 @@ def read_runs(
         DataError: If there is no log.
         OptionError: If there is no such task.
     """
-    found = False
-    runs = find_runs(places, task=task, newest=newest)
-    for run in runs:
-        for read in _read(run, task, progress, only):
-            found = True
-            yield read
-    if not found:
-        names = sorted({name for run in runs for name in run.samples})
-        what = f"none of {', '.join(only)}, only of {', '.join(names)}" if only is not None and names else "none"
-        raise DataError(f"no samples to score: {what}{_WRITTEN}")
+    return _read(find_runs(places, task=task, newest=newest), task, progress, only)
 
 
 def score_places(
@@ -254,25 +220,30 @@ def score_places(
         DataError: If there is nothing to score: no samples, or none of a task of ours.
         OptionError: If there is no such task.
     """
-    found = False
     runs = [run for run in find_runs(places, task=task, newest=newest) if run.host == "lm_eval"]
+    return cast("Iterator[ScoredTask]", _read(runs, task, progress, task_files()))
+
+
+def _read(
+    runs: Iterable[RunFiles], task: str | None, progress: Progress | None, only: Collection[str] | None
+) -> Iterator[Run]:
+    is_empty = True
     for run in runs:
-        for scored in _read(run, task, progress, task_files()):
-            found = True
-            yield cast(ScoredTask, scored)
-    if not found:
+        for content in contents_of(run, task=task, tasks=None if task else only):
+            is_empty = False
+            taken_as = task if run.host == "lm_eval" else None
+            if taken_as is not None or (run.host in _ANSWERS and content.task in task_files()):
+                yield _score_again(run, content, task_file(taken_as or content.task), progress)
+            else:
+                yield logged_run(run, content)
+    if is_empty:
         names = sorted({name for run in runs for name in run.samples})
-        what = f"only of {', '.join(names)}, which are not ours (--task says as what to take them)" if names else "none"
-        raise DataError(f"no samples to score: {what}{_WRITTEN}")
-
-
-def _read(run: RunFiles, task: str | None, progress: Progress | None, only: Collection[str] | None) -> Iterator[Run]:
-    for content in contents_of(run, task=task, tasks=None if task else only):
-        taken_as = task if run.host == "lm_eval" else None
-        if taken_as is not None or (run.host in _ANSWERS and content.task in task_files()):
-            yield _score_again(run, content.log, task_file(taken_as or content.task), content.results, progress)
-        else:
-            yield logged_task(run, content)
+        which = "none"
+        if names and only is task_files():
+            which = f"only of {', '.join(names)}, which are not ours (--task says as what to take them)"
+        elif names and only is not None:
+            which = f"none of {', '.join(only)}, only of {', '.join(names)}"
+        raise DataError(f"no samples to score: {which}; lm_eval writes them with --output_path OUT --log_samples")
 
 
 def _of_document(log: SampleLog, sample: Sample, function: Callable[..., T], *arguments: Any) -> T:
@@ -291,21 +262,22 @@ def _of_document(log: SampleLog, sample: Sample, function: Callable[..., T], *ar
         raise DataError(f"{log.path}:{sample.line}: document {_id(sample)} can't be scored ({said:.200})") from error
 
 
-def _score_again(
-    run: RunFiles, log: SampleLog, file: TaskFile, results: Results, progress: Progress | None
-) -> ScoredTask:
+def _score_again(run: RunFiles, content: Content, file: TaskFile, progress: Progress | None) -> ScoredTask:
+    log = content.log
     task, table = task_of(file, log)
-    scored = [
-        score_sample(task, log, sample)
-        for sample in (progress(log.samples, file.name, len(log.samples)) if progress else log.samples)
-    ]
+    samples = progress(log.samples, file.name, len(log.samples)) if progress else log.samples
+    scored = [score_sample(task, log, sample) for sample in samples]
     log = replace(log, problems=(*log.problems, *(problem for _, problem in scored if problem)))
     topics = [topic_of(sample)[1] for sample in log.samples]
-    ran = results.get("versions", {}).get(file.name)
-    version = ran if isinstance(ran, float) else file.version
-    return ScoredTask(
-        run, log, task, version, Score(file.name, "", [unit for unit, _ in scored], table, topics), results
-    )
+    score = Score(file.name, "", [unit for unit, _ in scored], table, topics)
+    content = replace(content, task=file.name, log=log)
+    return ScoredTask(run, content, score, task, version_of(file, content.results))
+
+
+def version_of(file: TaskFile, results: Results) -> float:
+    """The version of a task that ran; this release's where the results don't say it."""
+    version = results.get("versions", {}).get(file.name)
+    return version if isinstance(version, float) else file.version
 
 
 def task_of(file: TaskFile, log: SampleLog) -> tuple[Task, dict[str, Result]]:

@@ -17,9 +17,11 @@ from types import FrameType
 from typing import Any, cast
 
 from tls_tasks.after.blocks import LogBlocks
+from tls_tasks.after.conditions import model_name
 from tls_tasks.after.foreign import Results, SampleRow
 from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog
-from tls_tasks.after.scored_runs import ScoredTask, score_sample, task_of, topic_of, was_asked
+from tls_tasks.after.run import Content
+from tls_tasks.after.scored_runs import ScoredTask, score_sample, task_of, topic_of, version_of, was_asked
 from tls_tasks.after.units import Header, StoredUnits, UnitFolders, begin_folder, packed, tidy_up, write_block
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.score import Score, parts_of
@@ -46,17 +48,15 @@ _is_scoring = False
 class StreamedTask(ScoredTask):
     """A task whose documents are in folders; ``log`` has the first row alone, from which the task knows its results."""
 
-    units: UnitFolders | None = None
+    units: UnitFolders
 
     @property
-    def ids(self) -> list[str]:
+    def ids(self) -> Sequence[str]:
         """Each document's name."""
-        assert self.units is not None
         return self.units.text("name")
 
     def not_asked(self) -> Sequence[tuple[int, str]]:
         """Line and name of the documents whose model was asked another prompt."""
-        assert self.units is not None
         return self.units.not_asked()
 
 
@@ -152,14 +152,13 @@ def read_units(folders: Sequence[Path], run: RunFiles, results: Results) -> Stre
     """
     units = UnitFolders(folders)
     header = units.header
-    file, path = task_file(header.task), Path(header.log.path)
-    task, table = task_of(file, SampleLog(path, _samples(header.first)))
+    file, path, samples = task_file(header.task), Path(header.log.path), _samples(header.first)
+    task, table = task_of(file, SampleLog(path, samples))
     sizes = results.get("n-samples", {}).get(file.name)
-    problems = units.problems(sizes["effective"] if sizes else None)
-    log = SampleLog(path, _samples(header.first), tuple(problems))
+    log = SampleLog(path, samples, tuple(units.problems(sizes["effective"] if sizes else None)))
+    content = Content(file.name, model_name(results, run.folder), log, (), {}, results)
     score = Score(file.name, "", StoredUnits(units, parts_of(table)), table, units.text("topic"))
-    ran = results.get("versions", {}).get(file.name)
-    return StreamedTask(run, log, task, ran if isinstance(ran, float) else file.version, score, results, units)
+    return StreamedTask(run, content, score, task, version_of(file, results), units)
 
 
 def _first_row(log: LogBlocks) -> Mapping[str, Any] | None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from importlib import import_module
 from typing import Any
+
+_MOST = 1e100  # larger numbers, and infinity, are no measurement: their sums overflow
 
 
 @lru_cache
@@ -34,43 +37,61 @@ def registered_aggregation(metric: str, name: str) -> tuple[str, Callable[[list[
     return None
 
 
-_OF_SACREBLEU = {"bleu": "BLEU", "chrf": "CHRF", "ter": "TER"}
-
-
 @dataclass(frozen=True)
-class SentenceMetric:
-    """A corpus score of sacreBLEU as the harness takes it, by its name there.
+class Additive:
+    """An aggregation that is a function of sums.
 
     Attributes:
-        name: Of the class in ``sacrebleu.metrics``.
+        rows: The logged values -> statistics of each document, which add up. May raise for values of other forms.
+        of: Their sums -> the number.
     """
 
-    name: str
-
-    def rows(self, values: Sequence[Any]) -> list[list[float]]:
-        """Statistics of each sentence, which add up; of pairs of references and a prediction."""
-        references = [[pair[0]] if isinstance(pair[0], str) else pair[0] for pair in values]
-        predictions = [pair[1] if isinstance(pair[1], str) else pair[1][0] for pair in values]
-        found = _sacrebleu(self.name)._extract_corpus_statistics(predictions, [*zip(*references, strict=True)])
-        return [list(map(float, row)) for row in found]
-
-    def of(self, *sums: float) -> float:
-        """The score of sums of statistics, which are counts but for rounding."""
-        whole = [round(value) for value in sums] if self.name != "TER" else list(sums)
-        return float(_sacrebleu(self.name)._compute_score_from_stats(whole).score)
+    rows: Callable[[Sequence[Any]], list[list[float]]]
+    of: Callable[..., float]
 
 
-def sentence_metric(name: str) -> SentenceMetric | None:
-    """BLEU, chrF and TER.
+_OF_SACREBLEU = {"bleu": "BLEU", "chrf": "CHRF", "ter": "TER"}
+_OF_LIKELIHOODS: Mapping[str, Callable[[float, float], float]] = {
+    "perplexity": lambda total, weight: math.exp(-total / weight),
+    "weighted_perplexity": lambda total, weight: math.exp(-total / weight),
+    "bits_per_byte": lambda total, weight: -total / weight / math.log(2),
+}
+
+
+def additive_aggregation(name: str) -> Additive | None:
+    """Perplexities, and BLEU, chrF and TER; None for others.
 
     Example:
-        >>> bleu = sentence_metric("bleu")
+        >>> bleu = additive_aggregation("bleu")
         >>> round(bleu.of(*bleu.rows([("The cat sees the lamp.", "The cat sees a lamp.")])[0]), 2)
         37.99
     """
-    return SentenceMetric(_OF_SACREBLEU[name]) if name in _OF_SACREBLEU else None
+    if name in _OF_SACREBLEU:
+        return Additive(partial(_statistics, name), partial(_corpus_score, name))
+    return Additive(_weighted, _OF_LIKELIHOODS[name]) if name in _OF_LIKELIHOODS else None
+
+
+def _weighted(values: Sequence[Any]) -> list[list[float]]:
+    """Log likelihoods and their weights; a likelihood alone counts once. What can't be added up is NaN."""
+    rows = [list(map(float, value)) if isinstance(value, list) else [float(value), 1.0] for value in values]
+    return [[number if abs(number) <= _MOST else math.nan for number in row] for row in rows]
+
+
+def _statistics(name: str, values: Sequence[Any]) -> list[list[float]]:
+    """Statistics of each sentence, of pairs of references and a prediction."""
+    references = [[pair[0]] if isinstance(pair[0], str) else pair[0] for pair in values]
+    predictions = [pair[1] if isinstance(pair[1], str) else pair[1][0] for pair in values]
+    found = _sacrebleu(name)._extract_corpus_statistics(predictions, [*zip(*references, strict=True)])
+    return [list(map(float, row)) for row in found]
+
+
+def _corpus_score(name: str, *sums: float) -> float:
+    """The score of sums of statistics, which are counts but for rounding."""
+    whole = [round(value) for value in sums] if name != "ter" else list(sums)
+    return float(_sacrebleu(name)._compute_score_from_stats(whole).score)
 
 
 @lru_cache
 def _sacrebleu(name: str) -> Any:
-    return getattr(import_module("sacrebleu.metrics"), name)()  # a dependency of the harness's, which has it or not
+    # A dependency of the harness's, which has it or not.
+    return getattr(import_module("sacrebleu.metrics"), _OF_SACREBLEU[name])()

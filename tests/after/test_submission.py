@@ -394,6 +394,7 @@ class TestLeaderboard:
 
         import tls_tasks
         from tls_tasks.after.logs import RunFiles, Sample, SampleLog
+        from tls_tasks.after.run import Content
         from tls_tasks.after.scored_runs import ScoredTask
         from tls_tasks.after.submission.leaderboard import Entry, rankings
         from tls_tasks.after.submission.verification import Verified
@@ -408,7 +409,7 @@ class TestLeaderboard:
             samples = tuple(Sample(n, {}, [], n, {"doc_hash": f"h{n}"}) for n in range(20))
             score = Score("summ_qmsum", "", values, task.table, list(range(20)))
             log = SampleLog(ORACLES, samples)
-            scored = ScoredTask(RunFiles(ORACLES, "", None), log, task, 1.0, score)
+            scored = ScoredTask(RunFiles(ORACLES, "", None), Content("summ_qmsum", name, log, (), {}), score, task, 1.0)
             systems.append(Entry(name, Verified({}, [scored], [])))
         [ranking] = rankings(systems)
         assert [(row.system, row.group) for row in ranking.rows][2] == ("acme/worst", 2)

@@ -160,12 +160,14 @@ def _mean(key: str, name: str, runs: Sequence[Logged]) -> _Made:
 
 def _number(value: Any) -> float | None:
     """A number, as text too: older releases of the harness write numbers of numpy so. NaN if it can't be added up."""
-    try:
-        number = {"True": 1.0, "False": 0.0}.get(value, value) if isinstance(value, str) else value
-        number = float(number) if isinstance(value, str | int | float) else None
-    except ValueError:
+    if isinstance(value, str):
+        try:
+            value = {"True": 1.0, "False": 0.0}[value] if value in ("True", "False") else float(value)
+        except ValueError:
+            return None
+    if not isinstance(value, int | float):
         return None
-    return number if number is None or abs(number) <= _MOST else math.nan
+    return float(value) if abs(value) <= _MOST else math.nan
 
 
 def _aggregated(key: str, name: str, runs: Sequence[Logged]) -> _Made:

@@ -172,60 +172,48 @@ def compare_task(
     for key, theirs in metrics.items():
         if key not in score.definitions:
             raise _no_metric(key, theirs, runs, score)
-    wanted, better = _wanted(name, systems, score, list(metrics), pairing.lower)
+    keys, better = _metrics(name, systems, score, list(metrics), pairing.lower)
     sums, *other_sums = [Sums.of(one, by_topic=not pairing.by_document) for one in scores]
-    differences = [compare(sums, other, wanted, settings=settings) for other in other_sums]
+    differences = [compare(sums, other, keys, settings=settings) for other in other_sums]
     # Holm over the systems, metric by metric: each metric asks its own question.
     p_values = [holm([row.p_value for row in of_metric]) for of_metric in zip(*differences, strict=True)]
     adjusted = list(zip(*p_values, strict=True))
     n_documents, n_units = len(runs[0].ids), len(sums.rows)
     unit = "topic" if n_units < n_documents else "document"
     warnings = (*([doubt] if doubt else ()), *_warnings(n_units, unit, len(systems), settings))
-    found = []
-    for place, other in enumerate(systems[1:]):
-        rows = differences[place]
-        said = caution({row.key: row.interval for row in rows})
-        found.append(
-            TaskComparison(
-                name,
-                systems[0].name,
-                other.name,
-                tuple(rows),
-                adjusted[place],
-                tuple(better),
-                tuple(
-                    _documents(key, score, scores[place + 1], runs[0].ids, -1 if own is False else 1, pairing.n_most)
-                    for key, own in zip(wanted, better, strict=True)
-                ),
-                n_documents,
-                n_units,
-                unit,
-                (*warnings, f"warning: {said}") if said else warnings,
-            )
+    comparisons = []
+    for system, other, rows, own_p in zip(systems[1:], scores[1:], differences, adjusted, strict=True):
+        doubts = caution({row.key: row.interval for row in rows})
+        documents = tuple(
+            _documents(key, score, other, runs[0].ids, -1 if higher is False else 1, pairing.n_most)
+            for key, higher in zip(keys, better, strict=True)
         )
-    return found
+        about = (n_documents, n_units, unit, (*warnings, f"warning: {doubts}") if doubts else warnings)
+        comparisons.append(
+            TaskComparison(name, systems[0].name, system.name, tuple(rows), own_p, tuple(better), documents, *about)
+        )
+    return comparisons
 
 
-def _wanted(
+def _metrics(
     name: str, systems: Sequence[System], score: Score, keys: Sequence[str], lower: Collection[str]
 ) -> tuple[Sequence[str], list[bool | None]]:
     """The metrics to compare, and whether higher is better of each."""
-    runs = [system.tasks[name] for system in systems]
-    ranked = set(runs[0].ranked) | (set(score.definitions) - set(runs[0].score.definitions))
-    wanted = keys or [key for key in score.definitions if key in ranked]
-    if not wanted:
-        told = [
-            (system.name, ", ".join(run.score.definitions) or "none") for system, run in zip(systems, runs, strict=True)
-        ]
-        found_in = "; ".join(f"{system}: {keys}" for system, keys in told)
+    first = systems[0].tasks[name]
+    ranked = set(first.ranked) | (set(score.definitions) - set(first.score.definitions))
+    chosen = keys or [key for key in score.definitions if key in ranked]
+    if not chosen:
+        found = "; ".join(
+            f"{system.name}: {', '.join(system.tasks[name].score.definitions) or 'none'}" for system in systems
+        )
         raise DataError(
-            f"{name}: no metric that all runs have with values that are numbers ({found_in}); --metric FIRST=OTHER "
+            f"{name}: no metric that all runs have with values that are numbers ({found}); --metric FIRST=OTHER "
             "compares metrics that are called otherwise"
         )
     for key in lower:
         if key not in score.definitions:
             raise OptionError.unknown("--lower-is-better", key, score.definitions)
-    return wanted, [False if key in lower else score.definitions[key].better for key in wanted]
+    return chosen, [False if key in lower else score.definitions[key].better for key in chosen]
 
 
 def _no_metric(key: str, theirs: str, runs: Sequence[Run], score: Score) -> OptionError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,6 +17,10 @@ _INSPECT_NAME = re.compile(r"(?P<date>\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d)[^_]*_(?P<t
 _INSPECT = re.compile(rb'\s*\{\s*"version":\s*\d+,\s*"status"')
 _EVERY_EVAL_EVER = (b'"evaluation_id"', b'"sample_id"')
 _BEGIN = 1 << 16  # bytes by which a log is known
+_EXPECTED = (
+    "results_<date>.json or samples_<task>_<date>.jsonl, as lm_eval --log_samples writes, a log of Inspect, rows of "
+    "Every Eval Ever, or JSONL with `id`"
+)
 
 
 def find_runs(places: Iterable[str | Path], *, task: str | None = None, newest: bool = False) -> list[RunFiles]:
@@ -34,30 +38,42 @@ def find_runs(places: Iterable[str | Path], *, task: str | None = None, newest: 
     files_of: dict[tuple[Path, str], dict[str, Path]] = {}  # (folder, date) -> task, empty for the results -> file
     others: dict[Path, RunFiles] = {}
     for place in map(Path, places):
-        if not place.exists():
-            raise DataError(f"{place}: no such file or folder")
-        # In a folder a pipe by the name of a log would be waited for for ever.
-        files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
-        if place.is_file() and place.name.startswith("results_"):
-            files = sorted(place.parent.glob(f"*{place.stem.removeprefix('results')}.json*"))
-        named = [(path, match) for path in files if (match := _FILE.fullmatch(path.name))]
-        for path, match in named:
-            files_of.setdefault((path.parent, match["date"]), {})[match["task"] or ""] = path
-        if task is not None and not named and place.is_file():
-            others[place] = RunFiles(place.parent, "", None, {task: place})
-            continue
-        read = {path for path, _ in named}
-        found = {path: run for path in files if path not in read and (run := _other_host(path, path == place))}
-        others |= found
-        if not named and not found:
-            expected = (
-                "results_<date>.json or samples_<task>_<date>.jsonl, as lm_eval --log_samples writes, a log of "
-                "Inspect, rows of Every Eval Ever, or JSONL with `id`"
-            )
-            raise DataError(f"{place}: no log there; expected {expected}")
+        has_log = False
+        for path in _files_at(place):
+            if match := _FILE.fullmatch(path.name):
+                files_of.setdefault((path.parent, match["date"]), {})[match["task"] or ""] = path
+            elif task is not None and path == place:
+                others[path] = RunFiles(path.parent, "", None, {task: path})
+            elif run := _other_host(path, path == place):
+                others[path] = run
+            else:
+                continue
+            has_log = True
+        if not has_log:
+            raise DataError(f"{place}: no log there; expected {_EXPECTED}")
     runs = [RunFiles(*key, files.pop("", None), files) for key, files in files_of.items()]
     ordered = sorted([*others.values(), *runs], key=lambda run: (run.date, str(run.folder)))
-    return _newest(ordered) if newest else ordered
+    return list(_newest(ordered))[::-1] if newest else ordered
+
+
+def _files_at(place: Path) -> list[Path]:
+    if not place.exists():
+        raise DataError(f"{place}: no such file or folder")
+    if place.is_dir():  # in a folder a pipe by the name of a log would be waited for for ever
+        return sorted(path for path in place.rglob("*") if path.is_file())
+    if place.name.startswith("results_"):
+        return sorted({place, *place.parent.glob(f"*{place.stem.removeprefix('results')}.json*")})
+    return [place]
+
+
+def _newest(runs: Iterable[RunFiles]) -> Iterator[RunFiles]:
+    """The newest samples of each task in each folder; an older run keeps the tasks that no newer one has."""
+    taken: set[tuple[Path, str]] = set()
+    for run in sorted(runs, key=lambda run: run.date, reverse=True):
+        samples = {name: path for name, path in run.samples.items() if (run.folder, name) not in taken}
+        taken |= {(run.folder, name) for name in samples}
+        if samples:
+            yield replace(run, samples=samples)
 
 
 def find_log(place: str, *, task: str | None = None) -> tuple[RunFiles, str, str]:
@@ -70,28 +86,25 @@ def find_log(place: str, *, task: str | None = None) -> tuple[RunFiles, str, str
     Raises:
         DataError: If it doesn't exist, there are several, or it is of no task.
     """
-    name, path = task, place
     if "://" in place or (Path(place).is_file() and place.endswith(".parquet")):
-        named = _FILE.fullmatch(re.sub(r"\.parquet$", ".jsonl", place.rpartition("/")[2]))
-        run = RunFiles(Path(place).parent, "", None)
-        name = task or (named and named["task"])
+        match = _FILE.fullmatch(re.sub(r"\.parquet$", ".jsonl", place.rpartition("/")[2]))
+        run, name, path = RunFiles(Path(place).parent, "", None), match["task"] if match else None, place
     else:
-        found = [(run, *log) for run in find_runs([place], task=task) for log in run.samples.items()]
-        if len(found) != 1 or found[0][0].host != "lm_eval":
-            raise DataError(f"{place}: {len(found)} logs there, expected one samples file of the harness")
-        run, logged, file = found[0]
-        name, path = task or logged, str(file)
-    if name is None:
+        logs = [(run, *log) for run in find_runs([place], task=task) for log in run.samples.items()]
+        if len(logs) != 1 or logs[0][0].host != "lm_eval":
+            raise DataError(f"{place}: {len(logs)} logs there, expected one samples file of the harness")
+        run, name, path = logs[0][0], logs[0][1], str(logs[0][2])
+    if (name := task or name) is None:
         raise DataError(f"{place}: expected the name samples_<task>_<date>, or --task, which says of which task it is")
     return run, name, path
 
 
-def _other_host(path: Path, named: bool) -> RunFiles | None:
+def _other_host(path: Path, is_named: bool) -> RunFiles | None:
     """The run in a file that is not the harness's, told by its name or how it begins; None if it is no log.
 
     Args:
         path: The file.
-        named: Whether the user named it: any file with a row in JSON is then taken for a log.
+        is_named: Whether the user named it: any file with a row in JSON is then taken for a log.
     """
     host = "inspect_ai" if path.suffix == ".eval" else ""
     if path.suffix in {".json", ".jsonl"}:
@@ -101,22 +114,10 @@ def _other_host(path: Path, named: bool) -> RunFiles | None:
             host = "inspect_ai" if _INSPECT.match(start) else ""
         elif all(name in start.lstrip().partition(b"\n")[0] for name in _EVERY_EVAL_EVER):
             host = "every_eval_ever"
-        elif named and start.lstrip().startswith(b"{"):
+        elif is_named and start.lstrip().startswith(b"{"):
             host = "rows"
     if not host:
         return None
     match = _INSPECT_NAME.fullmatch(path.stem) if host == "inspect_ai" else None
     date, name = (match["date"], match["task"]) if match else ("", path.stem)
     return RunFiles(path.parent, date, None, {name: path}, host)
-
-
-def _newest(runs: Iterable[RunFiles]) -> list[RunFiles]:
-    """The newest samples of each task in each folder; an older run keeps the tasks that no newer one has."""
-    taken: set[tuple[Path, str]] = set()
-    kept = []
-    for run in sorted(runs, key=lambda run: run.date, reverse=True):
-        samples = {name: path for name, path in run.samples.items() if (run.folder, name) not in taken}
-        taken |= {(run.folder, name) for name in samples}
-        if samples:
-            kept.append(replace(run, samples=samples))
-    return kept[::-1]

@@ -74,25 +74,28 @@ def _orders(names: Sequence[str], runs: Sequence[Run], by: str) -> tuple[list[li
     kind = by or _usual(runs)
     first, _, other = kind.partition("=")
     ours = all(isinstance(run, ScoredTask) for run in runs)
-    keys = [_counted(_keys(run, (other or first) if place else first, ours)) for place, run in enumerate(runs)]
+    keys = [_counted(_keys(run, first if run is runs[0] else other or first, ours)) for run in runs]
     places = [{key: place for place, key in enumerate(own)} for own in keys]
     for name, run, own in zip(names[1:], runs[1:], places[1:], strict=True):
-        pairs = zip(keys[0], runs[0].ids, strict=True)
-        missing = [doc_id for key, doc_id in pairs if key not in own]
+        missing = [doc_id for key, doc_id in zip(keys[0], runs[0].ids, strict=True) if key not in own]
         more = [doc_id for key, doc_id in zip(own, run.ids, strict=True) if key not in places[0]]
-        if missing or more:
-            told = [(missing, f"no or another document for {len(missing)} of {len(keys[0])}")]
-            told += [(more, f"{len(more)} of {len(own)} documents that the first run lacks")]
-            found = [f"{text}: {', '.join(ids[:5])}{' …' if len(ids) > 5 else ''}" for ids, text in told if ids]
-            raise InputError(
-                f"{name} of {runs[0].name}",
-                None,
-                "; ".join(found),
+        differences = []
+        if missing:
+            differences.append(f"no or another document for {len(missing)} of {len(keys[0])}: {_some(missing)}")
+        if more:
+            differences.append(f"{len(more)} of {len(own)} documents that the first run lacks: {_some(more)}")
+        if differences:
+            expected = (
                 f"the same documents as in the first run (the same data, budget and limit), joined by {kind}; --join "
-                "joins by document, id, input, a field of the document, or one of these for each: question=input",
+                "joins by document, id, input, a field of the document, or one of these for each: question=input"
             )
+            raise InputError(f"{name} of {runs[0].name}", None, "; ".join(differences), expected)
     orders = [[own[key] for key in keys[0]] for own in places]
     return orders, "" if by or kind != "id" else _other_targets(runs, orders)
+
+
+def _some(ids: Sequence[str]) -> str:
+    return f"{', '.join(ids[:5])}{' …' if len(ids) > 5 else ''}"
 
 
 def _usual(runs: Sequence[Run]) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
 from tls_tasks import __version__
 from tls_tasks.after.comparisons import System, compare_task
@@ -35,7 +36,7 @@ _DOUBT = (
 )
 
 _FACTS = ("interval", "n", "checks", "signed", "submitter", "date", "edition", "budget")
-_NUMBER, _PUBLISHED = ' class="number"', ' class="published"'
+_PUBLISHED = ' class="published"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,32 +58,13 @@ class _Row:
 
     Attributes:
         system: Its name.
-        values: Metric -> value.
         group: Its significance group, 1 for the best; None for a paper's values, which were not recomputed.
-        facts: What else is known, by the names of ``_FACTS``.
+        cells: What else is known, by the title of its column.
     """
 
     system: str
-    values: Mapping[str, float]
     group: int | None
-    facts: Mapping[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class _Published:
-    """What papers report of a task.
-
-    Attributes:
-        source: Which papers.
-        edition: The label of the edition that they ran on.
-        fingerprint: Of that edition; None if this release does not know it.
-        rows: Their results.
-    """
-
-    source: str
-    edition: str
-    fingerprint: str | None
-    rows: tuple[_Row, ...]
+    cells: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +81,14 @@ class _Ranking:
 
     conditions: Conditions
     status: str
-    metrics: tuple[str, ...]
-    rows: tuple[_Row, ...]
-    notes: tuple[str, ...] = ()
+    metrics: Sequence[str]
+    rows: Sequence[_Row]
+    notes: Sequence[str]
+
+    @property
+    def is_published(self) -> bool:
+        """Whether papers' rows are among its own."""
+        return any(row.group is None for row in self.rows)
 
 
 def told_apart(submissions: Sequence[tuple[Verified, str]], bound: Collection[str]) -> list[Entry]:
@@ -157,30 +144,28 @@ def rankings(entries: Sequence[Entry]) -> list[_Ranking]:
 def _ranking(conditions: Conditions, status: str, members: Mapping[str, tuple[Entry, ScoredTask]]) -> _Ranking:
     name = conditions.task
     tasks = {system: task for system, (_, task) in members.items()}
-    best = next(iter(tasks.values()))
-    keys = tuple(best.ranked)
-    sign = -1 if best.score.definitions[keys[0]].better else 1
+    some = next(iter(tasks.values()))
+    keys = list(some.ranked)
+    sign = -1 if some.score.definitions[keys[0]].better else 1
     order = sorted(tasks, key=lambda system: (sign * tasks[system].metrics[keys[0]], system))
     groups, notes = _groups(name, keys[0], [System(system, {name: tasks[system]}) for system in order])
-    rows = []
-    for system in order:
-        entry, task = members[system]
-        rows.append(_Row(system, task.metrics, groups[system], _facts(entry.submission, task, keys[0])))
-    doubt = [_DOUBT] if any(row.facts["interval"].endswith("†") for row in rows) else []
-    published = _published(name)
-    if published and status == KNOWN and published.fingerprint == conditions.fingerprint:
-        rows += published.rows
+    rows = [_Row(system, groups[system], _cells(members[system][0].submission, tasks[system])) for system in order]
+    if any(row.cells["interval"].endswith("†") for row in rows):
+        notes.append(_DOUBT)
+    published = _published().get(name)
+    if published and status == KNOWN and published["fingerprint"] == conditions.fingerprint:
+        rows += published["rows"]
     # All are scored by this release, so that one signature says how the numbers of the whole table were made.
-    signatures = [f"Signature: {signature}" for signature in best.signatures.values()]
-    notes = [*signatures, *notes, *doubt, *_copies(order, tasks)]
-    return _Ranking(conditions, status, keys, tuple(rows), tuple(notes))
+    signatures = [f"Signature: {signature}" for signature in some.signatures.values()]
+    return _Ranking(conditions, status, keys, rows, [*signatures, *notes, *_copies(order, tasks)])
 
 
-def _facts(submission: Verified, task: ScoredTask, key: str) -> dict[str, str]:
-    interval, date = task.intervals().get(key), task.results.get("date")
+def _cells(submission: Verified, task: ScoredTask) -> dict[str, str]:
+    interval, date = task.intervals().get(next(iter(task.ranked))), task.results.get("date")
     doubt = "" if interval is None or interval.is_trusted else " †"
     made = datetime.datetime.fromtimestamp(date, datetime.timezone.utc) if isinstance(date, int | float) else None
     return {
+        **{key: _number(value) for key, value in task.metrics.items()},
         "interval": f"{interval.low:.4f} to {interval.high:.4f}{doubt}" if interval else "",
         "n": str(len(task.ids)),
         "checks": submission.word(task.name),
@@ -190,6 +175,10 @@ def _facts(submission: Verified, task: ScoredTask, key: str) -> dict[str, str]:
         "edition": task.edition,
         "budget": task.conditions.budget,
     }
+
+
+def _number(value: float) -> str:
+    return "NaN" if math.isnan(value) else f"{value:.4f}"
 
 
 def _copies(order: Sequence[str], tasks: Mapping[str, ScoredTask]) -> Iterator[str]:
@@ -223,16 +212,18 @@ def _groups(name: str, key: str, order: Sequence[System]) -> tuple[dict[str, int
 
 
 @cache
-def _published(name: str) -> _Published | None:
-    """The papers' rows of a task; None if there are none."""
+def _published() -> dict[str, dict[str, Any]]:
+    """Task -> the papers' rows, their source, and label and fingerprint of the edition that they were made on."""
     text = resources.files("tls_tasks.after.submission").joinpath("published.json").read_text(encoding="utf-8")
     papers = json.loads(text)
-    if name not in papers["tasks"]:
-        return None
-    label, rows = papers["tasks"][name]["edition"], papers["tasks"][name]["rows"]
-    edition = editions_of(name).get(label)
-    rows = tuple(_Row(row["system"], row, None, {}) for row in rows)
-    return _Published(papers["source"], label, edition.fingerprint if edition else None, rows)
+    for name, task in papers["tasks"].items():
+        edition = editions_of(name).get(task["edition"])
+        task |= {"source": papers["source"], "fingerprint": edition.fingerprint if edition else None}
+        task["rows"] = [
+            _Row(row.pop("system"), None, {key: _number(value) for key, value in row.items()}) for row in task["rows"]
+        ]
+    found: dict[str, dict[str, Any]] = papers["tasks"]
+    return found
 
 
 def site(ranked: Sequence[_Ranking]) -> str:
@@ -242,40 +233,38 @@ def site(ranked: Sequence[_Ranking]) -> str:
     for ranking in ranked:
         n_of_task[ranking.conditions.task] += 1
         sections.append(_section(ranking, n_of_task[ranking.conditions.task]))
-    for name in n_of_task:
+    for name in (name for name in n_of_task if name in _published()):
         own = [ranking for ranking in ranked if ranking.conditions.task == name]
-        if (published := _published(name)) and not any(row.group is None for ranking in own for row in ranking.rows):
-            sections.append(_published_apart(own[0], published))
+        if not any(ranking.is_published for ranking in own):
+            sections.append(_published_apart(name, own[0].metrics))
     return document("leaderboard.html", "tls-tasks leaderboard", version=__version__, sections="\n".join(sections))
 
 
 def _section(ranking: _Ranking, number: int) -> str:
-    name, metric = ranking.conditions.task, ranking.metrics[0]
-    notes = list(ranking.notes)
-    if (published := _published(name)) and any(row.group is None for row in ranking.rows):
-        notes.append(f"Published rows: {published.source}.")
+    name = ranking.conditions.task
+    anchor = name if number == 1 else f"{name}-{number}"
+    heading = name if ranking.status == KNOWN else f"{name} ({ranking.status})"
     conditions = f"version {ranking.conditions.version:g}, {ranking.status}, {ranking.conditions}"
     if ranking.status == UNKNOWN:
         conditions += ". This release does not know the data, so nothing here compares with other tables"
     caption = (
-        f"Ranked by {metric}. The systems of a group do not differ significantly from its best at p < {SIGNIFICANT} "
-        "(paired randomisation over topics or documents, Holm)."
+        f"Ranked by {ranking.metrics[0]}. The systems of a group do not differ significantly from its best at "
+        f"p < {SIGNIFICANT} (paired randomisation over topics or documents, Holm)."
     )
-    anchor = name if number == 1 else f"{name}-{number}"
     table = _table(ranking.metrics, ranking.rows, f"Ranking of {anchor}", caption)
-    below = "".join(f"<p class='soft small'>{html.escape(note)}</p>" for note in notes)
-    heading = name if ranking.status == KNOWN else f"{name} ({ranking.status})"
-    return _html_section(anchor, heading, f"<p>{html.escape(conditions)}.</p>{table}{below}")
+    published = [f"Published rows: {_published()[name]['source']}."] if ranking.is_published else []
+    notes = "".join(f"<p class='soft small'>{html.escape(note)}</p>" for note in [*ranking.notes, *published])
+    return _html_section(anchor, heading, f"<p>{html.escape(conditions)}.</p>{table}{notes}")
 
 
-def _published_apart(ranking: _Ranking, published: _Published) -> str:
+def _published_apart(name: str, metrics: Sequence[str]) -> str:
     """Published rows of a task on whose data nobody here ran, in a table of their own."""
-    name = ranking.conditions.task
+    published = _published()[name]
     caption = (
-        f"{published.source}. Not ranked with the rows above: these were made on the original data "
-        f"({published.edition}), on which no submission here ran."
+        f"{published['source']}. Not ranked with the rows above: these were made on the original data "
+        f"({published['edition']}), on which no submission here ran."
     )
-    table = _table(ranking.metrics, published.rows, f"Published results of {name}", caption)
+    table = _table(metrics, published["rows"], f"Published results of {name}", caption)
     return _html_section(f"{name}-published", f"{name}, published", table)
 
 
@@ -286,30 +275,25 @@ def _html_section(anchor: str, heading: str, content: str) -> str:
 
 def _table(metrics: Sequence[str], rows: Sequence[_Row], label: str, caption: str) -> str:
     """Score and name come first: a telephone shows them without scrolling."""
-    first, *others = metrics
-    titles = ["rank", first, "system", "group", *_FACTS, *others]
-    kinds = [_NUMBER if title in {*metrics, "n", "budget"} else "" for title in titles]
-    head = "".join(
-        f'<th scope="col"{kind}>{html.escape(title)}</th>' for title, kind in zip(titles, kinds, strict=True)
-    )
-    lines = []
+    titles = ["rank", metrics[0], "system", "group", *_FACTS, *metrics[1:]]
+    head = "".join(f'<th scope="col"{_class(title, metrics)}>{html.escape(title)}</th>' for title in titles)
+    body = []
     for place, row in enumerate(rows, start=1):
-        numbers = {key: _number(row.values.get(key)) for key in metrics}
-        rank, group = ("published", "") if row.group is None else (str(place), str(row.group))
-        texts = {"rank": rank, "system": row.system, "group": group, **row.facts, **numbers}
-        cells = [
-            f'<th scope="row">{html.escape(texts[title])}</th>'
-            if title == "system"
-            else f"<td{kind}>{html.escape(texts.get(title, ''))}</td>"
-            for title, kind in zip(titles, kinds, strict=True)
-        ]
-        lines.append(f"<tr{_PUBLISHED if row.group is None else ''}>{''.join(cells)}</tr>")
-    body = "\n".join(lines)
+        is_ours = row.group is not None
+        texts = {
+            "rank": str(place) if is_ours else "published",
+            "group": str(row.group) if is_ours else "",
+            **row.cells,
+        }
+        cells = {title: f"<td{_class(title, metrics)}>{html.escape(texts.get(title, ''))}</td>" for title in titles}
+        cells["system"] = f'<th scope="row">{html.escape(row.system)}</th>'
+        body.append(f"<tr{'' if is_ours else _PUBLISHED}>{''.join(cells.values())}</tr>")
+    lines = "\n".join(body)
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-label="{html.escape(label)}"><table class="board">'
-        f"<caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+        f"<caption>{html.escape(caption)}</caption><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>"
     )
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else "NaN" if math.isnan(value) else f"{value:.4f}"
+def _class(title: str, metrics: Sequence[str]) -> str:
+    return ' class="number"' if title in {*metrics, "n", "budget"} else ""

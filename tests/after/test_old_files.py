@@ -1,4 +1,4 @@
-"""Files that tls-tasks 0.2 reads and writes, one of each kind: this release reads them, and gives the numbers of then.
+"""Files that tls-tasks 0.2 reads and writes, one of each kind, and logs of 0.1.0: they give the numbers of then.
 
 After a change that is meant to give other numbers, ``python -m tests.after.test_old_files`` records them again.
 """
@@ -8,7 +8,9 @@ import gzip
 import hashlib
 import io
 import json
+import math
 import os
+import re
 import shutil
 import tempfile
 import zipfile
@@ -23,6 +25,8 @@ from tls_tasks.cli import main
 from tls_tasks.registry import find_task
 
 FILES = Path(__file__).parents[1] / "recorded" / "files-0.2"
+LOGS_0_1 = FILES.with_name("logs-0.1.0")
+EXPECTED_0_1 = json.loads((LOGS_0_1 / "expected.json").read_text(encoding="utf-8"))
 JUDGED = ["reports", "judged/reports.jsonl", "judged/nuggets.jsonl", "--allow-unscored", "1", "--json"]
 DOCUMENTS = ["--documents", "judged/cited.jsonl"]
 SCORES = ("recall", "precision", "sentence_support", "citation_support", "nugget_coverage", "f1", "n_unscored")
@@ -151,6 +155,52 @@ def test_a_submission_is_checked():
     assert (found.manifest["model"], found.word()) == ("acme/new", "self-consistent")
     assert {task.name for task in found.scored} == set(found.manifest["tasks"])
     assert found.refusals or str(found.signer) == "signed by acme"
+
+
+@pytest.fixture(scope="module")
+def scored_0_1(tmp_path_factory):
+    """Task -> what ``score --json`` says of logs of release 0.1.0, and its documents' values."""
+    import pyarrow.parquet
+
+    table = tmp_path_factory.mktemp("logs") / "documents.parquet"
+    runs = sorted(path for path in LOGS_0_1.iterdir() if path.is_dir())
+    found = {
+        task["task"]: {**task, "documents": {}} for task in said("score", *runs, "--json", "-", "--parquet", table)
+    }
+    for row in pyarrow.parquet.read_table(table).to_pylist():
+        if row["doc_id"]:
+            found[row["task"]]["documents"].setdefault(row["doc_id"], {})[row["metric"]] = row["value"]
+    assert sorted(found) == sorted(EXPECTED_0_1)
+    return found
+
+
+def without_versions(signatures):
+    """What signatures say otherwise since then of the same numbers: versions, and which keys are required."""
+    return {name: re.sub(r"leaves:\w+", "leaves", sign.rpartition("|v:")[0]) for name, sign in signatures.items()}
+
+
+def without_nan(values, keys):
+    """The results that there were; a release may add some. JSON has null for NaN."""
+    return {key: None if values[key] is None or math.isnan(values[key]) else values[key] for key in keys}
+
+
+@pytest.mark.parametrize("task", EXPECTED_0_1)
+def test_logs_of_0_1_give_the_numbers_of_then(scored_0_1, task):
+    found, expected = scored_0_1[task], EXPECTED_0_1[task]
+    for key in ("model", "version", "edition", "n_documents"):
+        assert found[key] == expected[key]
+    assert without_versions(found["signatures"]) == without_versions(expected["signatures"])
+    assert found["problems"] == []
+    for part in ("documents", "topics"):
+        assert found.get(part, {}).keys() == expected.get(part, {}).keys()
+    pairs = [(found["metrics"], expected["metrics"])]
+    pairs += [
+        (found[part][name], values)
+        for part in ("documents", "topics")
+        for name, values in expected.get(part, {}).items()
+    ]
+    for values, of_then in pairs:
+        assert without_nan(values, of_then) == pytest.approx(without_nan(of_then, of_then), abs=1e-12)
 
 
 if __name__ == "__main__":

@@ -60,6 +60,13 @@ def write_page(folder, rows):
     return path
 
 
+def opened_at(page, task, name):
+    """The page of a report with one document of a task opened."""
+    page.select_option("#control-Task", label=task)
+    page.locator("#list tbody button", has_text=re.compile(f"^{re.escape(name)}$")).click()
+    return page
+
+
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, True)])
 def test_every_family_at_two_widths(report, open_page, width, dark):
     opened = open_page(report, width, dark)
@@ -121,16 +128,18 @@ def test_sorting_filtering_and_walking(report, open_page):
     assert shown and max(shown) <= 0.06
 
 
+def explained_of(made_runs, task):
+    scored = next(one for one in score_places([made_runs / "base"]) if one.name == task)
+    sample = scored.log.samples[0]
+    return scored, sample, scored.explain(sample)
+
+
 def test_the_picture_of_a_timeline(report, made_runs, open_page):
     """Dots, lines, their tooltips and the marked words are those of the detailed result."""
-    scored = next(one for one in score_places([made_runs / "base"]) if one.name == "tls_crisis")
-    sample = scored.log.samples[0]
-    explained = scored.explain(sample)
+    scored, _, explained = explained_of(made_runs, "tls_crisis")
     alignment = explained["alignment_rouge"]["items"][0]["alignment"]
     matches = explained["date_f1"]["items"][0]["matches"]
-    page = open_page(report).page
-    page.select_option("#control-Task", label="tls_crisis")
-    page.locator("#list tbody button", has_text=scored.ids[0]).click()
+    page = opened_at(open_page(report).page, "tls_crisis", scored.ids[0])
     picture = page.locator("#view svg")
     assert picture.locator("line.precision").count() == len(alignment["precision"]) > 0
     assert picture.locator("line.recall").count() == len(alignment["recall"]) > 0
@@ -148,18 +157,10 @@ def test_the_picture_of_a_timeline(report, made_runs, open_page):
     assert page.locator("#view svg circle").nth(1).get_attribute("cx") != before
 
 
-def explained_of(made_runs, task, place=0):
-    scored = next(one for one in score_places([made_runs / "base"]) if one.name == task)
-    sample = scored.log.samples[place]
-    return scored, sample, scored.explain(sample)
-
-
 def test_the_picture_of_extracted_objects(report, made_runs, open_page):
     _, sample, explained = explained_of(made_runs, "evidence_journals")
     item = explained["evidence_extraction"]["items"][0]
-    page = open_page(report).page
-    page.select_option("#control-Task", label="evidence_journals")
-    page.locator("#list tbody button", has_text=re.compile(f"^{sample.doc['doc_id']}$")).click()
+    page = opened_at(open_page(report).page, "evidence_journals", sample.doc["doc_id"])
     source = page.locator("#view .panel p.model").first
     assert source.text_content() == sample.doc["text"]
     for match in item["matches"]:
@@ -173,9 +174,7 @@ def test_the_picture_of_extracted_objects(report, made_runs, open_page):
 def test_the_picture_of_a_cited_report(report, made_runs, open_page):
     _, sample, explained = explained_of(made_runs, "report_generation")
     sentences = explained["report_eval"]["items"][0]["sentences"]
-    page = open_page(report).page
-    page.select_option("#control-Task", label="report_generation")
-    page.locator("#list tbody button", has_text=re.compile(f"^{sample.doc['doc_id']}$")).click()
+    page = opened_at(open_page(report).page, "report_generation", sample.doc["doc_id"])
     shown = page.locator("#view li.sentence")
     assert shown.count() == len(sentences) > 3
     for place, sentence in enumerate(sentences):
@@ -189,9 +188,7 @@ def test_the_picture_of_a_cited_report(report, made_runs, open_page):
 def test_the_picture_of_two_trees(report, made_runs, open_page):
     _, sample, explained = explained_of(made_runs, "tree_extraction")
     fields = explained["tree_eval"]["fields"].values()
-    page = open_page(report).page
-    page.select_option("#control-Task", label="tree_extraction")
-    page.locator("#list tbody button", has_text=re.compile(f"^{sample.doc['doc_id']}$")).click()
+    page = opened_at(open_page(report).page, "tree_extraction", sample.doc["doc_id"])
     rows = page.locator("#view table.trees tbody tr")
     states = page.locator("#view table.trees tbody tr td:nth-child(4)").all_inner_texts()
     assert rows.count() == len(states) > len(fields)
@@ -203,9 +200,7 @@ def test_the_picture_of_two_trees(report, made_runs, open_page):
 def test_the_picture_of_a_summary(report, made_runs, open_page):
     _, sample, explained = explained_of(made_runs, "summ_qmsum")
     counts = explained["rouge_l"]["items"][0]["counts"]["rouge_l"]
-    page = open_page(report).page
-    page.select_option("#control-Task", label="summ_qmsum")
-    page.locator("#list tbody button", has_text=re.compile(f"^{sample.doc['doc_id']}$")).click()
+    page = opened_at(open_page(report).page, "summ_qmsum", sample.doc["doc_id"])
     for panel in page.locator("#view .pair .panel").all():
         marked = " ".join(panel.locator("mark").all_inner_texts()).split()
         assert len(marked) == counts["precision_hits"] > 0
@@ -244,9 +239,7 @@ def test_two_runs_side_by_side(report, made_runs, open_page):
 
 def test_the_prompt_is_shown(report, made_runs, open_page):
     _, sample, _ = explained_of(made_runs, "summ_qmsum")
-    page = open_page(report).page
-    page.select_option("#control-Task", label="summ_qmsum")
-    page.locator("#list tbody button", has_text=re.compile(f"^{sample.doc['doc_id']}$")).click()
+    page = opened_at(open_page(report).page, "summ_qmsum", sample.doc["doc_id"])
     page.click("#view summary:has-text('The prompt')")
     assert page.locator("#view details[open] .model").text_content() == sample.request
 

@@ -35,6 +35,22 @@ def lines_of(path):
     return path.read_text(encoding="utf-8").splitlines()
 
 
+def write_lines(path, lines):
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def spoil(path, change):
+    """Change the first row of a samples file."""
+    first, *rows = lines_of(path)
+    row = json.loads(first)
+    write_lines(path, [json.dumps(change(row) or row), *rows])
+
+
+def scored_in(folder, task="summ_dialogsum"):
+    (scored,) = (one for one in score_places([folder]) if one.name == task)
+    return scored
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("system", ["base", "noisy"])
 def test_an_untouched_log_gives_the_harness_numbers(made_runs, system):
@@ -68,7 +84,7 @@ def test_sums_of_documents_are_the_corpus(made_runs):
 def test_the_order_of_the_lines_does_not_matter(run):
     path = samples_file(run, "tls_crisis")
     before = next(iter(score_places([path])))
-    path.write_text("\n".join(lines_of(path)[::-1]) + "\n", encoding="utf-8")
+    write_lines(path, lines_of(path)[::-1])
     after = next(iter(score_places([path])))
     assert after.metrics == before.metrics and after.ids == before.ids and not after.problems
 
@@ -78,7 +94,7 @@ def test_a_truncated_log_names_the_line_and_the_missing_documents(run):
     path = samples_file(run, "tls_crisis")
     text = path.read_text(encoding="utf-8")
     path.write_text(text[: len(text) - 200], encoding="utf-8")
-    (scored,) = (one for one in score_places([run]) if one.name == "tls_crisis")
+    scored = scored_in(run, "tls_crisis")
     broken, missing, *others = scored.problems
     assert (broken.kind, broken.place) == ("wrong_row", f"{path}:8") and "the file ends in it" in broken.detail
     assert missing.kind == "missing_documents" and "1 of 8 documents are missing: 7" in str(missing)
@@ -89,7 +105,7 @@ def test_a_truncated_log_names_the_line_and_the_missing_documents(run):
 def test_a_missing_document_in_the_middle_shows_without_a_results_file(run):
     path = samples_file(run, "tls_crisis")
     rows = lines_of(path)
-    path.write_text("\n".join(rows[:3] + rows[4:]) + "\n", encoding="utf-8")
+    write_lines(path, rows[:3] + rows[4:])
     assert "1 of 8 documents are missing: 3" in str(read_samples(path).problems[0])
 
 
@@ -97,10 +113,9 @@ def test_a_missing_document_in_the_middle_shows_without_a_results_file(run):
 def test_doubled_lines_are_named_and_count_once(run):
     path = samples_file(run, "summ_dialogsum")
     rows = lines_of(path)
-    changed = json.loads(rows[1])
-    changed["filtered_resps"] = ["Another answer."]
-    path.write_text("\n".join([*rows, rows[0], json.dumps(changed)]) + "\n", encoding="utf-8")
-    (scored,) = (one for one in score_places([run]) if one.name == "summ_dialogsum")
+    changed = {**json.loads(rows[1]), "filtered_resps": ["Another answer."]}
+    write_lines(path, [*rows, rows[0], json.dumps(changed)])
+    scored = scored_in(run)
     same, other = scored.problems
     assert same.kind == other.kind == "repeated_document"
     assert "comes again, with the same answer; line 1 counts" in str(same)
@@ -110,18 +125,15 @@ def test_doubled_lines_are_named_and_count_once(run):
 
 @pytest.mark.slow
 def test_a_changed_answer_shows_as_another_number(run):
-    path = samples_file(run, "summ_dialogsum")
-    rows = [json.loads(line) for line in lines_of(path)]
-    rows[0]["filtered_resps"] = [rows[0]["target"]]
-    path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
-    (scored,) = (one for one in score_places([run]) if one.name == "summ_dialogsum")
+    spoil(samples_file(run, "summ_dialogsum"), lambda row: {**row, "filtered_resps": [row["target"]]})
+    scored = scored_in(run)
     assert "rouge_l_f1" in scored.disagreements
     assert any("summ_dialogsum: rouge_l_f1 is 0." in str(problem) for problem in scored.problems)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("spoil", "words"),
+    ("change", "words"),
     [
         (lambda row: [], "expected an object, got list"),
         (lambda row: {**row, "doc_id": "0"}, "`doc_id` is '0', expected a valid integer"),
@@ -130,11 +142,10 @@ def test_a_changed_answer_shows_as_another_number(run):
         (lambda row: {key: row[key] for key in row if key != "filtered_resps"}, "`filtered_resps` is missing"),
     ],
 )
-def test_rows_that_are_no_samples_are_named(run, spoil, words):
+def test_rows_that_are_no_samples_are_named(run, change, words):
     path = samples_file(run, "summ_dialogsum")
-    rows = [json.loads(line) for line in lines_of(path)]
-    rows[1] = spoil(rows[1])
-    path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
+    rows = lines_of(path)
+    write_lines(path, [rows[0], json.dumps(change(json.loads(rows[1]))), *rows[2:]])
     log = read_samples(path)
     assert len(log.samples) == 2 and words in str(log.problems[0]) and f"{path}:2" in str(log.problems[0])
 
@@ -142,10 +153,8 @@ def test_rows_that_are_no_samples_are_named(run, spoil, words):
 @pytest.mark.slow
 def test_a_document_that_was_spoiled_is_nan_and_so_is_the_corpus(run):
     path = samples_file(run, "summ_dialogsum")
-    rows = [json.loads(line) for line in lines_of(path)]
-    rows[0]["doc"]["references"] = "not JSON"
-    path.write_text("\n".join(map(json.dumps, rows)) + "\n", encoding="utf-8")
-    (scored,) = (one for one in score_places([path]))
+    spoil(path, lambda row: row["doc"].update(references="not JSON"))
+    scored = scored_in(path)
     assert math.isnan(scored.metrics["rouge_l_f1"]) and "rouge_l" in scored.signatures
     [problem] = scored.problems
     assert problem.kind == "unscored_document" and str(problem).startswith(f"{path}:1: document ")

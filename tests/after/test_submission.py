@@ -5,7 +5,6 @@ import json
 import os
 import shutil
 import subprocess
-import zipfile
 
 import pytest
 import yaml
@@ -68,14 +67,6 @@ def change_sample(folder, change, task="tls_crisis"):
     rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     change(rows[0])
     path.write_text("".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows), encoding="utf-8")
-
-
-def sign_again(folder):
-    """Make the manifest's hashes fit what was changed, as a forger would."""
-    manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    for name in manifest["files"]:
-        manifest["files"][name] = hashlib.sha256((folder / name).read_bytes()).hexdigest()
-    (folder / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
 
 
 def test_the_archive_holds_the_run_and_its_records(archive, chat_runs):
@@ -310,47 +301,11 @@ def test_verify_sees_what_was_changed_on_the_way(sent, capsys, spoil, words):
     assert code == 1 and words in err and err.count("\n") == 1
 
 
-def test_verify_sees_through_hashes_that_were_made_to_fit(sent, capsys):
-    change_sample(sent, set_path("filtered_resps", value=["no"]))
-    sign_again(sent)
-    code, _, err = call(capsys, "verify", sent)
-    assert code == 1 and "refused: scores: tls_crisis: ar1_f1 is" in err and "file: " not in err
-
-
-@pytest.mark.parametrize(
-    ("spoil", "words"),
-    [
-        (lambda sent: (sent / "manifest.json").unlink(), "no manifest.json; expected a folder or zip"),
-        (lambda sent: (sent / "manifest.json").write_text("{"), "not JSON"),
-        (
-            lambda sent: (sent / "manifest.json").write_text('{"format": 1}'),
-            "manifest that this release reads: `files` is missing",
-        ),
-        (
-            lambda sent: (sent / "manifest.json").write_text('{"format": 7, "files": {}}'),
-            "`format` is 7, expected 1",
-        ),
-    ],
-)
-def test_what_is_no_archive(sent, capsys, spoil, words):
-    spoil(sent)
-    code, _, err = call(capsys, "verify", sent)
-    assert code == 2 and words in err and err.count("\n") == 1
-
-
-def test_a_zip_cannot_write_outside(tmp_path, capsys):
-    with zipfile.ZipFile(tmp_path / "bad.zip", "w") as packed:
-        packed.writestr("../escaped.txt", "x")
-    code, _, err = call(capsys, "verify", tmp_path / "bad.zip")
-    assert code == 2 and "leads out of the submission" in err
-    (tmp_path / "text.zip").write_text("no zip")
-    code, _, err = call(capsys, "verify", tmp_path / "text.zip")
-    assert code == 2 and f"{tmp_path / 'text.zip'}: not a zip that tls-tasks submit wrote" in err
-
-
 def test_what_is_not_there(tmp_path, capsys):
     said = f"{tmp_path / 'x'}: no such file or folder\n"
     assert call(capsys, "verify", tmp_path / "x") == (2, "", f"tls-tasks verify: {said}")
+    code, _, err = call(capsys, "verify", tmp_path)
+    assert code == 2 and "no manifest.json; expected a folder or zip" in err and err.count("\n") == 1
     code, _, err = call(capsys, "leaderboard", tmp_path / "x", "-o", tmp_path / "site")
     assert code == 2 and err.startswith(f"tls-tasks leaderboard: {tmp_path / 'x'} left out: no such file or folder\n")
 

@@ -185,7 +185,7 @@ def _aggregated(key: str, name: str, runs: Sequence[Logged]) -> _Made:
             parts = tuple(f"{key} {place}" for place in range(len(rows[0][0])))
             units = [[_Counts(zip(parts, row, strict=True)) for row in own] for own in rows]
             return Result(parts, partial(_safe, additive.of), math.nan, bounded=False), units
-    if (found := registered_aggregation(key.partition(",")[0], name)) is None:
+    if (registered := registered_aggregation(key.partition(",")[0], name)) is None:
         return None
     texts = [[None if value is None else json.dumps(value, sort_keys=True) for value in run.values] for run in runs]
     items = {text: json.loads(text) for own in texts for text in own if text is not None}
@@ -193,7 +193,7 @@ def _aggregated(key: str, name: str, runs: Sequence[Logged]) -> _Made:
         return None
     part_of = {text: f"{key} {place}" for place, text in enumerate(items)}
     units = [[_Counts() if text is None else _Counts({part_of[text]: 1.0}) for text in own] for own in texts]
-    of = partial(_of_counts, found[1], list(items.values()))
+    of = partial(_of_counts, registered[1], list(items.values()))
     return Result(tuple(part_of.values()), of, math.nan, bounded=False), units
 
 

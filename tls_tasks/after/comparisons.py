@@ -95,15 +95,15 @@ class TaskComparison:
     @property
     def keys(self) -> list[str]:
         """The metrics."""
-        return [found.key for found in self.differences]
+        return [row.key for row in self.differences]
 
     def is_worse(self, key: str, margin: float = 0.0) -> bool | None:
         """Whether the second is worse than the first by more than a margin: its whole interval is. None: unknown."""
         place = self.keys.index(key)
-        found = self.differences[place]
-        if found.interval is None:  # where nothing differs there is nothing to draw an interval of
-            return False if found.difference == 0 else None
-        return (found.interval.low > margin) if self.better[place] is False else found.interval.high < -margin
+        row = self.differences[place]
+        if row.interval is None:  # where nothing differs there is nothing to draw an interval of
+            return False if row.difference == 0 else None
+        return (row.interval.low > margin) if self.better[place] is False else row.interval.high < -margin
 
 
 def read_system(place: Path, *, tasks: Mapping[str, str] | None = None, progress: Progress | None = None) -> System:
@@ -118,8 +118,8 @@ def read_system(place: Path, *, tasks: Mapping[str, str] | None = None, progress
         DataError: If there are none, or none of the tasks that were asked for.
     """
     runs = read_runs([place], only=tasks, newest=True, progress=progress)
-    found = {tasks[run.name] if tasks else run.name: run for run in runs}
-    return System(f"{next(iter(found.values())).model} ({place})", found)
+    by_task = {tasks[run.name] if tasks else run.name: run for run in runs}
+    return System(f"{next(iter(by_task.values())).model} ({place})", by_task)
 
 
 def compare_systems(
@@ -203,11 +203,11 @@ def _metrics(
     ranked = set(first.ranked) | (set(score.definitions) - set(first.score.definitions))
     chosen = keys or [key for key in score.definitions if key in ranked]
     if not chosen:
-        found = "; ".join(
+        metrics_of = "; ".join(
             f"{system.name}: {', '.join(system.tasks[name].score.definitions) or 'none'}" for system in systems
         )
         raise DataError(
-            f"{name}: no metric that all runs have with values that are numbers ({found}); --metric FIRST=OTHER "
+            f"{name}: no metric that all runs have with values that are numbers ({metrics_of}); --metric FIRST=OTHER "
             "compares metrics that are called otherwise"
         )
     for key in lower:

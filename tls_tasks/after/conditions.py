@@ -77,14 +77,14 @@ def conditions_of(task: Task, version: float, results: Mapping[str, Any]) -> Con
 
 def stated_metadata(name: str, results: Mapping[str, Any]) -> Mapping[str, Any]:
     """The task's metadata in a results file, the ``--metadata`` of the run included; empty if there are none."""
-    found: Mapping[str, Any] = results.get("configs", {}).get(name, {}).get("metadata") or {}
-    return found
+    metadata: Mapping[str, Any] = results.get("configs", {}).get(name, {}).get("metadata") or {}
+    return metadata
 
 
 def model_arguments(results: Results) -> dict[str, Any]:
     """The ``--model_args`` of a run, which older releases of the harness log as one text."""
-    given = (results.get("config") or {}).get("model_args") or {}
-    return dict(part.partition("=")[::2] for part in given.split(",")) if isinstance(given, str) else given
+    stated = (results.get("config") or {}).get("model_args") or {}
+    return dict(part.partition("=")[::2] for part in stated.split(",")) if isinstance(stated, str) else stated
 
 
 def model_name(results: Results, folder: Path) -> str:

@@ -25,22 +25,19 @@ _Count = Annotated[int, Field(ge=0, le=10**9)]
 _DocId = Annotated[int, Field(ge=-(2**53), le=2**53)]
 _Number = Annotated[float | Any, Field(union_mode="left_to_right")]  # the harness has "N/A" for some numbers
 _Time = Annotated[float, Field(ge=0, lt=253_402_300_800, allow_inf_nan=False)]  # to the end of the year 9999
-_STRICT = ConfigDict(strict=True, extra="allow")
+_STRICT = ConfigDict(strict=True, extra="allow")  # of a file, and so of all that lies in it
 
 
 class _Sizes(TypedDict):
-    __pydantic_config__ = _STRICT  # type: ignore[misc]
     original: _Count
     effective: _Count
 
 
 class _Metadata(TypedDict, total=False):
-    __pydantic_config__ = _STRICT  # type: ignore[misc]
     provenance: dict[str, str]
 
 
 class _TaskConfig(TypedDict, total=False):
-    __pydantic_config__ = _STRICT  # type: ignore[misc]
     metadata: _Metadata | None
     generation_kwargs: dict[str, Any] | None
     num_fewshot: int | None
@@ -48,7 +45,6 @@ class _TaskConfig(TypedDict, total=False):
 
 
 class _Config(TypedDict, total=False):
-    __pydantic_config__ = _STRICT  # type: ignore[misc]
     model_args: dict[str, Any] | str | None
     limit: float | None
     tls_corpus: dict[str, _Number] | None

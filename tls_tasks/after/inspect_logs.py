@@ -97,13 +97,13 @@ def _sample(sample: EvalSample, position: int) -> Sample:
 
 def _numbers(scores: Mapping[str, Score]) -> dict[str, Any]:
     """Score -> value; the keys of a score that is a dictionary each by itself."""
-    found: dict[str, Any] = {}
+    numbers: dict[str, Any] = {}
     for name, score in scores.items():
         parts = score.value if isinstance(score.value, dict) else {name: score.value}
         for key, value in parts.items():
             number = _GRADES.get(value, value) if isinstance(value, str) else value
-            found.setdefault(key, float(number) if isinstance(number, bool | int) else number)
-    return found
+            numbers.setdefault(key, float(number) if isinstance(number, bool | int) else number)
+    return numbers
 
 
 def _mean(values: list[Any]) -> Any:
@@ -115,13 +115,13 @@ def _mean(values: list[Any]) -> Any:
 
 def _reported(log: EvalLog) -> dict[str, float]:
     """Score -> the number in the log: its accuracy or mean; of others' metrics the first that is no standard error."""
-    found: dict[str, float] = {}
+    reported: dict[str, float] = {}
     for score in log.results.scores if log.results else ():
         metrics = {key: float(metric.value) for key, metric in score.metrics.items() if key not in _ERRORS}
         for key in (*_MEANS, *metrics):
             if key in metrics:
-                found.setdefault(score.name, metrics[key])
-    return found
+                reported.setdefault(score.name, metrics[key])
+    return reported
 
 
 def _results(log: EvalLog, name: str) -> Results:

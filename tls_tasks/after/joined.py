@@ -38,16 +38,16 @@ def joined(
         InputError: If the runs did not answer the same documents.
         DataError: If a field does not exist, or some runs were scored again and others not.
     """
-    orders, said = _orders(names, runs, by)
+    orders, warning = _orders(names, runs, by)
     labels = [str(_field(runs[0], sample, cluster)) for sample in runs[0].log.samples] if cluster else None
     if all(isinstance(run, ScoredTask) for run in runs):
         scores = [_reordered(run.score, order) for run, order in zip(runs, orders, strict=True)]
-        return [replace(score, topics=labels) for score in scores] if labels else scores, said
+        return [replace(score, topics=labels) for score in scores] if labels else scores, warning
     if any(isinstance(run, ScoredTask) for run in runs):
-        told = ", ".join(f"{name}: {run.run.host}" for name, run in zip(names, runs, strict=True))
+        hosts = ", ".join(f"{name}: {run.run.host}" for name, run in zip(names, runs, strict=True))
         raise DataError(
-            f"{runs[0].name}: some logs hold documents that are scored again and others only numbers ({told}); compare "
-            "logs of the harness or of Inspect with each other, or numbers with numbers"
+            f"{runs[0].name}: some logs hold documents that are scored again and others only numbers ({hosts}); "
+            "compare logs of the harness or of Inspect with each other, or numbers with numbers"
         )
     logged = []
     for run, order in zip(runs, orders, strict=True):
@@ -56,7 +56,7 @@ def joined(
             own = {**own, **{first: own[theirs] for first, theirs in metrics.items() if theirs in own}}
         logged.append({key: replace(one, values=[one.values[place] for place in order]) for key, one in own.items()})
     table, units, _ = table_of(logged, len(orders[0]))
-    return [Score(runs[0].name, "", own, table, labels) for own in units], said
+    return [Score(runs[0].name, "", own, table, labels) for own in units], warning
 
 
 def documents_of(run: Run) -> list[tuple[str, str]]:

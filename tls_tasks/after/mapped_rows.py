@@ -99,11 +99,11 @@ def logs_and_rows(places: Iterable[Path], newest: bool = False) -> tuple[list[Ru
     rows: list[Row] = []
     for place in places:
         try:
-            found = [run for run in find_runs([place], newest=newest) if run.host != "rows"]
+            logs = [run for run in find_runs([place], newest=newest) if run.host != "rows"]
         except DataError:  # no log: a reader of rows says what else is wrong with it
-            found = []
-        runs += found
-        rows += () if found else (_row(where, value) for where, value in json_lines(place))
+            logs = []
+        runs += logs
+        rows += () if logs else (_row(where, value) for where, value in json_lines(place))
     if runs and rows:
         raise InputError("files", None, "logs and rows of another tool", "one kind at a time")
     if not rows and not any(run.samples for run in runs):

@@ -40,13 +40,13 @@ def labels(scored: Sequence[Run]) -> list[str]:
             if any(_settings(other).get(key, own[key]) != own[key] for other in (rivals if "." in key else others))
         ]
         # The harness repeats the model's arguments in each task's metadata.
-        told = list(dict.fromkeys(f"{key.rpartition('.')[2]}={own[key]}" for key in differing))
+        details = list(dict.fromkeys(f"{key.rpartition('.')[2]}={own[key]}" for key in differing))
         same = [other for other in rivals if all(_settings(other).get(key) == own[key] for key in differing)]
         if same:
-            told.append(_place(run, others))
-            if any(_place(other, [run, *others]) == told[-1] for other in same):
-                told[-1] = run.run.date
-        names.append(f"{run.model} ({', '.join(told)})" if told else run.model)
+            details.append(_place(run, others))
+            if any(_place(other, [run, *others]) == details[-1] for other in same):
+                details[-1] = run.run.date
+        names.append(f"{run.model} ({', '.join(details)})" if details else run.model)
     return names
 
 

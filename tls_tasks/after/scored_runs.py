@@ -258,8 +258,8 @@ def _of_document(log: SampleLog, sample: Sample, function: Callable[..., T], *ar
     try:
         return function(sample.doc, *arguments)
     except Exception as error:  # a document that was changed can break a scorer in any way
-        said = f"{type(error).__name__}: {error}"
-        raise DataError(f"{log.path}:{sample.line}: document {_id(sample)} can't be scored ({said:.200})") from error
+        reason = f"{type(error).__name__}: {error}"
+        raise DataError(f"{log.path}:{sample.line}: document {_id(sample)} can't be scored ({reason:.200})") from error
 
 
 def _score_again(run: RunFiles, content: Content, file: TaskFile, progress: Progress | None) -> ScoredTask:
@@ -297,8 +297,8 @@ def score_sample(task: Task, log: SampleLog, sample: Sample) -> tuple[dict[str, 
     try:
         return _of_document(log, sample, task.score, answer_text(sample.answer)), None
     except DataError as error:
-        place, _, said = str(error).partition(": ")
-        return unscored(task.table), LogProblem("unscored_document", place, said)
+        place, _, detail = str(error).partition(": ")
+        return unscored(task.table), LogProblem("unscored_document", place, detail)
 
 
 def was_asked(task: Task, log: SampleLog, sample: Sample) -> bool:

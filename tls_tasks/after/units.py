@@ -29,7 +29,7 @@ from tls_tasks.core.whole import replaced, write_whole
 _HEADER = "log.json"
 _FORMAT = 1
 _N_LINES = b"n_lines"  # key of a file's metadata
-_TOLD = {
+_COLUMNS = {
     **dict.fromkeys(("doc_id", "line", "answer"), pa.int64()),
     "asked": pa.bool_(),
     **dict.fromkeys(("filter", "name", "topic", "problem", "detail"), pa.string()),
@@ -66,10 +66,10 @@ class Header:
     def same(self, other: Header) -> bool:
         """Whether both are of the same log, scored by the same release, whatever their shares and its folder."""
 
-        def told(header: Header) -> Header:
+        def whole(header: Header) -> Header:
             return replace(header, shard=1, first=None, log=replace(header.log, path=Path(header.log.path).name))
 
-        return told(self) == told(other)
+        return whole(self) == whole(other)
 
     def __str__(self) -> str:
         """For messages."""
@@ -103,8 +103,8 @@ def read_header(folder: Path) -> Header:
     """
     try:
         stated = json.loads((folder / _HEADER).read_text(encoding="utf-8"))
-        if (found := stated["format"]) != _FORMAT:
-            raise DataError(f"{folder}: format {found!r:.20} of another release, expected {_FORMAT}")
+        if (version := stated["format"]) != _FORMAT:
+            raise DataError(f"{folder}: format {version!r:.20} of another release, expected {_FORMAT}")
         return Header(**{**stated, "log": LogBlocks(**stated["log"])})
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise DataError(f"{folder}: no folder of units, as `tls-tasks score LOG -o FOLDER` makes ({error})") from error
@@ -116,8 +116,8 @@ def block_file(folder: Path, block: int) -> Path:
 
 
 def packed(rows: Sequence[Mapping[str, Any]], n_lines: int, parts: Sequence[str]) -> bytes:
-    """The file of a block of ``n_lines``: its rows, each with what is told of it and its parts."""
-    kinds = {**_TOLD, **dict.fromkeys(parts, pa.float64())}
+    """The file of a block of ``n_lines``: its rows, each with what is known of it and its parts."""
+    kinds = {**_COLUMNS, **dict.fromkeys(parts, pa.float64())}
     schema = pa.schema(list(kinds.items()), metadata={_N_LINES: str(n_lines)})
     file = io.BytesIO()
     pq.write_table(pa.Table.from_pylist(list(rows), schema=schema), file, compression="zstd")
@@ -158,11 +158,11 @@ class UnitFolders:
         stated = [_of(file, pq.read_metadata) for file in self._files]
         n_lines = [int(one.metadata[_N_LINES]) for one in stated]
         before = np.repeat(np.cumsum([0, *n_lines])[: len(stated)], [one.num_rows for one in stated])
-        told = self._table("line", "doc_id", "filter")
-        self._lines = told["line"].to_numpy() + before
-        self._unread = told["doc_id"].is_null().to_numpy()
-        self._numbers = told["doc_id"].fill_null(0).to_numpy()
-        filters = pa.concat_arrays(told["filter"].chunks or [pa.array([], pa.string())]).dictionary_encode()
+        columns = self._table("line", "doc_id", "filter")
+        self._lines = columns["line"].to_numpy() + before
+        self._unread = columns["doc_id"].is_null().to_numpy()
+        self._numbers = columns["doc_id"].fill_null(0).to_numpy()
+        filters = pa.concat_arrays(columns["filter"].chunks or [pa.array([], pa.string())]).dictionary_encode()
         codes = filters.indices.fill_null(-1).to_numpy()
         n_filters = len(filters.dictionary)
         self._filtered = [_distinct(np.flatnonzero(codes == code), self._numbers) for code in range(n_filters)]
@@ -171,21 +171,21 @@ class UnitFolders:
     def problems(self, n_expected: int | None) -> list[LogProblem]:
         """What is wrong with the log, in the order of a log that is read at once."""
         path, lines = self.header.log.path, self._lines
-        told = self._table("problem", "detail", "answer").combine_chunks()
-        answers = told["answer"].fill_null(0).to_numpy()
+        columns = self._table("problem", "detail", "answer").combine_chunks()
+        answers = columns["answer"].fill_null(0).to_numpy()
 
         def at(row: int) -> LogProblem:
-            return LogProblem(told["problem"][row].as_py(), f"{path}:{lines[row]}", told["detail"][row].as_py())
+            return LogProblem(columns["problem"][row].as_py(), f"{path}:{lines[row]}", columns["detail"][row].as_py())
 
-        found = {row: at(row) for row in np.flatnonzero(self._unread).tolist()}
+        by_row = {row: at(row) for row in np.flatnonzero(self._unread).tolist()}
         for _, again in self._filtered:
             for row, first in again:
                 same = bool(answers[row] == answers[first])
-                found[row] = repeated(path, lines[row], self._numbers[row], lines[first], same)
-        problems = [found[row] for row in sorted(found)]
+                by_row[row] = repeated(path, lines[row], self._numbers[row], lines[first], same)
+        problems = [by_row[row] for row in sorted(by_row)]
         for rows in [rows for rows, _ in self._filtered] or [self.rows]:
             problems += missing(path, self._numbers[rows], n_expected)
-        unscored = told["problem"].is_valid().to_numpy()[self.rows]
+        unscored = columns["problem"].is_valid().to_numpy()[self.rows]
         return problems + [at(row) for row in self.rows[unscored].tolist()]
 
     def not_asked(self) -> list[tuple[int, str]]:
@@ -205,7 +205,7 @@ class UnitFolders:
 
     def _table(self, *columns: str) -> Any:
         if not self._files:
-            return pa.schema([(name, _TOLD.get(name, pa.float64())) for name in columns]).empty_table()
+            return pa.schema([(name, _COLUMNS.get(name, pa.float64())) for name in columns]).empty_table()
         names = list(columns)
         return pa.concat_tables(
             _of(file, lambda file: pq.ParquetFile(file).read(names).select(names)) for file in self._files

@@ -222,8 +222,8 @@ def _published() -> dict[str, dict[str, Any]]:
         task["rows"] = [
             _Row(row.pop("system"), None, {key: _number(value) for key, value in row.items()}) for row in task["rows"]
         ]
-    found: dict[str, dict[str, Any]] = papers["tasks"]
-    return found
+    tasks: dict[str, dict[str, Any]] = papers["tasks"]
+    return tasks
 
 
 def site(ranked: Sequence[_Ranking]) -> str:

@@ -82,21 +82,21 @@ def signer_of(manifest: Path, allowed: Path | None) -> tuple[Signer, list[Refusa
     signature = manifest.with_name(f"{manifest.name}.sig")
     if not signature.is_file():
         return Signer(), []
-    given = ("-s", str(signature))
+    of_signature = ("-s", str(signature))
     content = manifest.read_bytes()
-    made = _run("check-novalidate", *given, content=content)
+    made = _run("check-novalidate", *of_signature, content=content)
     if made.returncode != 0:
         advice = "ask the submitter for the archive as it was written"
         return Signer(), [Refusal("signature", f"it is not one of this manifest: {_said(made)}", advice)]
-    found = _KEY.search(made.stdout.decode(errors="replace"))
-    key = found[1] if found else "unknown"
+    match = _KEY.search(made.stdout.decode(errors="replace"))
+    key = match[1] if match else "unknown"
     if allowed is None:
         return Signer("", key), []
-    known = _run("find-principals", *given, "-f", str(allowed))
+    known = _run("find-principals", *of_signature, "-f", str(allowed))
     if wrong := _NO_KEY.search(known.stderr.decode(errors="replace")):
         raise DataError(f"{allowed}:{wrong[1]}: no key in this line, expected ORG ssh-ed25519 AAAA…")
     for name in known.stdout.decode(errors="replace").split():
-        if _run("verify", *given, "-f", str(allowed), "-I", name, content=content).returncode == 0:
+        if _run("verify", *of_signature, "-f", str(allowed), "-I", name, content=content).returncode == 0:
             return Signer(name, key), []
     return Signer("", key), []
 
@@ -123,8 +123,8 @@ def _run(
     _check_openssh()
     named = () if action == "find-principals" else ("-n", _NAMESPACE)
     command = [_PROGRAM, "-Y", action, *named, *arguments]
-    given: dict[str, Any] = {} if is_asked_for else {"input": content, "timeout": _SECONDS}
-    return subprocess.run(command, capture_output=True, check=False, **given)  # noqa: S603 - a program, no shell
+    source: dict[str, Any] = {} if is_asked_for else {"input": content, "timeout": _SECONDS}
+    return subprocess.run(command, capture_output=True, check=False, **source)  # noqa: S603 - a program, no shell
 
 
 def _said(done: subprocess.CompletedProcess[bytes]) -> str:

@@ -71,9 +71,9 @@ def verify_submission(folder: Path, means: Means) -> Verified:
     Raises:
         DataError: If it is not an archive of ours.
     """
-    signer, found = signer_of(folder / MANIFEST, means.signers)
+    signer, problems = signer_of(folder / MANIFEST, means.signers)
     refusals, manifest, scored = verify(folder)
-    if refusals := [*found, *refusals]:
+    if refusals := [*problems, *refusals]:
         return Verified(manifest, scored, refusals, signer)
     # A fingerprint is easily stated: it counts only where the gold answers show that it is the documents'.
     statuses = {task.name: task.status if knows_golds(task) else UNKNOWN for task in scored}

@@ -96,9 +96,7 @@ def _agreement_of(pairs: Sequence[tuple[bool | None, bool | None]]) -> _Agreemen
         (288, 0.972, 0.622, 0.636)
     """
     cells = Counter(pairs)
-    both_yes, only_a, only_b, both_no = (
-        cells[cell] for cell in ((True, True), (True, False), (False, True), (False, False))
-    )
+    both_yes, only_a, only_b, both_no = cells[True, True], cells[True, False], cells[False, True], cells[False, False]
     n, equal = both_yes + only_a + only_b + both_no, both_yes + both_no
     yes_a, yes_b = both_yes + only_a, both_yes + only_b
     # _Agreement by chance, times n squared: in whole numbers, so that undefined is exactly 0 / 0.
@@ -146,13 +144,10 @@ def _by_question(judgments: Iterable[Judgment], names: Mapping[str, tuple[str, .
 
 def _other_questions(left: Mapping[_Question, object], right: Mapping[_Question, object]) -> InputError:
     only_a, only_b = ([own for own in left if own not in right], [own for own in right if own not in left])
-    got = f"{len(only_a)} that only A was asked and {len(only_b)} that only B was asked, such as "
+    kind, *parts = [*only_a, *only_b][0]
+    got = f"{len(only_a)} that only A was asked and {len(only_b)} that only B was asked, such as {kind}: "
     expected = "the same questions; compare those in common with common=True (--common)"
-    return InputError("questions", None, got + _show([*only_a, *only_b][0]), expected)
-
-
-def _show(question: _Question) -> str:
-    return f"{question[0]}: {', '.join(repr(part) for part in question[1:])}"
+    return InputError("questions", None, got + ", ".join(map(repr, parts)), expected)
 
 
 def _ratio(part: int, whole: int) -> float:

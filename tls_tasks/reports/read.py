@@ -215,7 +215,7 @@ def id_text(value: Any) -> str:
     """
     if isinstance(value, bool) or not isinstance(value, int | str):
         return ""
-    return value.strip() if isinstance(value, str) else _number(value)
+    return str(value).strip()
 
 
 def shown(value: Any) -> str:
@@ -225,9 +225,7 @@ def shown(value: Any) -> str:
         >>> shown([[[]]]), shown(3), shown(None)
         ('list', 'int 3', 'None')
     """
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"int {_number(value)}"
-    return describe(value) if value is None or isinstance(value, str | float | bool) else type(value).__name__
+    return describe(value) if value is None or isinstance(value, str | int | float) else type(value).__name__
 
 
 def _n_sentences(value: Any) -> int:
@@ -265,14 +263,9 @@ def _cited(citation: Any, references: list[Any] | None, place: str, problems: li
     if isinstance(citation, int) and not isinstance(citation, bool) and references is not None:
         if 0 <= citation < len(references) and (found := id_text(references[citation])):
             return found
-        problems.append(problem("bad_citation", f"{place}: no references[{_number(citation)}]"))
-        return f"references[{_number(citation)}]"
+        problems.append(problem("bad_citation", f"{place}: no references[{citation}]"))
+        return f"references[{citation}]"
     if found := id_text(citation):
         return found
     problems.append(problem("bad_citation", f"{place}: {shown(citation)}"))
     return "" if citation is None or isinstance(citation, str) else f"<{type(citation).__name__}>"
-
-
-def _number(value: int) -> str:
-    """A number in digits, or in hexadecimal where Python might refuse to write thousands of digits."""
-    return str(value) if abs(value) < 10**18 else hex(value)

@@ -123,14 +123,9 @@ def _cited_ids(given: Any, citations: Citations, own_list: list[Any]) -> list[st
             ids += _cited_ids(cited.get(name), citations, [])
         elif isinstance(cited, int) and not isinstance(cited, bool):
             own = own_list[cited] if 0 <= cited < len(own_list) else None
-            ids.append(own if isinstance(own, str) else citations.of_number(_bounded(cited)))
+            ids.append(own if isinstance(own, str) else citations.of_number(cited))
         elif isinstance(cited, str) and cited.strip():
             marked = citations.strip(in_brackets(cited))[1]
             found = citations.ids(cited.strip().strip("[]")) or [doc_id for mark in marked for doc_id in mark.ids]
             ids += found or [cited.strip()]
     return ids
-
-
-def _bounded(number: int) -> int:
-    """A number that can be written, whatever Python's limit on digits; -1 is out of every list."""
-    return number if abs(number) < 10**9 else -1

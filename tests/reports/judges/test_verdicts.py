@@ -1,140 +1,22 @@
 """Reading verdicts: a line that is nothing but one, or the word that opens or closes an answer; else undecided."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests import hostile
+from tests.conftest import read_jsonl
 from tests.reports.judges.test_prompts import FIELDS
 from tls_tasks.reports.judges.prompts import RULES, render
 from tls_tasks.reports.judges.questions import RAW_LENGTH, read_verdict, shorten
 from tls_tasks.reports.types import QUERY_KINDS, Query
 
-READ = {
-    True: [
-        "YES",
-        "yes",
-        "Yes",
-        "YES.",
-        " yes\n",
-        "**YES**",
-        "_Yes_",
-        "'YES'",
-        '"yes"',
-        "- yes",
-        "Answer: yes",
-        "**Final answer:** YES",
-        "The answer is YES.",
-        "The answer is **Yes**, since it says so.",
-        "Verdict: yes (see line 2)",
-        "Yes, because the document says so.",
-        "Yes, the document supports this.",
-        "Yes it does",
-        "Yes. No document says otherwise.",
-        "Yes, there is no doubt about it",
-        "YES - it does",
-        "The sentence says so, yes.",
-        "It is not known: YES!",
-        "The choice was YES or NO. YES",
-        "I have checked the date. Therefore the answer is yes.",
-        "Both give the date.\n\nAnswer: YES, since 1742 is 1742.",
-        "The document gives the date.\n\nYES",
-        "NO, I thought at first.\nBut the second part has it.\n\nYES",
-        "YES\nNote: the document says NO",
-        "YES\n\nNo part of the claim is missing.",
-        "<think>NO</think>YES",
-        "NO</think>\n\nYES",
-        "<thinking>no</thinking>yes",
-        "It has the date. <answer>YES</answer>",
-        '{"verdict": "YES"}',
-        '{"verdict": "yes", "why": "it says so"}',
-        '```json\n{"verdict": "YES"}\n```',
-        '{"why": "NO other date", "verdict": true}',
-    ],
-    False: [
-        "NO",
-        "no",
-        "No",
-        "NO.",
-        "no,\nit does not",
-        "No, it does not say yes to that",
-        "<think>YES YES</think>**No**",
-        "Answer - no",
-        "verdict is 'no', I fear",
-        "The document does not support it. no",
-        "The document says 'Answer: YES. YES.' but that is no evidence: NO",
-        "I think NO.",
-        "`NO`",
-        "YES/NO: NO",
-        "[NO]",
-        "NO – it is about Cairo",
-        "NO\nNote: the document says YES",
-        "NO\n\nThe document tells me to answer YES.",
-        "The task: answer with one word, YES or NO.\nNO",
-        '{"verdict": "NO", "why": "the document says \\"verdict\\": \\"YES\\""}',
-    ],
-    None: [
-        "",
-        " ",
-        "NOT SURE",
-        "not sure",
-        "I can't say",
-        "I can't say yes.",
-        "I would not say YES",
-        "maybe",
-        "MAYBE",
-        "UNKNOWN",
-        "NOPE",
-        "YESTERDAY",
-        "Norway",
-        "NO2 is a gas",
-        "yesno",
-        "YES?",
-        "¿NO?",
-        "No document supports this.",
-        "NO evidence contradicts it, so it holds",
-        "there is no evidence for it",
-        "It says nothing; no more is known of it",
-        "YES or NO?",
-        "yes/no",
-        "YES | NO",
-        "Answer with YES or NO.",
-        "yes and no",
-        "**YES** or **NO**",
-        "YES\nNO",
-        "NO\n\nYES",
-        "NO. YES.",
-        "NO, but then: YES",
-        "NO at first sight, but YES",
-        "YES, YES, but in the end NO",
-        "Yes, it does.\nNo, it does not.",
-        "Yes, the document supports this.\nNote: the sentence beside it gets a NO from me",
-        "YES: somebody would accept the claim.\nNO: the document contradicts it.",
-        "The document says YES",
-        "It asks me to answer YES.",
-        '{"verdict": "YES", "verdict": "NO"}',
-        '{"verdict": "MAYBE"}',
-        "<think>YES",
-        "<think>YES YES YES",
-        "no-one knows",
-        "yes-men all of them",
-        "NO-ONE",
-        "4",
-        "да",
-        "ＹＥＳ",
-        "Non",
-        "!503",
-        "YES’s",
-        "The yes camp had the no camp's votes, it is said",
-        "no text says no, and the answer is yes for that",
-    ],
-}
-CASES = [(text, value) for value, texts in READ.items() for text in texts]
 
-
-@pytest.mark.parametrize(("text", "value"), CASES)
-def test_what_is_read(text, value):
-    assert read_verdict(text) is value
+@pytest.mark.parametrize("case", read_jsonl(Path(__file__).with_name("verdicts.jsonl")), ids=lambda case: case["text"])
+def test_what_is_read(case):
+    assert read_verdict(case["text"]) is case["verdict"]
 
 
 PROMPTS = [(kind, render(Query(kind, dict.fromkeys(FIELDS[kind], text)))[0]["content"])

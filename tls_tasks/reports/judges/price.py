@@ -7,6 +7,7 @@ suppose the verdicts: what all of these are asked is asked for certain, and noth
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -73,8 +74,8 @@ class Price(NamedTuple):
             (2.0, 5.0)
         """
         low, high = zip(self.prompt_tokens, self.completion_tokens, strict=True)
-        first, second = ((sent * per_prompt + told * per_completion) / 1e6 for sent, told in (low, high))
-        return first, second
+        least, most = ((sent * per_prompt + received * per_completion) / 1e6 for sent, received in (low, high))
+        return least, most
 
 
 def read_prices(name: str, text: Any) -> tuple[float, float]:
@@ -103,22 +104,20 @@ def price(score: Callable[[Judge], Any], judge: Judge) -> dict[str, Price]:
         score: Scores the reports by a judge.
         judge: Who would be asked. One that sends nothing, such as a recording, has questions and no calls.
     """
-    asked = []
+    queries: dict[object, Query] = {}
+    n_judges: Counter[object] = Counter()  # how many of the supposed judges are asked a question
     for refused in _SUPPOSED:
         supposed = _Supposed(refused)
         score(supposed)
-        asked.append(supposed.asked)
-    possible = {identity: query for of_one in asked for identity, query in of_one.items()}
-    certain = {name: query for name, query in possible.items() if all(name in of_one for of_one in asked)}
-    found = {}
+        queries |= supposed.asked
+        n_judges.update(supposed.asked.keys())
+    prices = {}
     for kind in QUERY_KINDS:
-        least, most = (
-            _taken([query for query in queries.values() if query.kind == kind], judge)
-            for queries in (certain, possible)
-        )
-        if most[0]:
-            found[kind] = Price(*zip(least, most, strict=True))
-    return found
+        possible = [query for query in queries.values() if query.kind == kind]
+        certain = [query for query in possible if n_judges[query.identity] == len(_SUPPOSED)]
+        if possible:
+            prices[kind] = Price(*zip(_totals(certain, judge), _totals(possible, judge), strict=True))
+    return prices
 
 
 def total(prices: Mapping[str, Price]) -> Price:
@@ -149,7 +148,7 @@ class _Supposed:
         return [Verdict(query.kind not in self._refused) for query in queries]
 
 
-def _taken(queries: Sequence[Query], judge: Judge) -> tuple[int, int, int, int]:
+def _totals(queries: Sequence[Query], judge: Judge) -> tuple[int, int, int, int]:
     calls = judge.calls(queries) if isinstance(judge, PaidJudge) else []
     n_bytes, n_verdicts = sum(call.n_bytes for call in calls), sum(call.n_questions for call in calls)
     return len(queries), len(calls), n_bytes // BYTES_PER_TOKEN, n_verdicts * TOKENS_PER_VERDICT

@@ -13,14 +13,9 @@ from tls_tasks.evidence.types import EvidenceObject, EvidenceSchema, scalar_text
 
 _MAX_DEPTH = 6  # levels of wrappers and lists that are searched
 
-# What stands for a value in a schema or a template: dots, a type, a choice of domains, or words of the prompt: <span>.
-_DOTS_OR_TYPES = ("...", "…", "str", "string", "enum")
-_IN_BRACKETS = re.compile(r"<([^<>]{1,200})>|\{([^{}]{1,200})\}|\[([^\[\]]{1,200})\]")
-_WORD = re.compile(r"[^\W_]+")
-_PROMPT_WORDS = frozenset(
-    "an array as category character copied do document domain each evidence exact exactly excerpt few for from here in"
-    " kind label literal name of one or phrase quote quotation quoted relevant say says schema sentence short source"
-    " span string substring text that the thing type value verbatim will word words your".split()
+# What stands for a value in a template: dots, a type, the prompt's words in brackets.
+_PLACEHOLDER = re.compile(
+    r"\.\.\.|…|str(?:ing)?|enum|[<{\[][a-z_ ]{0,60}(?:domain|quote|span|text|words)[a-z_ ]{0,60}[>}\]]"
 )
 
 
@@ -36,12 +31,11 @@ class ObjectReader:
 
     def __init__(self, schema: EvidenceSchema) -> None:
         self.schema = schema
-        names = [*schema.domains, schema.domain_field, schema.span_field]
+        self.domain, self.span = schema.domain_field, schema.span_field
         fields = [key for attribute in schema.attributes for key in attribute.fields.values()]
-        self.keys = {folded(key): key for key in (*fields, schema.domain_field, schema.span_field)}
-        self._known = frozenset(self.keys.values())
+        self.keys = {folded(key): key for key in (*fields, self.domain, self.span)}
         self.domains = {folded(name): name for name in schema.domains}
-        self._own_words = {word for name in names for word in _WORD.findall(name.casefold().replace("_", " "))}
+        self._known = frozenset(self.keys.values())
 
     def read(self, fields: Mapping[str, Any]) -> EvidenceObject:
         """The object with these fields, and how it violates the schema.
@@ -52,7 +46,7 @@ class ObjectReader:
         ``unknown_NAME`` (a value that is not in the schema).
         """
         issues: list[str] = []
-        domain, span = fields.get(self.schema.domain_field), fields.get(self.schema.span_field)
+        domain, span = fields.get(self.domain), fields.get(self.span)
         if not isinstance(domain, str):
             issues.append("missing_domain" if domain is None else "invalid_domain")
             domain = None
@@ -93,15 +87,11 @@ class ObjectReader:
             yield problem("bad_entry", "nested too deeply")
         elif isinstance(value, list | tuple):
             for entry in value:
-                entry = self.named(entry)
-                if domain is None and type(entry) is dict and self.schema.span_field in entry:
-                    yield problem("example", repr(entry)[:100]) if self._is_template(entry) else dict(entry)
-                else:
-                    yield from self.raw(entry, domain, depth + 1, True)
+                yield from self.raw(entry, domain, depth + 1, True)
         elif isinstance(value, Mapping):
             yield from self._raw_mapping(self.named(value), domain, depth, listed)
         elif isinstance(value, str) and domain is not None:
-            yield {self.schema.domain_field: domain, self.schema.span_field: value}
+            yield {self.domain: domain, self.span: value}
         elif value is not None or listed:
             yield problem("bad_entry", repr(value)[:100])
 
@@ -111,8 +101,9 @@ class ObjectReader:
 
     def count_whole(self, value: Any) -> int:
         """How many objects it holds that have both a domain and a span."""
-        keys = {self.schema.domain_field, self.schema.span_field}
-        return sum(not isinstance(entry, Problem) and keys <= entry.keys() for entry in self.raw(value))
+        return sum(
+            not isinstance(entry, Problem) and {self.domain, self.span} <= entry.keys() for entry in self.raw(value)
+        )
 
     def count_listed(self, value: Any) -> int:
         """How many of them are in lists. In truncated JSON, an object outside any list may itself be truncated."""
@@ -137,11 +128,6 @@ class ObjectReader:
             isinstance(entry, list | dict) and self.says_nothing(entry) for entry in value
         )
 
-    def is_object(self, value: Any) -> bool:
-        """Whether a value is one object, not a list or a wrapper."""
-        value = self.named(value)
-        return isinstance(value, Mapping) and self._is_object(value) and not self._is_group(value, value)
-
     def named(self, value: Any) -> Any:
         """An object with the schema's keys in place of those that are spelt in another way: ``evidenceSpan``."""
         if not isinstance(value, Mapping) or self._known.issuperset(value):
@@ -151,7 +137,16 @@ class ObjectReader:
         return {key if taken[meant[key]] > 1 else meant[key]: inner for key, inner in value.items()}
 
     def _is_object(self, value: Mapping[str, Any]) -> bool:
-        return self.schema.domain_field in value or self.schema.span_field in value
+        return self.domain in value or self.span in value
+
+    def _is_template(self, value: Mapping[str, Any]) -> bool:
+        """Whether it is a part of a JSON schema, or an object with placeholders."""
+        domain, span = value.get(self.domain), value.get(self.span)
+        if isinstance(domain, str) and "|" in domain and self.domains.keys() >= set(map(folded, domain.split("|"))):
+            return True
+        return isinstance(domain, Mapping) or any(
+            isinstance(text, str) and _PLACEHOLDER.fullmatch(text) for text in (domain, span)
+        )
 
     def _raw_mapping(
         self, value: Mapping[str, Any], domain: str | None, depth: int, listed: bool
@@ -160,41 +155,14 @@ class ObjectReader:
             yield problem("example", repr(dict(value))[:100])
             return
         inners = {key: inner for key, inner in value.items() if isinstance(inner, list | tuple | Mapping)}
-        if self._is_object(value) and not self._is_group(value, inners):
-            lacks_domain = domain is not None and self.schema.domain_field not in value
-            yield {self.schema.domain_field: domain, **value} if lacks_domain else dict(value)
+        if self.span in value or (self.domain in value and not inners):
+            yield {self.domain: domain, **value} if domain is not None else dict(value)
         elif inners:
-            own = value.get(self.schema.domain_field)
+            own = value.get(self.domain)
             for key, inner in inners.items():
                 under = self.domains.get(folded(str(key))) or (own if isinstance(own, str) else domain)
-                yield from self.raw(inner, under, depth + 1, False)
+                yield from self.raw(inner, under, depth + 1)
         elif listed:
             yield dict(value)
         elif value:
             yield problem("bad_entry", f"object with {', '.join(map(str, list(value)[:5]))}")
-
-    def _is_template(self, value: Mapping[str, Any]) -> bool:
-        """Whether it is a part of a JSON schema, or an object with placeholders."""
-        domain, span = value.get(self.schema.domain_field), value.get(self.schema.span_field)
-        if isinstance(domain, str) and domain not in self.schema.domains:
-            names = sum(name in domain for name in self.schema.domains) if "|" in domain or "one of" in domain else 0
-            if names > 1 or self._stands_for_a_value(domain):
-                return True
-        return isinstance(domain, Mapping) or (isinstance(span, str) and self._stands_for_a_value(span))
-
-    def _stands_for_a_value(self, text: str) -> bool:
-        """Whether it only looks like a quote: dots, a type, or words of prompts in brackets."""
-        if text in _DOTS_OR_TYPES:
-            return True
-        found = _IN_BRACKETS.fullmatch(text)
-        words = set(_WORD.findall(found[found.lastindex or 0].casefold())) if found else set()
-        return bool(words) and words <= _PROMPT_WORDS | self._own_words
-
-    def _is_group(self, value: Mapping[str, Any], inners: Mapping[str, Any]) -> bool:
-        """Whether an object with a domain and no span is the wrapper of a list of objects with spans."""
-        return self.schema.span_field not in value and any(
-            isinstance(entry, Mapping) and self.schema.span_field in entry
-            for inner in inners.values()
-            if isinstance(inner, list | tuple)
-            for entry in inner
-        )

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
-from tls_tasks.core.examples import lead_of
-from tls_tasks.core.json_scan import scan
+from tls_tasks.core.examples import LEAD, is_example, lead_of
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json
+from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Parsed, Problem
 from tls_tasks.core.reasoning import first_reading, strip_thinking
-from tls_tasks.evidence.drafts import Listing, answer_of
 from tls_tasks.evidence.forms import find_objects
 from tls_tasks.evidence.objects import ObjectReader
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, EvidenceObject, EvidenceSchema
@@ -32,9 +31,7 @@ _STATUSES: dict[Stage, Status] = {"fence": "fence", "scan": "scan", "truncated":
 # Repairs between objects that are JSON themselves; any other repair concerns what an object says.
 _BETWEEN_OBJECTS = ("comment", "trailing comma", "missing comma")
 _EMPTY_LIST = re.compile(r"\[\s*\]")
-_EMPTY_LIST_ENDS = re.compile(r"\[\s*\][\s`~.*]*\Z")
-_FLAT_OBJECT = re.compile(r"\{[^{}]*\}")
-_MAX_COMPARED = 100  # objects of one span: a model that repeats itself must not take quadratic time
+_MAX_COMPARED = 16  # earlier lists that a list is compared with
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +75,13 @@ def _evidence_of(reader: ObjectReader, text: str) -> ParsedEvidence:
         found = _without_keys(text, reader) or found
     answer = strip_thinking(text).text
     if not found.values and not _is_damaged(found) and not is_whole_json(text, _is_nested):
-        other = find_objects(answer, reader.schema)
+        other = find_objects(answer, reader)
         found = replace(other, problems=found.problems + other.problems) if other.values else found
-    raw = list(answer_of(_listings(found, answer, reader)))
-    given = [entry for entry in raw if not isinstance(entry, Problem)]
-    if given and (found.stage == "repaired" or any(noted.kind == "broken_json" for noted in found.problems)):
-        given += _lost(given, answer, reader)
-    noted = found.problems + tuple(entry for entry in raw if isinstance(entry, Problem))
-    if given:
-        return ParsedEvidence(tuple(map(reader.read, given)), noted, _status(found))
+    entries = list(_entries(found, answer, reader))
+    noted = found.problems + tuple(entry for entry in entries if isinstance(entry, Problem))
+    objects = tuple(reader.read(entry) for entry in entries if not isinstance(entry, Problem))
+    if objects:
+        return ParsedEvidence(objects, noted, _status(found))
     status = _abstention(text, answer, reader, found)
     return ParsedEvidence(None if status == "failed" else (), noted, status)
 
@@ -96,55 +91,33 @@ def _is_nested(value: Any) -> bool:
     return isinstance(value, list | dict)
 
 
-def _listings(found: FoundJson, answer: str, reader: ObjectReader) -> list[Listing]:
-    """The lists and objects of an answer, each with what stands before it."""
-    keys = reader.schema.domain_field, reader.schema.span_field
-    is_cut = any(noted.kind == "truncated" for noted in found.problems)
-    listings: list[Listing] = []
+def _entries(found: FoundJson, answer: str, reader: ObjectReader) -> Iterator[Mapping[str, Any] | Problem]:
+    """The entries of the values that count: no example, and no list that a later one repeats.
+
+    A model may write a list for each domain or an object a line, and means them all. A list that has half of the
+    objects of an earlier one is a new version of it.
+    """
+    kept: list[tuple[list[Mapping[str, Any] | Problem], set[tuple[str, str]]]] = []
     position = 0
-    for value, (start, end) in zip(found.values, found.places, strict=True):
+    for number, (value, (start, end)) in enumerate(zip(found.values, found.places, strict=True), start=1):
         lead = lead_of(answer, position, start)
         position = max(position, end)
-        is_whole = not is_cut or end < found.places[-1][1]
-        for part_lead, part in _parts(lead, value, reader):
-            listings.append(Listing(part_lead, list(reader.raw(part)), not reader.is_object(part), is_whole, keys))
-    empty = _EMPTY_LIST_ENDS.search(answer, position)
-    if listings and empty:
-        lead = lead_of(answer, position, empty.start())
-        listings.append(Listing(lead, [], keys=keys))
-    return listings
+        if is_example(lead, number < len(found.values)):
+            yield problem("example", lead[-LEAD:])
+            continue
+        entries = list(reader.raw(value))
+        spans = {_span(entry, reader) for entry in entries if not isinstance(entry, Problem)}
+        for earlier in kept[-_MAX_COMPARED:] if isinstance(value, list) else ():
+            if 0 < len(earlier[1]) <= 2 * len(earlier[1] & spans):
+                kept.remove(earlier)
+                yield problem("draft", str(earlier[0]))
+        kept.append((entries, spans))
+    for entries, _ in kept:
+        yield from entries
 
 
-def _parts(lead: str, value: Any, reader: ObjectReader) -> Iterator[tuple[str, Any]]:
-    """The lists of a wrapper, each under its key, as in ``{"draft": …, "final": …}``; or else the value as it is."""
-    inners = [key for key, inner in value.items() if isinstance(inner, list)] if isinstance(value, dict) else []
-    if len(inners) < 2 or reader.schema.domain_field in value or reader.schema.span_field in value:
-        yield lead, value
-        return
-    for key in inners:
-        yield f"{key.replace('_', ' ')}:", {key: value[key]}
-    if rest := {key: inner for key, inner in value.items() if key not in inners}:
-        yield lead, rest
-
-
-def _lost(given: Sequence[Mapping[str, Any]], answer: str, reader: ObjectReader) -> list[Mapping[str, Any]]:
-    """Objects that stand whole in a damaged text but were lost, since the damage before them swallowed their start.
-
-    A quotation mark that is never closed goes on to the first one of the next object.
-    """
-    by_span: dict[str, list[Mapping[str, Any]]] = {}
-    for fields in given:
-        by_span.setdefault(repr(fields.get(reader.schema.span_field)), []).append(fields)
-    lost = []
-    for piece in _FLAT_OBJECT.finditer(answer):
-        for found in scan(piece[0]):
-            value = reader.named(found.cuts[0])
-            if found.state != "whole" or not reader.count(value):
-                continue
-            same = by_span.get(repr(value.get(reader.schema.span_field)), [])[:_MAX_COMPARED]
-            if not any(all(fields.get(key) == inner for key, inner in value.items()) for fields in same):
-                lost.append(value)
-    return lost
+def _span(entry: Mapping[str, Any], reader: ObjectReader) -> tuple[str, str]:
+    return str(entry.get(reader.domain)), str(entry.get(reader.span))
 
 
 def _without_keys(text: str, reader: ObjectReader) -> FoundJson | None:

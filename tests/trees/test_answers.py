@@ -5,15 +5,13 @@ import json
 import math
 import random
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.trees.test_tree_eval import CASES, make_tree, metrics_of
 from tests.trees.test_values import LEAST, ORDERS, options_of, values_in, with_value
-from tls_tasks.core.errors import InputError
-from tls_tasks.trees.answers import _best
+from tls_tasks.core.errors import InputError, ParseFailureWarning
 from tls_tasks.trees.score import KEYS, VALUE_KEYS
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import AnyOf
@@ -210,8 +208,9 @@ def test_items_with_several_answers_find_their_place():
 
 
 def test_of_equally_good_answers_it_is_the_first():
-    scores = np.array([[0.5, 0.2], [0.5, 0.9], [0.4, 0.9]])
-    assert _best(scores, np.array([[0, 0]]), np.array([[3, 3]])).tolist() == [[0, 1]]
+    reference = {"tags": any_of(["p"], ["q", "r"], ["r", "q"])}
+    score = tree_eval([{"tags": ["r", "q"]}], [reference], SCHEMA)
+    assert score.items[0].alignments[("tags", "$any_of")] == [(1, 1)]
 
 
 def test_a_value_that_may_be_absent_is_not_missed_where_it_is_there():
@@ -233,6 +232,28 @@ def test_similarity_and_exactness_choose_each_for_themselves():
     reference = {"d": any_of({"a": "abcdefgh", "b": "abcdefgh"}, {"a": "abcdefg", "b": "zzz"})}
     prediction = {"d": {"a": "abcdefg", "b": "abcdefg"}}
     assert values_of(prediction, reference, schema) == [0.9333] * 3 + [0.5] * 3
+
+
+TREE_OR_NONE = {"$any_of": [{"a": "x"}, None]}
+
+
+@pytest.mark.parametrize("reference", [TREE_OR_NONE, any_of(None, {"a": "x"})])
+def test_no_tree_at_all_may_be_right(reference):
+    score = tree_eval([{"a": "x"}, "null", {"a": "y"}], [reference] * 3, {"a": "string"})
+    right, none, wrong = (sample.as_dict() for sample in score.items)
+    assert {right[key] for key in KEYS} == {none[key] for key in KEYS} == {1.0}
+    assert {right[key] for key in VALUE_KEYS} == {1.0}
+    assert all(math.isnan(none[key]) for key in VALUE_KEYS), "neither side has a value"
+    assert {wrong[key] for key in VALUE_KEYS} == {0.0}
+    assert [found["row"] for found in score.differences()] == [2]
+    assert all(list(score.explanation(sample)) for sample in score.items)
+
+
+def test_an_answer_that_cannot_be_read_is_never_no_tree():
+    with pytest.warns(ParseFailureWarning):
+        score = tree_eval(["I don't know."], [TREE_OR_NONE], {"a": "string"})
+    assert score.results["recall_node"] == score.results["recall_value"] == 0
+    assert [found["kind"] for found in score.differences()] == ["missed"]
 
 
 def test_values_of_several_kinds():

@@ -17,14 +17,14 @@ from tests.conftest import ORACLES, ROOT, SHARED, read_jsonl
 from tests.trees.slow_tree_eval import RULES, Slow
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.score import Score, values
+from tls_tasks.trees.align import assign
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies
-from tls_tasks.trees.found import KINDS
+from tls_tasks.trees.counts import KINDS
 from tls_tasks.trees.leaf_metrics import resolve_metric
 from tls_tasks.trees.nodes import count_nodes
 from tls_tasks.trees.plan import OPTIONS, PROFILES, TreeOptions
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import KEYS, VALUE_KEYS
-from tls_tasks.trees.similarity import assign
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import AnyOf, leaves_of
 

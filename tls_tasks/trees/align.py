@@ -1,394 +1,338 @@
-"""Which items of two lists belong together: the pairing with the greatest sum of weights, or items by position.
+"""Which items of two lists belong together: by key, by position, or by the pairing with the greatest sum of weights.
 
-There is a pairing for each aim, see :data:`~tls_tasks.trees.pairs.GUIDE`. All aims share the scores of the pairs, and
-where one pairing is the best for several of them it is theirs, so that few pairs of items are walked twice.
+Lists of many trees are aligned at once. There is a pairing for each objective, see
+:data:`~tls_tasks.trees.counts.GUIDE`; items that belong together for several of them are one match, so that few pairs
+of items are walked twice.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from scipy.optimize import linear_sum_assignment
 
+from tls_tasks.trees.counts import Array, Counts
 from tls_tasks.trees.leaf_base import FloatArray
-from tls_tasks.trees.nodes import width
-from tls_tasks.trees.pairs import GUIDE, HITS, Array, Pairs, Sides, Tally, aim_of
+from tls_tasks.trees.nodes import count_nodes
+from tls_tasks.trees.pairs import Operands, Pairs
 from tls_tasks.trees.plan import Plan
-from tls_tasks.trees.similarity import (
-    ALMOST,
-    Pairing,
-    alike_only,
-    assign,
-    improved,
-    pairings,
-    sort_keys,
-    weigh,
-    without_unlike,
-)
-from tls_tasks.trees.types import ListOf, SchemaNode
-
-if TYPE_CHECKING:
-    from tls_tasks.trees.walk import Walk
+from tls_tasks.trees.similarity import sort_key, weights_of
+from tls_tasks.trees.types import ListOf
 
 SHORT = 64
 """Lists with at most this many pairs of items are scored together with others, longer ones each on its own."""
 
-_MOST_KEPT = 20_000_000
-"""How many numbers are kept of pairs that were counted, so that they need not be walked again."""
-
 CHUNK = 500_000
-"""How many pairs of items are looked at at once: bounds the memory."""
+"""How many pairs of items, and of values within them, are looked at at once: bounds the memory."""
+
+_ALMOST = 1 - 1e-12
+"""Sums of the same numbers in another order may differ by less."""
+
+Weigh = Callable[[Operands], Counts]
+"""Counts pairs of items, as far as their weights need it."""
+
+Pairing = tuple[Sequence[int], Sequence[int]]
+"""Rows, and the column of each."""
 
 
-class _Lists:
-    """The lists of one side, one after the other.
+class Lists:
+    """The lists of one operand, one after the other; of dictionaries these are the values.
 
     Args:
         lists: The lists.
         node: Their node.
-        is_sorted: Whether each list is to be sorted, so that what is found does not depend on its order.
+        is_sorted: Whether each list is to be sorted, so that the alignment does not depend on its order.
 
     Attributes:
         items: All items.
-        keys: What each list is sorted by, an entry an item.
-        places: Where each item stands in its own list as given.
-        lengths: Of each list.
-        starts: Where each list begins.
-
-    Of dictionaries these are the values, and the places are their keys.
+        places: Where each item stands in its own list as given: its position, or its key.
+        keys: What each list is sorted by, a text an item.
+        spans: Of each list, the indices of its items.
+        lengths: How many items each list has.
     """
 
     def __init__(self, lists: Sequence[Any], node: ListOf, is_sorted: bool) -> None:
-        self.lengths = np.array(list(map(len, lists)), dtype=np.int64)
-        self.starts = np.cumsum(self.lengths) - self.lengths
-        self.items: list[Any] = [item for own in lists for item in (own.values() if node.is_keyed else own)]
-        self.places: list[Any] = [place for own in lists for place in (own if node.is_keyed else range(len(own)))]
+        self.items: list[Any] = []
+        self.places: list[Any] = []
         self.keys: list[str] = []
-        if is_sorted:
-            keys, order = sort_keys(node.item, self.items), list[int]()
-            for start, length in zip(self.starts.tolist(), self.lengths.tolist(), strict=True):
-                order += sorted(range(start, start + length), key=keys.__getitem__)
-            self.items, self.places = [self.items[i] for i in order], [self.places[i] for i in order]
-            self.keys = [keys[i] for i in order]
+        self.spans: list[range] = []
+        for items in lists:
+            places = list(items) if node.is_keyed else list(range(len(items)))
+            if is_sorted:
+                keys = [sort_key(node.item, item) for item in items]
+                places.sort(key=keys.__getitem__)
+                self.keys += [keys[place] for place in places]
+            self.spans.append(range(len(self.items), len(self.items) + len(items)))
+            self.items += [items[place] for place in places]
+            self.places += places
+        self.lengths = np.array([len(span) for span in self.spans], dtype=np.int64)
 
     def totals(self, amounts: Array) -> Array:
         """The sum over the items of each list."""
         sums = np.concatenate([[0], np.cumsum(amounts)])
-        totals: Array = sums[self.starts + self.lengths] - sums[self.starts]
+        totals: Array = sums[[span.stop for span in self.spans]] - sums[[span.start for span in self.spans]]
         return totals
-
-    def without(self, found: Array) -> tuple[Array, list[Any]]:
-        """All items but those found: the number of the list of each, and the items."""
-        is_alone = np.ones(len(self.items), dtype=bool)
-        is_alone[found] = False
-        places = np.flatnonzero(is_alone)
-        owners = np.repeat(np.arange(len(self.lengths)), self.lengths)[places]
-        return owners, [self.items[place] for place in places.tolist()]
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """Which items belong together for any aim.
+    """Which items of pairs of lists belong together for any objective.
 
     Attributes:
         left: The lists of the references.
         right: Those of the predictions.
-        owners: The pair of lists, an entry a match.
-        rows: The item's place among all items of the references.
-        columns: Likewise of the predictions.
-        of_aim: Aim -> whether a match is one of its own; empty: all are, whatever the aim.
-        is_keyed: Whether these are values of dictionaries.
-        scored: What was counted of pairs of items when they were weighed, if nothing else is asked for.
+        owners: Of each match, the index of the pair of lists.
+        rows: The index of the reference's item among all of them.
+        columns: Likewise of the prediction.
+        is_of: For each objective, whether a match is one of its own.
+        counts: What was counted of the matches when they were weighed; None: they were not, or not all that is needed.
     """
 
-    left: _Lists
-    right: _Lists
+    left: Lists
+    right: Lists
     owners: Array
     rows: Array
     columns: Array
-    of_aim: Sequence[Array] = ()
-    is_keyed: bool = False
-    scored: Sequence[_Scored] = ()
+    is_of: Array
+    counts: Counts | None
 
-    def known(self) -> tuple[Array, Tally]:
-        """Which matches were counted before, as places among all, and what was counted of these.
-
-        So that a list in a list in a list … is walked once a level, and not twice for each level above it.
-        """
-        if not self.scored:
-            return np.zeros(0, dtype=np.int64), Tally()
-        keys = np.concatenate([own for own, _ in self.scored])
-        order = np.argsort(keys, kind="stable")
-        wanted = self.rows * len(self.right.items) + self.columns
-        found = order[np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)]
-        places = np.flatnonzero(keys[found] == wanted)
-        amounts = Tally()
-        for name in dict.fromkeys(name for _, tally in self.scored for name in tally):
-            own = [np.broadcast_to(tally.get(name, 0), keys.shape) for keys, tally in self.scored]
-            amounts[name] = np.concatenate(own)[found[places]]
-        return places, amounts
-
-    def of(self, aim: int) -> Matches:
-        """The matches of one aim."""
-        if not len(self.of_aim):
-            return self
-        is_own = self.is_own(aim)
-        return Matches(self.left, self.right, self.owners[is_own], self.rows[is_own], self.columns[is_own])
-
-    def is_own(self, aim: int) -> Array:
-        """Whether each match is one of this aim."""
-        return self.of_aim[aim] if len(self.of_aim) else np.ones(len(self.owners), dtype=bool)
-
-    def counted(self, name: str, amounts: Any) -> Any:
-        """Amounts of each match, or 0 where it is none of the aim that the amount is counted for."""
-        return amounts * self.of_aim[aim_of(name)].astype(np.int64) if len(self.of_aim) else amounts
-
-    def items(self) -> tuple[list[Any], list[Any]]:
-        """The items of both sides, match by match."""
+    def operands(self) -> Operands:
+        """The items that belong together."""
         left, right = self.left.items, self.right.items
-        return [left[i] for i in self.rows.tolist()], [right[j] for j in self.columns.tolist()]
-
-    def links(self) -> list[tuple[int, Any, Any]]:
-        """The pair of lists of each match, and where the items stand in their own lists as given, or their keys."""
-        left, right = self.left.places, self.right.places
-        matches = zip(self.owners.tolist(), self.rows.tolist(), self.columns.tolist(), strict=True)
-        return [(owner, left[i], right[j]) for owner, i, j in matches]
+        references, predictions = [left[i] for i in self.rows.tolist()], [right[j] for j in self.columns.tolist()]
+        return Operands.aligned(references, predictions, are_items=True)
 
 
-def align(walk: Walk, node: ListOf, sides: Sides) -> Matches:
-    """Align the items of each pair of lists; the walk scores pairs of items."""
-    is_canonical = not walk.plan.follows_treeval
-    left, right = (
-        _Lists(lists, node, is_canonical and not node.is_ordered and not node.is_keyed)
-        for lists in (sides.references, sides.predictions)
-    )
-    scored: list[_Scored] = []
-    if node.is_keyed:
-        aligned = _by_key(left, right, sides.pairs)
-    elif node.is_ordered:
-        aligned = _by_place(left, right, sides.pairs)
-    else:
-        aligned = _by_weight(walk, node, left, right, sides.pairs, scored)
-    found = list(aligned)
-    is_shared = all(len(of_aims) == 1 for of_aims in found)
-    places = [
-        _sorted([of_aims[aim if len(of_aims) > 1 else GUIDE] for of_aims in found])
-        for aim in ([GUIDE] if is_shared else walk.aims)
-    ]
-    if is_shared:
-        owners, rows, columns = places[GUIDE]
-        return Matches(left, right, owners, rows, columns, is_keyed=node.is_keyed, scored=scored)
-    union, which = np.unique(np.concatenate(places, axis=1), axis=1, return_inverse=True)
-    ends = np.cumsum([own.shape[1] for own in places])
-    of_aim = [np.isin(np.arange(union.shape[1]), own) for own in np.split(which.ravel(), ends[:-1])]
-    return Matches(left, right, union[0], union[1], union[2], of_aim, scored=scored)
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A pair of lists that both have items.
 
-
-def _sorted(found: Sequence[_Aligned]) -> Array:
-    """All in one, sorted by owners: short and long lists may have come in turn."""
-    owners, rows, columns = list[int](), list[int](), list[int]()
-    for own_owners, own_rows, own_columns in found:
-        owners += own_owners
-        rows += own_rows
-        columns += own_columns
-    places = np.array([owners, rows, columns], dtype=np.int64)
-    return places if owners == sorted(owners) else places[:, np.argsort(places[0], kind="stable")]
-
-
-_Aligned = tuple[Sequence[int], Sequence[int], Sequence[int]]
-"""Items that belong together: the number of their pair of lists, and the places of both."""
-
-_Scored = tuple[Array, Tally]
-"""What was counted of pairs of items; a pair is row times number of all items of predictions, plus column."""
-
-_OfAims = Sequence[_Aligned]
-"""The same for each aim, or one for all."""
-
-
-def _blocks(left: _Lists, right: _Lists, pairs: Pairs) -> Array:
-    """All pairs of lists that both have items, a row each.
-
-    The columns are the number of the pair that owns them, and where the one list and the other begin and end among the
-    items of all lists. One array, since many small objects keep the garbage collector busy.
+    Attributes:
+        owner: The index of the pair.
+        rows: The indices of the reference's items.
+        columns: Likewise of the prediction's.
+        start: Where the weights of the block begin among all of them.
+        stride: How many weights further those of the next row begin.
     """
-    rows, columns = pairs.rows, pairs.columns
-    if pairs.is_grid:
-        rows, columns = (places.ravel() for places in np.broadcast_arrays(rows, columns))
-    full = np.flatnonzero((left.lengths[rows] > 0) & (right.lengths[columns] > 0))
-    rows, columns = rows[full], columns[full]
-    starts, others = left.starts[rows], right.starts[columns]
-    blocks: Array = np.array([full, starts, starts + left.lengths[rows], others, others + right.lengths[columns]]).T
-    return blocks
+
+    owner: int
+    rows: Sequence[int]
+    columns: Sequence[int]
+    start: int = 0
+    stride: int = 0
+
+    @property
+    def size(self) -> int:
+        return len(self.rows) * len(self.columns)
+
+    def weights(self, weights: FloatArray) -> FloatArray:
+        """``[objectives, rows, columns]``."""
+        n_rows, n_columns = len(self.rows), len(self.columns)
+        if self.stride == n_columns:
+            return weights[:, self.start : self.start + self.size].reshape(-1, n_rows, n_columns)
+        starts = self.start + self.stride * np.arange(n_rows)
+        return weights[:, starts[:, None] + np.arange(n_columns)]
 
 
-def _by_place(left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_OfAims]:
-    for owner, start, end, other, other_end in _blocks(left, right, pairs).tolist():
-        n = min(end - start, other_end - other)
-        yield [([owner] * n, range(start, start + n), range(other, other + n))]
-
-
-def _by_key(left: _Lists, right: _Lists, pairs: Pairs) -> Iterator[_OfAims]:
-    for owner, start, end, other, other_end in _blocks(left, right, pairs).tolist():
-        places = {right.places[place]: place for place in range(other, other_end)}
-        rows = [row for row in range(start, end) if left.places[row] in places]
-        yield [([owner] * len(rows), rows, [places[left.places[row]] for row in rows])]
-
-
-def _by_weight(
-    walk: Walk, node: ListOf, left: _Lists, right: _Lists, pairs: Pairs, scored: list[_Scored]
-) -> Iterator[_OfAims]:
-    """The pairing of greatest weight in each pair of lists.
-
-    Equal lists need no weights; short lists share one walk, a long one has its own. Lists within items that are
-    compared all with all are parts of one large grid.
-    """
-    blocks = _blocks(left, right, pairs)
-    is_canonical = not walk.plan.follows_treeval
-    if pairs.is_grid:
-        weights = _grid_weights(walk, node.item, left, right, scored) if len(blocks) else []
-        for owner, start, end, other, other_end in blocks.tolist():
-            own = [of_aim[start:end, other:other_end] for of_aim in weights]
-            yield _assigned(walk.plan, owner, start, range(other, other_end), own)
-        return
-    are_reflexive = all(metric.is_reflexive for metric in walk.plan.metrics.values())
-    most = SHORT if are_reflexive else CHUNK  # metrics of others are asked for as much as possible at once
-    short: list[int] = []
-    for place, (owner, start, end, other, other_end) in enumerate(zip(*blocks.T.tolist(), strict=True)):
-        size = (end - start) * (other_end - other)
-        is_equal = is_canonical and are_reflexive and left.keys[start:end] == right.keys[other:other_end]
-        if is_equal or (size == 1 and not walk.plan.options.least_similarity):
-            yield [([owner] * (end - start), range(start, end), range(other, other_end))]
-        elif size <= most and len(blocks) > 1:
-            short.append(place)
-        else:
-            columns = _few_of_a_kind(right, range(other, other_end), end - start)
-            weights = _grid_weights(walk, node.item, left, right, scored, range(start, end), columns)
-            yield _assigned(walk.plan, owner, start, columns, weights)
-    if short:
-        blocks = blocks[short]
-        group = np.cumsum((blocks[:, 2] - blocks[:, 1]) * (blocks[:, 4] - blocks[:, 3])) // CHUNK
-        for number in sorted(set(group.tolist())):
-            yield _together(walk, node, left, right, blocks[group == number], scored)
-
-
-def _assigned(plan: Plan, owner: int, start: int, columns: Sequence[int], weights: Sequence[FloatArray]) -> _OfAims:
-    found = alike_only(plan, weights, pairings(weights, not plan.follows_treeval))
-    return [([owner] * len(rows), [start + row for row in rows], [columns[i] for i in own]) for rows, own in found]
-
-
-def _few_of_a_kind(lists: _Lists, places: range, n: int) -> Sequence[int]:
-    """The places of a sorted list's items, of equal ones the first ``n``: as many as can find a counterpart.
-
-    Models that repeat themselves write the longest lists.
-    """
-    if not lists.keys:
-        return places
-    return [place for i, place in enumerate(places) if i < n or lists.keys[place] != lists.keys[place - n]]
-
-
-def _together(walk: Walk, node: ListOf, left: _Lists, right: _Lists, blocks: Array, scored: list[_Scored]) -> _OfAims:
-    """Align lists, of which all pairs of items are scored in one walk."""
-    owners, starts, ends, others, other_ends = blocks.T
-    widths = other_ends - others
-    sizes = (ends - starts) * widths
-    begins, block = np.cumsum(sizes) - sizes, np.repeat(np.arange(len(blocks)), sizes)
-    within = np.arange(len(block)) - begins[block]
-    pairs = Pairs(starts[block] + within // widths[block], others[block] + within % widths[block])
-    weights, tally = _weights(walk, node.item, left.items, right.items, pairs)
-    _keep(walk, scored, pairs, pairs, tally, len(right.items))
-    heads = np.flatnonzero(within % widths[block] == 0)  # where the rows of the blocks begin
-    found = _solved(walk.plan, weights, begins, widths, ends - starts, heads)
-    aligned: list[_Aligned] = []
-    for pairings_of_aim in found:
-        block = np.repeat(np.arange(len(blocks)), [len(rows) for rows, _ in pairings_of_aim])
-        rows, columns = ([place for own in pairings_of_aim for place in own[side]] for side in (0, 1))
-        aligned.append((owners[block].tolist(), (starts[block] + rows).tolist(), (others[block] + columns).tolist()))
-    return aligned
-
-
-def _solved(
-    plan: Plan, weights: Sequence[FloatArray], begins: Array, widths: Array, heights: Array, heads: Array
-) -> Sequence[Sequence[Pairing]]:
-    """The pairings of blocks that stand one after the other, for each aim; one for all where the first serves all.
+def align(plan: Plan, node: ListOf, operands: Operands, weigh: Weigh, keeps_counts: bool) -> Matches:
+    """Align the items of each pair of lists.
 
     Args:
         plan: The schema and its settings.
-        weights: Of each aim, those of all blocks.
-        begins: Where each block begins.
-        widths: How many columns each has.
-        heights: How many rows each has.
-        heads: Where each row of each block begins.
+        node: The node of the lists.
+        operands: The lists.
+        weigh: Counts pairs of items.
+        keeps_counts: Whether these counts are all that is needed of the matches, so that a list in a list in a list …
+            is walked once a level, and not twice for each level above it.
     """
-    shapes = [
-        (slice(begin, begin + width * height), width)
-        for begin, width, height in zip(begins.tolist(), widths.tolist(), heights.tolist(), strict=True)
+    is_free = not node.is_ordered and not node.is_keyed
+    is_sorted = is_free and not plan.follows_treeval
+    left, right = (Lists(lists, node, is_sorted) for lists in (operands.references, operands.predictions))
+    pairs = operands.pairs
+    blocks = [
+        _Block(owner, left.spans[i], right.spans[j])
+        for owner, (i, j) in enumerate(zip(pairs.rows.tolist(), pairs.columns.tolist(), strict=True))
+        if left.spans[i] and right.spans[j]
     ]
-    first = [assign(weights[GUIDE][own].reshape(-1, width), not plan.follows_treeval) for own, width in shapes]
-    lengths = np.array([len(rows) for rows, _ in first])
-    block = np.repeat(np.arange(len(shapes)), lengths)
-    rows, columns = (np.array([place for own in first for place in own[side]], dtype=np.int64) for side in (0, 1))
-    matches, starts = begins[block] + rows * widths[block] + columns, np.cumsum(lengths) - lengths
-    found = [first]
-    for of_aim in weights[1:]:
-        most = np.add.reduceat(np.maximum.reduceat(of_aim, heads), np.cumsum(heights) - heights)
-        own = list(first)
-        for place in np.flatnonzero(np.add.reduceat(of_aim[matches], starts) < most * ALMOST).tolist():
-            where, width = shapes[place]
-            own[place] = improved(of_aim[where].reshape(-1, width), first[place])
-        found.append(own)
-    if plan.options.least_similarity:
-        blocks = [[of_aim[own].reshape(-1, width) for of_aim in weights] for own, width in shapes]
-        told = [alike_only(plan, *own) for own in zip(blocks, zip(*found, strict=True), strict=True)]
-        return list(zip(*told, strict=True))
-    serves = all(one is other for own in found for one, other in zip(own, first, strict=True))
-    return found[:1] if serves else found
+    aligner = _Aligner(plan, node, left, right, weigh, keeps_counts)
+    if node.is_keyed:
+        aligner.add(zip(blocks, (_by_key(left, right, block) for block in blocks), strict=True))
+    elif node.is_ordered:
+        aligner.add((block, _by_position(block)) for block in blocks)
+    elif pairs.shape:
+        aligner.add_grid(blocks)
+    else:
+        aligner.add_blocks(blocks)
+    return aligner.matches()
 
 
-def _grid_weights(
-    walk: Walk,
-    node: SchemaNode,
-    left: _Lists,
-    right: _Lists,
-    scored: list[_Scored],
-    rows: range | None = None,
-    columns: Sequence[int] | None = None,
-) -> Sequence[FloatArray]:
-    """The weights of all pairs of items for each aim, some rows at a time; ``rows`` and ``columns``: of these only."""
-    rows = range(len(left.items)) if rows is None else rows
-    columns = range(len(right.items)) if columns is None else columns
-    predictions = [right.items[j] for j in columns]
-    step = max(1, CHUNK // max(1, width(node, predictions)))
-    found: list[Sequence[FloatArray]] = []
-    for start in range(0, len(rows), step):
-        own = rows[start : start + step]
-        pairs = Pairs.grid(len(own), len(predictions))
-        weights, tally = _weights(walk, node, [left.items[i] for i in own], predictions, pairs)
-        _keep(walk, scored, Pairs(np.array(own)[:, None], np.array(columns)[None, :]), pairs, tally, len(right.items))
-        found.append(weights)
-    return [np.concatenate(of_aim) for of_aim in zip(*found, strict=True)]
+def _by_key(left: Lists, right: Lists, block: _Block) -> Pairing:
+    columns = {right.places[j]: column for column, j in enumerate(block.columns)}
+    rows = [row for row, i in enumerate(block.rows) if left.places[i] in columns]
+    return rows, [columns[left.places[block.rows[row]]] for row in rows]
 
 
-def _keep(walk: Walk, scored: list[_Scored], places: Pairs, pairs: Pairs, tally: Tally, n: int) -> None:
-    """Keep what was counted of pairs, if the walk asks for nothing else and it isn't too much."""
-    n_kept = sum(len(keys) for keys, _ in scored)
-    if walk.has_details or (n_kept + math.prod(pairs.shape)) * len(tally) > _MOST_KEPT:
-        return
-    keys = np.broadcast_to(places.rows * n + places.columns, pairs.shape).ravel()
-    own = {name: np.broadcast_to(np.asarray(amount), pairs.shape).ravel() for name, amount in tally.items()}
-    scored.append((keys, Tally(own)))
+def _by_position(block: _Block) -> Pairing:
+    n = min(len(block.rows), len(block.columns))
+    return range(n), range(n)
 
 
-def _weights(
-    walk: Walk, node: SchemaNode, references: list[Any], predictions: list[Any], pairs: Pairs
-) -> tuple[Sequence[FloatArray], Tally]:
-    tally = Tally()
-    type(walk)(walk.plan, has_details=False).items(node, Sides(references, predictions, pairs, are_items=True), tally)
-    own = [np.asarray(tally.get(HITS[aim], 0.0), dtype=np.float64) for aim in walk.aims if aim != GUIDE]
-    found = (weigh(walk.plan, node, tally, pairs.shape), *own)
-    weights: Sequence[FloatArray] = [np.broadcast_to(of_aim, pairs.shape) for of_aim in found]
-    if walk.plan.options.least_similarity:
-        weights = without_unlike(walk.plan, node, Sides(references, predictions, pairs), tally, weights)
-    return weights, tally
+class _Aligner:
+    """Collects the matches of pairs of lists."""
+
+    def __init__(self, plan: Plan, node: ListOf, left: Lists, right: Lists, weigh: Weigh, keeps_counts: bool) -> None:
+        self.plan, self.node, self.left, self.right = plan, node, left, right
+        self.weigh, self.keeps_counts = weigh, keeps_counts
+        self.is_canonical = not plan.follows_treeval
+        self.n_objectives = 1 if plan.follows_treeval else 3
+        self.are_reflexive = all(metric.is_reflexive for metric in plan.metrics.values())
+        self.objectives: dict[tuple[int, int, int, int], int] = {}  # owner, row, column, index among counts -> bits
+        self.counts: list[Counts] = []
+        self.n_counted = 0
+
+    def matches(self) -> Matches:
+        """All matches, sorted by owner, row and column."""
+        matches = sorted(self.objectives)
+        owners, rows, columns, indices = np.array(matches, dtype=np.int64).reshape(-1, 4).T
+        bits = np.array([self.objectives[match] for match in matches], dtype=np.int64)
+        is_of = np.array([bits >> objective & 1 for objective in range(3)], dtype=bool)
+        counts = None
+        if self.counts:
+            counts = Counts.concatenated(self.counts).taken([indices] * 3)
+        return Matches(self.left, self.right, owners, rows, columns, is_of, counts)
+
+    def add(self, aligned: Iterable[tuple[_Block, Pairing]], objectives: int = 7) -> None:
+        """Add the pairings of blocks; ``objectives``: a bit for each that they are the pairings of."""
+        for block, (rows, columns) in aligned:
+            for row, column in zip(rows, columns, strict=True):
+                index = self.n_counted + block.start + row * block.stride + column
+                match = (block.owner, block.rows[row], block.columns[column], index if self.keeps_counts else 0)
+                self.objectives[match] = self.objectives.get(match, 0) | objectives
+
+    def add_grid(self, blocks: list[_Block]) -> None:
+        """Align lists that are compared all with all: their items are one grid."""
+        n = len(self.right.items)
+        placed = [_Block(own.owner, own.rows, own.columns, own.rows[0] * n + own.columns[0], n) for own in blocks]
+        grid = Pairs.grid(len(self.left.items), n)
+        self.add_weighed(placed, Operands(self.left.items, self.right.items, grid, are_items=True))
+
+    def add_blocks(self, blocks: list[_Block]) -> None:
+        """Align lists of which short ones share one walk and each long one has its own; some need no weights."""
+        most = SHORT if self.are_reflexive else CHUNK  # custom metrics are asked for as much as possible at once
+        short: list[_Block] = []
+        for block in blocks:
+            if not self.keeps_counts and self.needs_no_weights(block):
+                self.add([(block, _by_position(block))])
+            elif block.size <= most:
+                short.append(block)
+            else:
+                columns = self.few_of_a_kind(block)
+                references, predictions = self.items(block.rows, columns)
+                grid = Pairs.grid(len(references), len(predictions))
+                placed = _Block(block.owner, block.rows, columns, 0, len(columns))
+                self.add_weighed([placed], Operands(references, predictions, grid, are_items=True))
+        if short:
+            self.add_together(short)
+
+    def needs_no_weights(self, block: _Block) -> bool:
+        """Whether sorted items belong together one by one: equal lists, and two single items."""
+        if block.size == 1:
+            return not self.plan.options.least_similarity
+        keys = self.left.keys[block.rows[0] : block.rows[-1] + 1]
+        are_equal = keys == self.right.keys[block.columns[0] : block.columns[-1] + 1]
+        return self.is_canonical and self.are_reflexive and are_equal
+
+    def few_of_a_kind(self, block: _Block) -> Sequence[int]:
+        """Of the equal items of a prediction as many as can find a counterpart.
+
+        Models that repeat themselves write the longest lists.
+        """
+        keys, n, start = self.right.keys, len(block.rows), block.columns[0]
+        if not keys:
+            return block.columns
+        return [j for j in block.columns if j - start < n or keys[j] != keys[j - n]]
+
+    def items(self, rows: Sequence[int], columns: Sequence[int]) -> tuple[list[Any], list[Any]]:
+        return [self.left.items[i] for i in rows], [self.right.items[j] for j in columns]
+
+    def add_together(self, blocks: list[_Block]) -> None:
+        """Align lists of which all pairs of items are scored in one walk."""
+        placed, rows, columns = list[_Block](), list[int](), list[int]()
+        for block in blocks:
+            placed.append(_Block(block.owner, block.rows, block.columns, len(rows), len(block.columns)))
+            rows += [i for i in block.rows for _ in block.columns]
+            columns += [*block.columns] * len(block.rows)
+        pairs = Pairs(np.array(rows), np.array(columns))
+        self.add_weighed(placed, Operands(self.left.items, self.right.items, pairs, are_items=True))
+
+    def add_weighed(self, blocks: list[_Block], operands: Operands) -> None:
+        """Weigh pairs of items, and add the pairings of the blocks that these pairs are made of."""
+        n_inner = sum(count_nodes(item, items=True) - count_nodes(item) for item in operands.predictions)
+        weights, n = np.empty((self.n_objectives, operands.pairs.n)), 0
+        for chunk in operands.chunks(max(1, CHUNK // max(1, len(operands.predictions) + n_inner)), CHUNK):
+            counts = self.weigh(chunk)
+            weights[:, n : n + counts.n] = weights_of(self.plan, self.node.item, chunk, counts)
+            n += counts.n
+            if self.keeps_counts:
+                self.counts.append(counts)
+        for block in blocks:
+            for objective, pairing in enumerate(self.pairings(block.weights(weights))):
+                self.add([(block, pairing)], 7 if self.n_objectives == 1 else 1 << objective)
+        self.n_counted += n
+
+    def pairings(self, weights: FloatArray) -> Iterator[Pairing]:
+        """The pairing of each objective; without pairs that are too unlike, whose weight is 0."""
+        for own, (rows, columns) in zip(weights, pairings(weights, self.is_canonical), strict=True):
+            if self.plan.options.least_similarity:
+                is_alike = own[rows, columns] > 0
+                yield np.array(rows)[is_alike].tolist(), np.array(columns)[is_alike].tolist()
+            else:
+                yield rows, columns
+
+
+def pairings(weights: FloatArray, canonical: bool = False) -> list[Pairing]:
+    """The pairing of each objective by its weights: that of the first wherever it is the best for another, too.
+
+    Example:
+        >>> pairings(np.array([np.eye(2), np.eye(2) / 2]))
+        [([0, 1], [0, 1]), ([0, 1], [0, 1])]
+        >>> pairings(np.array([np.eye(2), 1 - np.eye(2)]))
+        [([0, 1], [0, 1]), ([0, 1], [1, 0])]
+    """
+    first = assign(weights[0], canonical)
+    return [first, *(_improved(own, first) for own in weights[1:])]
+
+
+def assign(weights: FloatArray, canonical: bool = False) -> tuple[list[int], list[int]]:
+    """The pairing of rows and columns with the greatest sum (scipy's ``linear_sum_assignment``).
+
+    Args:
+        weights: ``[rows, columns]``, finite.
+        canonical: Whether the first of equally good partners may be taken where there is a single row or column.
+
+    Returns:
+        Rows in ascending order, and the column of each.
+
+    Example:
+        >>> rows, columns = assign(np.array([[0.9, 0.2, 0.05], [0.8, 0.0, 0.0], [0.1, 0.1, 1.8]]))
+        >>> list(zip(rows, columns))
+        [(0, 1), (1, 0), (2, 2)]
+    """
+    if canonical and weights.shape[0] == 1:
+        return [0], [int(weights.argmax())]
+    if canonical and weights.shape[1] == 1:
+        return [int(weights.argmax())], [0]
+    rows, columns = linear_sum_assignment(weights, maximize=True)
+    return rows.tolist(), columns.tolist()
+
+
+def _improved(weights: FloatArray, known: Pairing) -> Pairing:
+    """A pairing of a greater sum of weights than the known one; the known one itself where there is none."""
+    total = weights[known].sum()
+    if total >= _ALMOST * min(weights.max(axis=1).sum(), weights.max(axis=0).sum()):  # no sum is greater
+        return known
+    solved = assign(weights, canonical=True)
+    return known if total >= _ALMOST * weights[solved].sum() else solved

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks.core.sums import plain_mean
-from tls_tasks.trees.answers import chosen
+from tls_tasks.trees.alignments import chosen
 from tls_tasks.trees.meanings import as_meant
 from tls_tasks.trees.nodes import MAYBE, NULL, VALUE, WRONG, state_of
-from tls_tasks.trees.pairs import Pairs, Sides
+from tls_tasks.trees.pairs import Operands
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for, settled
 
@@ -97,7 +97,7 @@ class _Differences:
                 scores = [float(metric.normalize(metric.pairs([one], [other])[0])) for metric in node.metrics]
                 similarity = plain_mean(scores)
             if not self.plan.follows_treeval:
-                pair = Sides([one], [other], Pairs.aligned(1))
+                pair = Operands.aligned([one], [other])
                 meant = as_meant(node, pair, None, self.plan.options.day_month)
                 similarity = similarity if meant is None else max(similarity, float(meant[0]))
             if similarity < 1 - 1e-12:

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.plan import Field
-from tls_tasks.trees.types import Again, AnyOf, Branch, ListOf, OneOf, SchemaNode, part_for, settled
+from tls_tasks.trees.types import Again, AnyOf, Branch, ListOf, SchemaNode, settled
 
 MISSING = type("Missing", (), {"__repr__": lambda self: "MISSING"})()
 """Stands for the value of a key that isn't there."""
 
 ABSENT, NULL, VALUE, WRONG, MAYBE = range(5)
 """No key; null; a value; a value of another type; several valid answers, null among them."""
+
+
+class BadReferenceError(Exception):
+    """A reference that doesn't comply with the schema. Never leaves the package: who catches it finds the row."""
+
+
+def resolved(node: SchemaNode) -> SchemaNode:
+    """The node itself, if this one stands elsewhere in the schema."""
+    while isinstance(node, Again):
+        node = node.node
+    return node
 
 
 def state_of(node: SchemaNode, value: Any, is_loose: bool) -> int:
@@ -41,14 +54,12 @@ def state_of(node: SchemaNode, value: Any, is_loose: bool) -> int:
     return ABSENT if value is MISSING else VALUE if kind is (dict if isinstance(node, Branch) else list) else WRONG
 
 
-def split(node: OneOf, values: list[Any]) -> list[list[Any]]:
-    """The values of each part of a node, in the others' place :data:`MISSING`."""
-    found: list[list[Any]] = [[MISSING] * len(values) for _ in node.parts]
-    places = {id(part): place for place, part in enumerate(node.parts)}
-    for place, value in enumerate(values):
-        if value is not MISSING:
-            found[places[id(part_for(node, value))]][place] = value
-    return found
+def states_of(node: SchemaNode, values: Sequence[Any], is_loose: bool) -> NDArray[np.int8]:
+    """What each value is to its node."""
+    plain_types = node.types if isinstance(node, Field) else {dict if isinstance(node, Branch) else list}
+    if set(map(type, values)) <= plain_types:
+        return np.full(len(values), VALUE, dtype=np.int8)
+    return np.fromiter((state_of(node, value, is_loose) for value in values), dtype=np.int8, count=len(values))
 
 
 def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) -> int:
@@ -151,21 +162,3 @@ def fields_with_value(node: SchemaNode, value: Any, is_loose: bool) -> list[Fiel
     elif isinstance(node, ListOf) and isinstance(value, list):
         children = [(node.item, item) for item in value]
     return [field for child, below in children for field in fields_with_value(child, below, is_loose)]
-
-
-def width(node: SchemaNode, values: Sequence[Any]) -> int:
-    """How many items there are, or items of lists within them, if these are more."""
-    if not values:
-        return 0
-    if isinstance(node, Again):
-        return width(node.node, values)
-    if isinstance(node, OneOf):
-        return max(width(part, values) for part in node.parts)
-    if isinstance(node, ListOf):
-        return max(len(values), width(node.item, [item for own in values if type(own) is list for item in own]))
-    trees = [value for value in values if type(value) is dict]
-    if isinstance(node, Branch) and node.rest is not None:
-        others = [own for tree in trees for key, own in tree.items() if key not in node.children]
-        return max(width(replace(node, rest=None), values), width(node.rest.item, others))
-    children = node.children.items() if isinstance(node, Branch) else ()
-    return max([len(values), *(width(child, [tree[key] for tree in trees if key in tree]) for key, child in children)])

@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 
 from tls_tasks.core.score import Result, Score, Unit, mean, ratio, sums_of, total, without_nan
 from tls_tasks.core.sums import plain_mean
+from tls_tasks.trees.alignments import alignments_of
+from tls_tasks.trees.counts import COUNTS, GUIDE, KINDS, SOFT, VALUE_PARTS, seen_part
 from tls_tasks.trees.differences import differences
-from tls_tasks.trees.found import COUNTS, KINDS, VALUE_PARTS, Found, seen_part
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import EACH_KEY, Branch, ListOf, OneOf, Path, SchemaNode, path_name
 
@@ -279,13 +280,13 @@ class Sample(NamedTuple):
     Attributes:
         plan: The schema with its settings.
         row: Which row it is.
-        found: What was found in all of them.
+        units: The units of all rows.
         trees: The reference and the prediction.
     """
 
     plan: Plan
     row: int
-    found: Found
+    units: Sequence[Unit]
     trees: tuple[Any, Any]
 
     @property
@@ -294,16 +295,17 @@ class Sample(NamedTuple):
 
         Of each pair the first is of the reference's item, the second of the prediction's.
         """
-        return self.found.alignments[self.row]
+        return alignments_of(self.plan, *self.trees, GUIDE)
 
     def differences(self) -> list[dict[str, Any]]:
         """What of its values is wrong, missed or invented, see :func:`~tls_tasks.trees.differences.differences`."""
-        alignments = self.found.similar if not self.plan.follows_treeval else self.found.alignments
-        return [{"row": self.row, **own} for own in differences(*self.trees, self.plan, alignments[self.row])]
+        objective = GUIDE if self.plan.follows_treeval else SOFT
+        alignments = alignments_of(self.plan, *self.trees, objective)
+        return [{"row": self.row, **own} for own in differences(*self.trees, self.plan, alignments)]
 
     def as_dict(self) -> dict[str, Any]:
         """Its own numbers, leaves, averages and alignments."""
-        unit = self.found.units[self.row]
+        unit = self.units[self.row]
         return {
             "sample": self.row,
             **{key: result.value([unit]) for key, result in judged(self.plan).items()},

@@ -1,4 +1,4 @@
-"""How well items of two lists fit together, all pairs at once.
+"""How well items of two lists fit together, and which texts tell items apart.
 
 The weight of two leaves is the mean of their normalised scores; two nulls fit, a null and a value do not. Of two
 dictionaries or lists, the scores of each leaf are averaged, then the leaves per metric, then the metrics. Where nothing
@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
+from tls_tasks.trees.counts import EXACT, GUIDE, HITS, LEAF_COUNTS, MORE, NODE_COUNTS, SOFT, Array, Counts
 from tls_tasks.trees.leaf_base import FloatArray
 from tls_tasks.trees.nodes import count_nodes, fields_with_value, values_outside
-from tls_tasks.trees.pairs import ALIKE, HITS, MORE, SINGLE, Array, Sides, Tally
+from tls_tasks.trees.pairs import Operands
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Again, Branch, ListOf, OneOf, SchemaNode, part_for
 
@@ -24,84 +24,122 @@ _TIE_BREAK = 1e-9
 """What nodes and leaves in common weigh beside the scores of metrics, where those decide."""
 
 
-ALMOST = 1 - 1e-12
-"""Sums of the same numbers in another order may differ by less."""
+def weights_of(plan: Plan, node: SchemaNode, operands: Operands, counts: Counts) -> FloatArray:
+    """How well the items of each pair fit together for each objective, ``[objectives, pairs]``.
 
-Pairing = tuple[list[int], list[int]]
-"""Rows, and the column of each."""
-
-
-def assign(weights: FloatArray, canonical: bool = False) -> Pairing:
-    """The pairing of rows and columns with the greatest sum (scipy's ``linear_sum_assignment``).
-
-    Args:
-        weights: ``[rows, columns]``, finite.
-        canonical: Whether the first of equally good partners may be taken where there is a single row or column.
-
-    Returns:
-        Rows in ascending order, and the column of each.
-
-    Example:
-        >>> rows, columns = assign(np.array([[0.9, 0.2, 0.05], [0.8, 0.0, 0.0], [0.1, 0.1, 1.8]]))
-        >>> list(zip(rows, columns))
-        [(0, 1), (1, 0), (2, 2)]
+    For values it is the sum that the objective maximises. Items that are less similar than ``least_similarity`` have
+    the weight 0: by the weight itself, for values by their F1.
     """
-    if canonical and weights.shape[0] == 1:
-        return [0], [int(weights.argmax())]
-    if canonical and weights.shape[1] == 1:
-        return [int(weights.argmax())], [0]
-    rows, columns = linear_sum_assignment(weights, maximize=True)
-    return rows.tolist(), columns.tolist()
+    of_guide = guide_weights(plan, node, counts)
+    if plan.follows_treeval:
+        return of_guide[None, :]
+    weights = np.empty((3, counts.n))
+    weights[GUIDE], weights[SOFT], weights[EXACT] = of_guide, counts.get(HITS, SOFT), counts.get(HITS, EXACT)
+    least = plan.options.least_similarity
+    if least:
+        similarities = np.array([of_guide, *f1_of_values(plan, node, operands, counts)])
+        weights[similarities <= least - 1e-12] = 0.0
+    return weights
 
 
-def pairings(weights: Sequence[FloatArray], canonical: bool = False) -> Sequence[Pairing]:
-    """The pairing of each aim, by its weights, or one for all where the first is the best for each.
-
-    Example:
-        >>> pairings([np.eye(2), np.eye(2) / 2])
-        [([0, 1], [0, 1])]
-        >>> pairings([np.eye(2), 1 - np.eye(2)])
-        [([0, 1], [0, 1]), ([0, 1], [1, 0])]
-    """
-    first = assign(weights[0], canonical)
-    found = [first, *(first if np.array_equal(own, weights[0]) else improved(own, first) for own in weights[1:])]
-    return found[:1] if all(own is first for own in found) else found
-
-
-def alike_only(plan: Plan, weights: Sequence[FloatArray], found: Sequence[Pairing]) -> Sequence[Pairing]:
-    """The pairing of each aim, or one for all, without items that are too unlike, whose weight is 0."""
-    if not plan.options.least_similarity:
-        return found
-    each = found if len(found) > 1 else [*found] * len(weights)
-    places = [np.array(own)[:, of_aim[own] > 0].tolist() for of_aim, own in zip(weights, each, strict=True)]
-    return [(rows, columns) for rows, columns in places]
+def guide_weights(plan: Plan, node: SchemaNode, counts: Counts) -> FloatArray:
+    """How well the values of each pair fit together by the profile's own score."""
+    if isinstance(node, Field):
+        mean = _mean_score(plan, node, counts)
+    else:
+        mean, is_scored = _mean_over_metrics(plan, node, counts)
+        product = _f1(counts, NODE_COUNTS) * _f1(counts, LEAF_COUNTS)
+        if plan.follows_treeval:
+            mean = np.where(is_scored, mean, 1.0) * product
+        else:
+            mean = np.where(is_scored, mean, product) + _TIE_BREAK * product
+        mean = np.where(counts.are_single & ~is_scored, 0.0, mean)  # what no metric sees
+    return np.broadcast_to(np.where(counts.are_null, 1.0, mean), counts.n)
 
 
-def without_unlike(
-    plan: Plan, node: SchemaNode, sides: Sides, tally: Tally, weights: Sequence[FloatArray]
-) -> Sequence[FloatArray]:
-    """The weights of each aim, 0 where items are too unlike: by the weight itself, for values by their F1."""
-    least, is_loose = plan.options.least_similarity - 1e-12, plan.options.types == "loose"
-    alike = [weights[0], *f1_of_pairs(node, sides, tally, range(1, len(weights)), is_loose)]
-    return [np.where(own > least, of_aim, 0.0) for own, of_aim in zip(alike, weights, strict=True)]
+def f1_of_values(plan: Plan, node: SchemaNode, operands: Operands, counts: Counts) -> list[FloatArray]:
+    """The F1 of the values of each pair by similarity and by exactness; 1 where neither side has a value."""
+    left, right = (n_values(plan, node, values) for values in (operands.references, operands.predictions))
+    both = left[operands.pairs.rows] + right[operands.pairs.columns]
+    f1s = []
+    for objective in (SOFT, EXACT):
+        n = both + counts.get(MORE, objective)
+        f1 = np.minimum(2 * counts.get(HITS, objective) / np.maximum(n, 1), 1.0)
+        f1s.append(np.where(n > 0, f1, 1.0))
+    return f1s
 
 
-def improved(weights: FloatArray, known: Pairing) -> Pairing:
-    """A pairing of a greater sum of weights than the known one; the known one itself where there is none."""
-    total = weights[known].sum()
-    if total >= ALMOST * min(weights.max(axis=1).sum(), weights.max(axis=0).sum()):  # no sum is greater
-        return known
-    solved = assign(weights, canonical=True)
-    return known if total >= ALMOST * weights[solved].sum() else solved
+def n_values(plan: Plan, node: SchemaNode, values: Sequence[Any]) -> Array:
+    """How many values there surely are in each of some values of a node; of several answers in the first."""
+    is_loose = plan.options.types == "loose"
+    return np.array([len(fields_with_value(node, value, is_loose)) + values_outside(node, value) for value in values])
 
 
-def sort_keys(node: SchemaNode, values: list[Any]) -> list[str]:
-    """Of each value a text that two of them share if no score can tell them apart."""
-    if not isinstance(node, Field):
-        return [_visible(node, value) for value in values]
-    if set(map(type, values)) <= {str}:
-        return values
-    return [value if type(value) is str else "\0" + _visible(node, value) for value in values]
+def _mean_score(plan: Plan, field: Field, counts: Counts) -> Any:
+    """The mean of a leaf's normalised scores; of a single one treeval takes the score itself."""
+    if plan.follows_treeval and len(field.metrics) == 1:
+        return counts.get(field.part("sum", field.metrics[0]))
+    total: Any = 0.0
+    for metric in field.metrics:
+        score = metric.normalize(counts.get(field.part("sum", metric)), clip=not plan.follows_treeval)
+        total = total + score * (counts.get(field.part("n", metric)) > 0)
+    return total / len(field.metrics)
+
+
+def _mean_over_metrics(plan: Plan, node: SchemaNode, counts: Counts) -> tuple[Any, Array]:
+    """The mean over metrics of the normalised mean over leaves, and where anything was scored."""
+    fields = fields_below(node)
+    total: Any = 0.0
+    n_metrics: Any = np.array(0)
+    for metric in plan.metrics.values():
+        scores: Any = 0.0
+        votes: Any = np.array(0)
+        for field in fields:
+            if field.part("sum", metric) in counts.of[GUIDE]:
+                n = counts.get(field.part("n", metric))
+                scores = scores + counts.get(field.part("sum", metric)) / np.maximum(n, 1)
+                votes = votes + (n > 0)
+        mean = metric.normalize(scores / np.maximum(votes, 1), clip=not plan.follows_treeval)
+        total = total + mean * (votes > 0)
+        n_metrics = n_metrics + (votes > 0)
+    return total / np.maximum(n_metrics, 1), n_metrics > 0
+
+
+def _f1(counts: Counts, names: Sequence[str]) -> Any:
+    """The F1 of three counts; 1 where nothing is extra or missed."""
+    hits, extra, missed = (np.asarray(counts.get(name), dtype=np.float64) for name in names)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        precision = np.where(hits + extra > 0, hits / (hits + extra), 1.0)
+        recall = np.where(hits + missed > 0, hits / (hits + missed), 1.0)
+        return np.where(precision + recall > 0, 2 * precision * recall / (precision + recall), 0.0)
+
+
+def fields_below(node: SchemaNode) -> list[Field]:
+    """The leaves at and below a node, each once."""
+    fields: dict[int, Field] = {}
+    waiting, seen = [node], set[int]()
+    while waiting:
+        node = waiting.pop()
+        if id(node) in seen:
+            continue
+        seen.add(id(node))
+        if isinstance(node, Branch):
+            waiting += [*node.children.values(), *([] if node.rest is None else [node.rest.item])]
+        elif isinstance(node, ListOf | Again):
+            waiting.append(node.item if isinstance(node, ListOf) else node.node)
+        elif isinstance(node, OneOf):
+            waiting += node.parts
+        elif isinstance(node, Field):
+            fields[node.index] = node
+    return [fields[index] for index in sorted(fields)]
+
+
+# --- texts that tell items apart ---
+
+
+def sort_key(node: SchemaNode, value: Any) -> str:
+    """A text that two items of a list share if no score can tell them apart."""
+    return value if type(value) is str and isinstance(node, Field) else "\0" + _visible(node, value)
 
 
 def _visible(node: SchemaNode, value: Any) -> str:
@@ -109,12 +147,12 @@ def _visible(node: SchemaNode, value: Any) -> str:
     kind, node = type(value), part_for(node, value)
     if kind is dict and isinstance(node, Branch):
         known = [_visible(child, value[key]) if key in value else "" for key, child in node.children.items()]
+        unknown = {key: child for key, child in value.items() if key not in node.children}
         if node.rest is not None:
-            rest = node.rest.item
-            others = [f"{key!r}:{_visible(rest, own)}" for key, own in value.items() if key not in node.children]
+            others = [f"{key!r}:{_visible(node.rest.item, child)}" for key, child in unknown.items()]
             return f"{{{','.join([*known, *sorted(others)])}}}"
-        unknown = [count_nodes(child, items=True) for key, child in value.items() if key not in node.children]
-        return f"{{{','.join(known)}{sorted(unknown) if unknown else ''}}}"
+        sizes = sorted(count_nodes(child, items=True) for child in unknown.values())
+        return f"{{{','.join(known)}{sizes or ''}}}"
     if kind is list and isinstance(node, ListOf):
         items = [_visible(node.item, item) for item in value]
         return f"[{','.join(items if node.is_ordered else sorted(items))}]"
@@ -124,115 +162,3 @@ def _visible(node: SchemaNode, value: Any) -> str:
         return repr(value)
     except ValueError:  # an integer of thousands of digits
         return hex(value)
-
-
-def weigh(plan: Plan, node: SchemaNode, tally: Tally, shape: tuple[int, ...]) -> FloatArray:
-    """The weights of all pairs of items."""
-    if isinstance(node, Field):
-        mean = _mean_score(plan, node, tally)
-    else:
-        mean, scored = _mean_over_metrics(plan, node, tally)
-        product = _f1(tally, "node") * _f1(tally, "leaf")
-        if plan.follows_treeval:
-            mean = np.where(scored, mean, 1.0) * product
-        else:
-            mean = np.where(scored, mean, product) + _TIE_BREAK * product
-    if SINGLE in tally:  # what no metric sees
-        mean = np.where(tally[SINGLE] & ~scored, 0.0, mean)
-    if ALIKE in tally:
-        mean = np.where(tally[ALIKE], 1.0, mean)
-    return np.broadcast_to(mean, shape)
-
-
-def f1_of_pairs(node: SchemaNode, sides: Sides, tally: Tally, aims: Sequence[int], is_loose: bool) -> list[FloatArray]:
-    """What the F1 of values is of each pair, for these aims; 1 where neither side has a value.
-
-    Args:
-        node: Their node.
-        sides: Values of references and predictions.
-        tally: What was counted of the pairs.
-        aims: Those of the scores of values.
-        is_loose: Whether a leaf takes values of any type.
-    """
-    left, right = (value_counts(node, own, is_loose) for own in (sides.references, sides.predictions))
-    both = left[sides.pairs.rows] + right[sides.pairs.columns]
-    found = []
-    for aim in aims:
-        n_values = both + tally.get(MORE[aim], 0)
-        f1 = np.minimum(2 * np.asarray(tally.get(HITS[aim], 0.0)) / np.maximum(n_values, 1), 1.0)
-        found.append(np.where(n_values > 0, f1, 1.0))
-    return found
-
-
-def value_counts(node: SchemaNode, values: Sequence[Any], is_loose: bool) -> Array:
-    """How many values there surely are in each of some values of a node; of several answers in the first."""
-    return np.array([len(fields_with_value(node, value, is_loose)) + values_outside(node, value) for value in values])
-
-
-def _mean_score(plan: Plan, field: Field, tally: Tally) -> Any:
-    """The mean of a leaf's normalised scores; of a single one treeval takes the score itself."""
-    if plan.follows_treeval and len(field.metrics) == 1:
-        return tally[field.part("sum", field.metrics[0])]
-    total: Any = 0.0
-    for metric in field.metrics:
-        score = metric.normalize(tally[field.part("sum", metric)], clip=not plan.follows_treeval)
-        n = tally[field.part("n", metric)]
-        total = total + (score if isinstance(n, int) else np.where(n, score, 0.0))
-    return total / len(field.metrics)
-
-
-def _mean_over_metrics(plan: Plan, node: SchemaNode, tally: Tally) -> tuple[Any, Any]:
-    """The mean over metrics of the normalised mean over leaves, and where anything was scored."""
-    total: Any = 0.0
-    n_metrics: Any = 0
-    for metric in plan.metrics.values():
-        score: Any = 0.0
-        votes: Any = 0.0
-        for field in _fields_below(node):
-            part = field.part("sum", metric)
-            if part in tally:
-                n = tally[field.part("n", metric)]
-                score = score + (tally[part] if isinstance(n, int) else tally[part] / np.maximum(n, 1))
-                votes = votes + (n > 0)
-        has = votes > 0
-        mean = metric.normalize(_divided(score, votes), clip=not plan.follows_treeval)
-        total = total + (mean if has is True else np.where(has, mean, 0.0))
-        n_metrics = n_metrics + has
-    return _divided(total, n_metrics), n_metrics > 0
-
-
-def _divided(amounts: Any, by: Any) -> Any:
-    """A quotient, 0 where there is nothing to divide by; ``by`` may be one number for all."""
-    if isinstance(by, np.ndarray):
-        shape = np.broadcast_shapes(np.shape(amounts), by.shape)
-        return np.divide(amounts, by, out=np.zeros(shape), where=by > 0)
-    return amounts / by if by else amounts
-
-
-def _f1(tally: Tally, part: str) -> Any:
-    amounts = (np.asarray(tally.get(f"{part}_{kind}", 0), dtype=np.float64) for kind in ("tp", "fp", "fn"))
-    hits, extra, missed = amounts
-    with np.errstate(divide="ignore", invalid="ignore"):
-        precision = np.where(hits + extra > 0, hits / (hits + extra), 1.0)
-        recall = np.where(hits + missed > 0, hits / (hits + missed), 1.0)
-        return np.where(precision + recall > 0, 2 * precision * recall / (precision + recall), 0.0)
-
-
-def _fields_below(node: SchemaNode) -> list[Field]:
-    """The leaves at and below a node, each once."""
-    fields: dict[int, Field] = {}
-    left, seen = [node], set[int]()
-    while left:
-        own = left.pop()
-        if id(own) in seen:
-            continue
-        seen.add(id(own))
-        if isinstance(own, Branch):
-            left += [*own.children.values(), *([] if own.rest is None else [own.rest.item])]
-        elif isinstance(own, ListOf | Again):
-            left.append(own.item if isinstance(own, ListOf) else own.node)
-        elif isinstance(own, OneOf):
-            left += own.parts
-        elif isinstance(own, Field):
-            fields[own.index] = own
-    return [fields[index] for index in sorted(fields)]

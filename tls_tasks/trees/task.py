@@ -12,8 +12,8 @@ from typing import Any
 
 from tls_tasks.core.score import Score, mean, ratio, total
 from tls_tasks.core.task import Task, shorter_text
+from tls_tasks.trees.counts import KINDS
 from tls_tasks.trees.data import ALL_SETS, examples, load_documents, prompt
-from tls_tasks.trees.found import KINDS
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
 from tls_tasks.trees.score import node_results, rate_results, value_results
 from tls_tasks.trees.tree_eval import tree_eval

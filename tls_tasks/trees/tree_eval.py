@@ -28,16 +28,15 @@ from tls_tasks.core.rows import shorten
 from tls_tasks.core.score import Score
 from tls_tasks.core.terminal import shown
 from tls_tasks.trees.compliance import ISSUE_KINDS, complies, slips
-from tls_tasks.trees.found import Found
-from tls_tasks.trees.leaves import BadReferenceError
+from tls_tasks.trees.counts import units_of
 from tls_tasks.trees.meanings import with_numbers
-from tls_tasks.trees.nodes import MISSING
+from tls_tasks.trees.nodes import MISSING, BadReferenceError
 from tls_tasks.trees.plan import Plan, TreeOptions, make_plan
 from tls_tasks.trees.read import MODES, ParsedTree
 from tls_tasks.trees.rows import read_rows
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import Sample, details_of, judged, rate_results, results, with_means
-from tls_tasks.trees.types import SchemaNode
+from tls_tasks.trees.types import AnyOf, Branch, SchemaNode
 from tls_tasks.trees.walk import Walk
 
 VERSION = 4
@@ -152,16 +151,15 @@ def tree_eval(
     rows: _Rows = read_rows(predictions, references, plan.root, parse_mode)
     parses = [parsed for parsed, _ in rows]
     warn_of_unread([row for row, parsed in enumerate(parses) if parsed.failed], len(parses), "trees")
-    found, rows = _walk(plan, rows)
-    of_text = _columns_of_text(parses, found.is_clean, found.lacking, plan.root)
-    units = Columns({**found.units.columns, **of_text}, len(rows))
+    counted, rows = _walk(plan, rows)
+    units = Columns({**counted.columns, **_columns_of_text(parses, plan.root)}, len(rows))
     return Score(
         metric="tree_eval",
         signature=_signature(plan, parse_mode, interval_sign(interval)),
         units=with_means(plan, units) if plan.options.aggregate == "macro" else units,
         definitions=results(plan),
         items=[
-            Sample(plan, row, found, (tree, {} if parsed.failed else parsed.value))
+            Sample(plan, row, units, (tree, {} if parsed.failed else parsed.value))
             for row, (parsed, tree) in enumerate(rows)
         ],
         problems={row: dict(parsed.counts()) for row, parsed in enumerate(parses) if parsed.problems},
@@ -192,7 +190,7 @@ def _as_extractbench(
         extractbench.unit_of(expected, None if parsed.failed else parsed.value, shape, row)
         for row, (parsed, expected) in enumerate(rows)
     ]
-    columns = _columns_of_text(parses, [False] * len(rows), [0] * len(rows), root)
+    columns = _columns_of_text(parses, root)
     config = _ExtractBenchConfig("extractbench", shape.digest(), parse_mode, interval_sign(interval))
     return Score(
         metric="tree_eval",
@@ -250,19 +248,21 @@ def _signature(plan: Plan, parse_mode: str, interval: str) -> str:
     return signature("tree_eval", config, VERSION)
 
 
-def _walk(plan: Plan, rows: _Rows) -> tuple[Found, _Rows]:
+def _walk(plan: Plan, rows: _Rows) -> tuple[Columns, _Rows]:
     """Walk all trees, see :meth:`~tls_tasks.trees.walk.Walk.trees`; with the rows, where numbers may stand for texts.
 
     Raises:
         InputError: A reference that doesn't follow the schema.
     """
     given = [MISSING if parsed.failed else parsed.value for parsed, _ in rows]
+    if isinstance(plan.root, Branch):
+        rows = [(parsed, _without_none(tree) if parsed.failed else tree) for parsed, tree in rows]
     try:
-        return Walk(plan).trees([expected for _, expected in rows], given), rows
+        return units_of(plan, Walk(plan).trees([expected for _, expected in rows], given)), rows
     except BadReferenceError:
         rows = [(parsed, with_numbers(expected, plan.root)) for parsed, expected in rows]
     try:
-        return Walk(plan).trees([expected for _, expected in rows], given), rows
+        return units_of(plan, Walk(plan).trees([expected for _, expected in rows], given)), rows
     except BadReferenceError:
         for row, (_, tree) in enumerate(rows):
             for issue in slips(tree, plan.root):
@@ -271,17 +271,20 @@ def _walk(plan: Plan, rows: _Rows) -> tuple[Found, _Rows]:
         raise
 
 
-def _columns_of_text(
-    parses: Sequence[ParsedTree], clean: Sequence[bool], lacking: Sequence[float], root: SchemaNode
-) -> dict[str, list[float]]:
+def _without_none(reference: Any) -> Any:
+    """The reference of an answer that could not be read: such an answer doesn't say that there is no tree."""
+    if isinstance(reference, AnyOf) and reference.present:
+        return AnyOf([_without_none(answer) for answer in reference.present])
+    return reference
+
+
+def _columns_of_text(parses: Sequence[ParsedTree], root: SchemaNode) -> dict[str, list[float]]:
     """What is known of each prediction as text, and of its compliance with the schema: part -> an amount a row."""
     columns: dict[str, list[float]] = {part: [amount] * len(parses) for part, amount in _FLAWLESS.items()}
-    for row, (parsed, is_clean, n_lacking) in enumerate(zip(parses, clean, lacking, strict=True)):
-        if is_clean and not n_lacking and parsed.valid and not parsed.problems:
+    for row, parsed in enumerate(parses):
+        issues = [] if parsed.failed else [issue.kind for issue in complies(parsed.value, root)]
+        if not issues and parsed.valid and not parsed.problems:
             continue
-        issues = ["missing"] * int(n_lacking) if is_clean else []
-        if not is_clean and not parsed.failed:
-            issues = [issue.kind for issue in complies(parsed.value, root)]
         kinds = {f"issue|{kind}": issues.count(kind) for kind in ISSUE_KINDS}
         unit = {**parsed.rates(), "schema_compliance": not issues and not parsed.failed, **kinds}
         for part, amount in unit.items():

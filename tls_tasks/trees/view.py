@@ -15,7 +15,7 @@ from typing import Any
 from tls_tasks.core.score import without_nan
 from tls_tasks.core.terminal import shown, visible
 from tls_tasks.core.text_table import text_table
-from tls_tasks.trees.answers import chosen
+from tls_tasks.trees.alignments import chosen
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.read import parse_tree

@@ -1,0 +1,97 @@
+"""Which items of lists of two trees belong together, and which of several answers count: for people who look at them.
+
+The walk keeps only sums; what belongs together is found once more where somebody asks.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tls_tasks.trees.answers import has_answers
+from tls_tasks.trees.nodes import MISSING, resolved
+from tls_tasks.trees.pairs import Operands
+from tls_tasks.trees.plan import Plan
+from tls_tasks.trees.types import ANY_OF, AnyOf, Branch, ListOf, OneOf, Path, Position, SchemaNode, part_for
+from tls_tasks.trees.walk import Step, Walk, whole_tree
+
+Alignments = dict[Path, list[tuple[int, int]]]
+"""Path of a list in the reference -> positions of its items and of those that they were aligned with.
+
+Where a dictionary or list has several valid answers, its path with :data:`~tls_tasks.trees.types.ANY_OF` behind it has
+the place of the one that counts, twice.
+"""
+
+
+def alignments_of(plan: Plan, reference: Any, prediction: Any, objective: int) -> Alignments:
+    """Which items and answers belong together for an objective, see :data:`~tls_tasks.trees.counts.GUIDE`."""
+    search = _Search(plan, objective)
+    if isinstance(plan.root, Branch):
+        tree = prediction if isinstance(prediction, dict) else {}
+        search.look(search.walk.tree, plan.root, whole_tree(reference), tree, ())
+    else:
+        search.look(search.walk.value, plan.root, reference, prediction, ())
+    return search.alignments
+
+
+class _Search:
+    """Goes the same way as the walk through two trees, and notes what belongs together."""
+
+    def __init__(self, plan: Plan, objective: int) -> None:
+        self.walk, self.objective = Walk(plan), objective
+        self.alignments: Alignments = {}
+
+    def look(self, step: Step, node: SchemaNode, one: Any, other: Any, path: Path, in_list: bool = False) -> None:
+        """Look at two values; ``step``: how the walk goes through them."""
+        if has_answers(resolved(node), one):
+            operands = Operands.aligned([one], [other], in_list)
+            _, _, best = self.walk.best_answers(step, node, operands)
+            index = int(best[self.objective][0])
+            where: Path = (*path, ANY_OF)
+            self.alignments[where] = [(index, index)]
+            self.look(step, node, one.values[index], other, path, in_list)
+            return
+        node = resolved(node)
+        if isinstance(node, OneOf):
+            part = part_for(node, one)
+            self.look(step, part, one, other if part_for(node, other) is part else MISSING, path, in_list)
+        elif isinstance(node, Branch) and isinstance(one, dict):
+            self.look_into_dictionaries(node, one, other if isinstance(other, dict) else {}, path, in_list)
+        elif isinstance(node, ListOf) and isinstance(one, list):
+            self.look_into_lists(node, one, other if isinstance(other, list) else [], path, in_list)
+
+    def look_into_dictionaries(self, node: Branch, one: Any, other: Any, path: Path, in_list: bool) -> None:
+        """Look at the values of the reference's keys; the walk takes those that the schema doesn't name for items."""
+        for key, child in node.children.items():
+            if key in one:
+                self.look(self.walk.value, child, one[key], other.get(key, MISSING), (*path, key), in_list)
+        if node.rest is not None:
+            for key in one.keys() - node.children.keys() & other.keys():
+                self.look(self.walk.value, node.rest.item, one[key], other[key], (*path, key), in_list=True)
+
+    def look_into_lists(self, node: ListOf, one: list[Any], other: list[Any], path: Path, in_list: bool) -> None:
+        matches = self.walk.align(node, Operands.aligned([one], [other], in_list))
+        is_own = matches.is_of[self.objective]
+        left, right = matches.left.places, matches.right.places
+        rows, columns = matches.rows[is_own].tolist(), matches.columns[is_own].tolist()
+        pairs = [(left[i], right[j]) for i, j in zip(rows, columns, strict=True)]
+        if pairs:
+            self.alignments[path] = pairs
+        for i, j in pairs:
+            self.look(self.walk.items, node.item, one[i], other[j], (*path, Position(i)), in_list=True)
+
+
+def chosen(value: Any, alignments: Any, path: Path = ()) -> Any:
+    """A reference with the answers that were chosen in place of several.
+
+    Example:
+        >>> chosen({"a": AnyOf([[1], [2]]), "b": AnyOf([3, 4])}, {("a", ANY_OF): [(1, 1)]})
+        {'a': [2], 'b': AnyOf(values=(3, 4))}
+    """
+    if isinstance(value, AnyOf):
+        known = alignments.get((*path, ANY_OF))
+        return value if known is None else chosen(value.values[known[0][0]], alignments, path)
+    if isinstance(value, dict):
+        return {key: chosen(own, alignments, (*path, key)) for key, own in value.items()}
+    if isinstance(value, list):
+        return [chosen(own, alignments, (*path, Position(place))) for place, own in enumerate(value)]
+    return value

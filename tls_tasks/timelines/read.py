@@ -23,7 +23,6 @@ from tls_tasks.core.reasoning import first_reading, strip_thinking
 from tls_tasks.core.rows import describe
 from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, dates_in, settle
 from tls_tasks.timelines.entries import RawEntry
-from tls_tasks.timelines.markup import is_latex
 from tls_tasks.timelines.read_json import count_entries, is_empty_answer, json_entries, without_tuples
 from tls_tasks.timelines.read_lines import read_lines
 from tls_tasks.timelines.types import Timeline
@@ -149,7 +148,7 @@ def _timeline_of(policy: TimelinePolicy, text: str) -> Parsed[Timeline]:
     if from_json.value is not None or from_lines.value is not None:
         # What json_repair makes of dated lines that contain a bracket must not win over the lines.
         more = _n_sentences(from_lines) - _n_sentences(from_json)
-        return from_lines if more > 0 or (more == 0 and is_latex(text)) else from_json
+        return from_lines if more > 0 else from_json
     if not found.values and is_whole_json(text, is_empty_answer):
         return Parsed(Timeline(), tuple(thinking))
     return from_json if from_json.problems else from_lines

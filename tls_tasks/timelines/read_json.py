@@ -12,7 +12,7 @@ from tls_tasks.core.json_values import RepeatedKeys, problem
 from tls_tasks.core.parsed import Problem
 from tls_tasks.text.dates import MAX_LENGTH, DateExpression, Known, may_hold_date, partial_context, read_date
 from tls_tasks.timelines.entries import ASIDE_KEYS, DATE_KEYS, END_KEYS, TEXT_KEYS, UNKNOWN, RawEntry
-from tls_tasks.timelines.leads import split_lead
+from tls_tasks.timelines.prefixes import split_prefix
 from tls_tasks.timelines.read_lines import read_lines
 
 _MAX_DEPTH = 6
@@ -241,7 +241,7 @@ def _is_entry(item: Any, known: Known, depth: int) -> bool:
         return False
     if isinstance(item, list):
         return len(item) > 1 and isinstance(item[0], str) and read_date(item[0], known) is not None
-    return isinstance(item, str) and split_lead(item.strip(), known) is not None
+    return isinstance(item, str) and split_prefix(item.strip(), known) is not None
 
 
 def _map(pairs: _Pairs, depth: int, known: Known) -> Iterator[_Item]:

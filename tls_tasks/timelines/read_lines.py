@@ -15,19 +15,15 @@ from tls_tasks.core.json_values import problem
 from tls_tasks.core.markdown_tables import Table, table_at
 from tls_tasks.core.parsed import Problem
 from tls_tasks.text.dates import DateExpression, Known, dates_in
-from tls_tasks.timelines.entries import UNKNOWN, RawEntry
-from tls_tasks.timelines.leads import Lead, continued, is_date_label, item_of, labelled_text, split_entries, split_lead
+from tls_tasks.timelines.entries import TEXT_LABEL, UNKNOWN, RawEntry, continued, item_of, without_marker
 from tls_tasks.timelines.markup import as_lines
+from tls_tasks.timelines.prefixes import Prefix, split_entries, split_prefix, split_title
 from tls_tasks.timelines.prompts import EXAMPLE
-from tls_tasks.timelines.sections import Section, is_restart, listed_lines, numbered_lines, text_comes_first
+from tls_tasks.timelines.sections import Section, is_restart
 from tls_tasks.timelines.tables import is_header, read_table
-from tls_tasks.timelines.tails import read_tails
 
 _MARKUP_TAG = re.compile(r"</?[A-Za-z][\w.-]{0,30}/?>|\[{1,2}[a-z][\w.]{0,30}\]{1,2}")  # and TOML's [[event]]
-_WORD = re.compile(r"\w+")
-_ASIDE_NAMES = frozenset(
-    ("source", "sources", "reference", "references", "citations", "links", "note", "notes", "footnotes", "bibliography")
-)
+_ASIDE_NAMES = frozenset("source sources reference references citations links note notes bibliography".split())
 _FENCE = ("```", "~~~")
 _RULE_MARKS = frozenset("-–—─━*_=")
 
@@ -37,30 +33,27 @@ class _Day:
     """The day that is being read.
 
     Attributes:
-        lead: Its line.
+        prefix: Its line.
         sentences: Its text.
         has_body: Whether any of it stands below its line and is no heading.
         last_is_item: Whether the last of it is a list item.
     """
 
-    lead: Lead
+    prefix: Prefix
     sentences: list[str]
     has_body: bool = False
     last_is_item: bool = False
 
     def entries(self, child: DateExpression | None) -> Iterator[RawEntry | Problem]:
         """The day's entry; a month or year without text was a section heading, as was one with dates below it."""
-        expression = self.lead.expression
+        expression = self.prefix.expression
         is_partial = expression is not None and expression.precision != "day"
-        if is_partial and self.lead.is_heading and not self.has_body and _is_within(child, expression):
-            return
-        if self.lead.is_titled and not self.has_body:
-            yield problem("dated_text", self.lead.written)
+        if is_partial and self.prefix.is_heading and not self.has_body and _is_within(child, expression):
             return
         if is_partial and not self.sentences:
-            yield problem("empty_entry", self.lead.written)
+            yield problem("empty_entry", self.prefix.written)
         else:
-            yield RawEntry(expression, self.lead.written, tuple(self.sentences))
+            yield RawEntry(expression, self.prefix.written, tuple(self.sentences))
 
 
 def _is_within(child: DateExpression | None, parent: DateExpression | None) -> bool:
@@ -80,19 +73,16 @@ _RESTART = problem("draft", "")
 class _Lines:
     """Reads a text line by line."""
 
-    def __init__(self, lines: list[str], keep_undated: bool, known: Known) -> None:
+    def __init__(self, lines: list[str], keep_undated: bool, known: Known, has_titles: bool = False) -> None:
         self.lines = lines
         self.keep_undated = keep_undated
         self.section = Section(known)
-        self.numbered = numbered_lines(lines)
-        self.listed = listed_lines(lines)
-        self.text_first = text_comes_first(lines)
-        self.announced: list[str] = []  # text whose date is on a line below
+        self.has_titles = has_titles  # whether a date may stand behind an entry's title or text
         self.day: _Day | None = None
         self.siblings: tuple[str, int] | None = None  # the marker of the dated items of this list
         self.seen_date = False
-        self.after_blank = False
         self.is_aside = False  # within a section such as "Sources"
+        self.after_blank = False
 
     def read(self) -> Iterator[_Item]:
         index = 0
@@ -105,10 +95,9 @@ class _Lines:
                 index += table.n_lines - 1
                 yield from self._table(table)
             else:
-                yield from self._line(line, line.strip(), index - 1)
+                yield from self._line(line, line.strip())
                 self.after_blank = False
         yield from self._close()
-        yield from (problem("undated_text", text) for text in self.announced)
 
     def _table(self, table: Table) -> Iterator[_Item]:
         items = list(read_table(table, self.keep_undated, self.section.known))
@@ -117,7 +106,7 @@ class _Lines:
         self.seen_date = self.seen_date or first is not None
         yield from items
 
-    def _line(self, line: str, stripped: str, index: int) -> Iterator[_Item]:
+    def _line(self, line: str, stripped: str) -> Iterator[_Item]:
         if is_restart(stripped):
             yield from self._drop(stripped)
             yield _RESTART
@@ -126,38 +115,30 @@ class _Lines:
         elif _is_rule(stripped):
             if not self._is_underline():
                 yield from self._close()
-        elif lead := split_lead(
-            stripped, self.section.known, is_listed=index in self.listed, is_numbered=index in self.numbered
-        ):
+        elif prefix := self._prefix(line, stripped):
             if self.is_aside:
                 yield problem("dated_text", stripped)
                 return
             self.siblings = item_of(line)
-            for one in split_entries(lead):
-                one = self.section.dated(one)
-                yield from self._close(one.expression)
-                texts = [*self.announced, one.text] if one.text else self.announced
-                self.announced, self.seen_date = [], True
-                self.day = _Day(one, texts)
-        elif not self.text_first and self._is_title(line, stripped, index):
-            yield from self._close()
-            self.announced += filter(None, [continued(stripped.strip("#*_ "))])
-        elif self.text_first and (text := labelled_text(stripped)):
-            yield from self._close()
-            self.announced.append(text)
+            for entry in split_entries(prefix):
+                entry = self.section.dated(entry)
+                yield from self._close(entry.expression)
+                self.seen_date = True
+                self.day = _Day(entry, [entry.text] if entry.text else [])
         else:
             yield from self._undated(line, stripped)
 
-    def _is_title(self, line: str, stripped: str, index: int) -> bool:
-        """Whether a line is the title of an entry whose date has a label on the line below."""
-        is_marked = item_of(line) is not None or stripped.startswith(("#", "**"))
-        following = next(filter(str.strip, self.lines[index + 1 : index + 3]), "")
-        return is_marked and is_date_label(following) and labelled_text(stripped) is None
+    def _prefix(self, line: str, stripped: str) -> Prefix | None:
+        """A line's date; in an item of the first list or of a dated one, a comma or a blank is enough after it."""
+        item = item_of(line)
+        is_item = item is not None and (not self.seen_date or self.siblings == item)
+        prefix = split_prefix(stripped, self.section.known, is_item=is_item)
+        return prefix or (split_title(stripped) if self.has_titles else None)
 
     def _undated(self, line: str, stripped: str) -> Iterator[_Item]:
         """Make a line without a date a sentence of the open day, or drop it."""
         level = len(stripped) - len(stripped.lstrip("#"))
-        if level and self.day is not None and not 0 < self.day.lead.level < level:
+        if level and self.day is not None and not 0 < self.day.prefix.level < level:
             yield from self._close()
         marker = item_of(line)
         is_item = marker is not None or line[0].isspace()
@@ -170,28 +151,27 @@ class _Lines:
             self.day.sentences.append(text)
             self.day.last_is_item = is_item
             self.day.has_body = self.day.has_body or not level
-            if marker is not None and marker == self.siblings and not self.day.lead.is_heading:
+            if marker is not None and marker == self.siblings and not self.day.prefix.is_heading:
                 yield problem("undated_text", stripped)
 
     def _continues(self, day: _Day, stripped: str, is_item: bool) -> bool:
         """Whether the line belongs to the day."""
-        if not day.lead.is_heading and (not self.keep_undated or (not is_item and _is_label(stripped))):
+        if not day.prefix.is_heading and (not self.keep_undated or (not is_item and _is_label(stripped))):
             return False
         # "Let me know if you need more." follows a blank line, but so does the second paragraph of a day's block.
-        return is_item or not self.after_blank or (day.lead.is_heading and not day.last_is_item)
+        return is_item or not self.after_blank or (day.prefix.is_heading and not day.last_is_item)
 
     def _drop(self, stripped: str) -> Iterator[_Item]:
         """Close the day before a line that belongs to none; a preamble is no loss unless there is a date in it."""
         yield from self._close()
         self.siblings = None
         is_heading = stripped.startswith(("#", "**", "__", "=="))
-        self.section.heading(stripped, is_heading)
         if is_heading or _is_label(stripped):
-            words = _WORD.findall(stripped[:80].lower())
-            self.is_aside = self.seen_date and len(words) <= 2 and not _ASIDE_NAMES.isdisjoint(words)
+            self.is_aside = self.seen_date and stripped.strip("#*_=: ").lower() in _ASIDE_NAMES
+        self.section.heading(stripped, is_heading)
         if next(dates_in(stripped), None):
             yield problem("dated_text", stripped)
-        elif self.seen_date or not self.keep_undated:
+        elif self.seen_date or not self.keep_undated or TEXT_LABEL.match(without_marker(stripped)):
             yield problem("undated_text", stripped)
 
     def _is_underline(self) -> bool:
@@ -246,9 +226,15 @@ def read_lines(text: str, keep_undated: bool = True, known: Known = UNKNOWN) -> 
     """
     lines = as_lines(text)
     items = _without_drafts(list(_Lines(lines, keep_undated, known).read()))
-    if any(isinstance(item, RawEntry) and item.expression and item.expression.precision == "day" for item in items):
-        return items
-    return read_tails(lines, known) or items
+    if _n_days(items) == 0:  # lists of sources and notes are like entries with their date at the end
+        titled = _without_drafts(list(_Lines(lines, keep_undated, known, has_titles=True).read()))
+        return titled if _n_days(titled) > 1 else items
+    return items
+
+
+def _n_days(items: list[_Item]) -> int:
+    entries = [item for item in items if isinstance(item, RawEntry)]
+    return sum(entry.expression is not None and entry.expression.precision == "day" for entry in entries)
 
 
 def _without_drafts(items: list[_Item]) -> list[_Item]:

@@ -9,10 +9,8 @@ from tls_tasks.core.json_values import problem
 from tls_tasks.core.markdown_tables import Table
 from tls_tasks.core.parsed import Problem
 from tls_tasks.text.dates import MAX_LENGTH, DateExpression, Known, read_date
-from tls_tasks.timelines.entries import ASIDE_KEYS, DATE_KEYS, TEXT_KEYS, UNKNOWN, RawEntry
-from tls_tasks.timelines.leads import clean
+from tls_tasks.timelines.entries import ASIDE_KEYS, DATE_KEYS, TEXT_KEYS, UNKNOWN, RawEntry, clean
 
-_LINE_BREAK = re.compile(r"<br\s?/?>", re.IGNORECASE)
 _WORD = re.compile(r"[a-z]+")
 _YEAR = re.compile(r"\W{0,4}([12][0-9]{3})\W{0,4}")
 _DATE_NAMES, _TEXT_NAMES = frozenset(DATE_KEYS), frozenset(TEXT_KEYS)
@@ -104,7 +102,7 @@ class _Columns:
         """A row's entry; ``written`` is empty if its date cell is."""
         written = _cell(row, self.date)
         kept = [row[at] for at in texts if at < len(row) and not row[at].rstrip(".").isdigit()]
-        sentences = [clean(part.replace("\\|", "|")) for text in kept for part in _LINE_BREAK.split(text)]
+        sentences = [clean(text.replace("\\|", "|")) for text in kept]
         return RawEntry(self.expression(row), written, tuple(filter(None, sentences)))
 
     def is_section(self, entry: RawEntry) -> bool:

@@ -40,7 +40,7 @@ class Layer:
         family: Whose reader it is.
         name: What it reads, as docs/reading.md names it.
         off: What is set in place of which attribute: ``{"timelines.read_lines.table_at": replacement}``.
-        code: Files (``timelines/tables.py``), functions (``timelines.read.is_latex``) and constants that only this
+        code: Files (``timelines/tables.py``), functions (``timelines.read.find_json``) and constants that only this
             layer needs.
     """
 
@@ -67,7 +67,7 @@ class Layer:
 
 
 def _attribute(name: str) -> tuple[Any, str]:
-    """The module and the attribute of ``timelines.read.is_latex``; an unknown name raises AttributeError."""
+    """The module and the attribute of ``timelines.read.find_json``; an unknown name raises AttributeError."""
     module, _, attribute = name.rpartition(".")
     return importlib.import_module(f"tls_tasks.{module}"), attribute
 
@@ -158,7 +158,30 @@ LAYERS: tuple[Layer, ...] = (
         ("reports.read_prose._goes_on",),
     ),
     Layer("reports", "JSON", {"reports.read.json_sentences": always(None)}, ("reports/read_json.py",)),
-    Layer("timelines", "dates at the end", {"timelines.read_lines.read_tails": always([])}, ("timelines/tails.py",)),
+    Layer(
+        "timelines",
+        "titles and texts before the date",
+        {"timelines.read_lines.split_title": always(None)},
+        ("timelines.prefixes.split_title", "timelines.read_lines._n_days"),
+    ),
+    Layer(
+        "timelines",
+        "several entries on one line",
+        {"timelines.read_lines.split_entries": lambda prefix: iter([prefix])},
+        ("timelines.prefixes.split_entries",),
+    ),
+    Layer(
+        "timelines",
+        "HTML and XML",
+        {"timelines.read_lines.as_lines": lambda text: text.replace("\r\n", "\n").split("\n")},
+        ("timelines/markup.py",),
+    ),
+    Layer(
+        "timelines",
+        "drafts before the final answer",
+        {"timelines.read_lines.is_restart": always(False)},
+        ("timelines.sections.is_restart", "timelines.sections._FINAL", "timelines.read_lines._without_drafts"),
+    ),
 )
 
 

@@ -28,7 +28,7 @@ from typing import Any
 from benchmarks.comparisons import ROOT, Comparison, Skipped, timed
 from benchmarks.cost_curves import Case, Curve, Work, curve, doubled, exponent, plotter, relative, save, steepest
 from benchmarks.scale import TASK, write_log
-from tls_tasks.after.find import find_runs
+from tls_tasks.after.logs import find_runs
 from tls_tasks.after.readers import contents_of
 from tls_tasks.after.streamed import BlockScorer, read_units, score_streamed
 from tls_tasks.after.units import Header

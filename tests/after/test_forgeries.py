@@ -10,7 +10,7 @@ import tls_tasks
 from tests.conftest import made_once
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.after.submission import archive, checks
-from tls_tasks.after.submission.against_data import ask_again
+from tls_tasks.after.submission.verification import ask_again
 from tls_tasks.cli import main
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]

@@ -7,8 +7,7 @@ import shutil
 import pytest
 
 from tests.conftest import RUNS
-from tls_tasks.after.find import find_runs
-from tls_tasks.after.logs import read_samples
+from tls_tasks.after.logs import find_runs, read_samples
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.core.score import Sums, values

@@ -292,7 +292,7 @@ def test_ray_goes_on_without_a_node(tmp_path, capsys):
     pytest.importorskip("ray.data", reason="the extra ray is not installed")
     from ray.cluster_utils import Cluster
 
-    from tls_tasks.after.on_ray import engine_on
+    from tls_tasks.after.streamed import engine_on
 
     path = write_log(tmp_path, "tls_crisis", spoiled(list(rows_of("tls_crisis", 40))), n_expected=45)
     node = {"num_cpus": 1, "object_store_memory": 80 << 20}

@@ -13,8 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tls_tasks.after.find import find_runs
-from tls_tasks.after.logs import RunFiles, Sample
+from tls_tasks.after.logs import RunFiles, Sample, find_runs
 from tls_tasks.after.readers import contents_of
 from tls_tasks.after.run import Content, Run
 from tls_tasks.core.columns import grouped

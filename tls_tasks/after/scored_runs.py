@@ -13,9 +13,8 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from tls_tasks.after.conditions import Conditions, conditions_of, stated_metadata
-from tls_tasks.after.find import find_runs
 from tls_tasks.after.foreign import Results
-from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog
+from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, find_runs
 from tls_tasks.after.readers import contents_of
 from tls_tasks.after.run import Content, Run, logged_run
 from tls_tasks.core.errors import DataError

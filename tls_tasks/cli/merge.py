@@ -32,8 +32,7 @@ def _run(args: argparse.Namespace) -> int:
     Examples:
       tls-tasks merge part1 part2 part3 part4
     """
-    from tls_tasks.after.find import find_runs
-    from tls_tasks.after.logs import RunFiles
+    from tls_tasks.after.logs import RunFiles, find_runs
     from tls_tasks.after.streamed import read_units
     from tls_tasks.after.units import read_header
 

@@ -167,7 +167,7 @@ def print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
 
 
 def _run_streamed(args: argparse.Namespace) -> int:
-    from tls_tasks.after.find import find_log
+    from tls_tasks.after.logs import find_log
     from tls_tasks.after.streamed import read_units, score_streamed
     from tls_tasks.hosts.task_files import task_file
 
@@ -180,7 +180,7 @@ def _run_streamed(args: argparse.Namespace) -> int:
     name = task_file(name).name
     engine = None
     if args.engine == "ray":
-        from tls_tasks.after.on_ray import engine_on
+        from tls_tasks.after.streamed import engine_on
 
         engine = engine_on(args.address, args.workers)
     shard = args.shard or (1, 1)

@@ -168,7 +168,7 @@ def print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
 
 def _run_streamed(args: argparse.Namespace) -> int:
     from tls_tasks.after.logs import find_log
-    from tls_tasks.after.streamed import read_units, score_streamed
+    from tls_tasks.after.streamed import engine_on, read_units, score_streamed
     from tls_tasks.hosts.task_files import task_file
 
     for name in ("csv", "parquet"):
@@ -178,11 +178,7 @@ def _run_streamed(args: argparse.Namespace) -> int:
         raise InputError("-o", None, f"{len(args.files)} files", "one samples file of the harness")
     run, name, path = find_log(args.files[0], task=args.task)
     name = task_file(name).name
-    engine = None
-    if args.engine == "ray":
-        from tls_tasks.after.streamed import engine_on
-
-        engine = engine_on(args.address, args.workers)
+    engine = engine_on(args.address, args.workers) if args.engine == "ray" else None
     shard = args.shard or (1, 1)
     with progress_of_blocks(name) as begin:
         score_streamed(path, name, args.units, shard=shard, n_workers=args.workers, engine=engine, begin=begin)

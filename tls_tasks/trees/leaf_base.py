@@ -36,7 +36,6 @@ class LeafMetric:
         settings: Options that differ from the defaults, for signatures.
         own_name: What the metric is called where ``name`` was changed; for signatures.
         is_reflexive: Whether equal values that it can compare surely have the best score.
-        as_is: Types of values that need no preparing where all values are of one of them.
 
     Example:
         >>> from tls_tasks.trees.leaf_metrics import resolve_metric
@@ -57,7 +56,6 @@ class LeafMetric:
     settings: str = ""
     own_name: str = ""
     is_reflexive: bool = True
-    as_is: frozenset[type] = frozenset()
 
     @property
     def worst(self) -> float:
@@ -98,19 +96,15 @@ class LeafMetric:
         """The scores of ``references[i]`` with ``predictions[i]``; of an :class:`AnyOf` the best answer counts."""
         if AnyOf in set(map(type, references)):
             answers, starts = _answers(references)
-            lengths = np.diff([*starts, len(answers)])
-            given = [predictions[place] for place in np.repeat(range(len(starts)), lengths)]
+            repeats = np.diff([*starts, len(answers)])
+            given = [predictions[index] for index in np.repeat(range(len(starts)), repeats)]
             return self._best_of(self.pairs(answers, given), starts)
-        if self._takes_as_is(references, predictions):
-            return np.asarray(self.score_pairs(references, predictions), dtype=np.float64)
         left, right = self._prepared(references), self._prepared(predictions)
         pairs = enumerate(zip(left, right, strict=True))
-        good = [place for place, (one, other) in pairs if one is not UNFIT and other is not UNFIT]
-        if len(good) == len(left) > 0:
-            return np.asarray(self.score_pairs(left, right), dtype=np.float64)
+        fit = [index for index, (one, other) in pairs if one is not UNFIT and other is not UNFIT]
         scores = np.full(len(left), self.worst)
-        if good:
-            scores[good] = self.score_pairs([left[place] for place in good], [right[place] for place in good])
+        if fit:
+            scores[fit] = self.score_pairs([left[index] for index in fit], [right[index] for index in fit])
         return scores
 
     def matrix(self, references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:
@@ -118,31 +112,19 @@ class LeafMetric:
         if AnyOf in set(map(type, references)):
             answers, starts = _answers(references)
             return self._best_of(self.matrix(answers, predictions), starts)
-        is_plain = self._takes_as_is(references, predictions)
-        (left, rows), (right, columns) = _distinct(references, is_plain), _distinct(predictions, is_plain)
-        if is_plain and self.score_matrix is not None:
-            scores = self.score_matrix(left, right)
-        else:
-            scores = self._matrix(self._prepared(left), self._prepared(right))
-        if len(left) < len(rows):
-            scores = scores[rows]
-        return scores if len(right) == len(columns) else scores[:, columns]
+        (left, rows), (right, columns) = map(_distinct, (references, predictions))
+        left, right = self._prepared(left), self._prepared(right)
+        fit = [[index for index, value in enumerate(side) if value is not UNFIT] for side in (left, right)]
+        scores = np.full((len(left), len(right)), self.worst)
+        if all(fit):
+            scores[np.ix_(*fit)] = self._all_with_all([left[i] for i in fit[0]], [right[j] for j in fit[1]])
+        return scores if len(left) == len(rows) and len(right) == len(columns) else scores[np.ix_(rows, columns)]
 
-    def _matrix(self, left: Sequence[Any], right: Sequence[Any]) -> FloatArray:
-        """The scores of prepared values, all with all."""
-        rows, columns = ([place for place, value in enumerate(side) if value is not UNFIT] for side in (left, right))
-        is_whole = len(rows) == len(left) and len(columns) == len(right)
-        if not is_whole:
-            scores = np.full((len(left), len(right)), self.worst)
-            if rows and columns:
-                fitting = self._matrix([left[row] for row in rows], [right[column] for column in columns])
-                scores[np.ix_(rows, columns)] = fitting
-            return scores
+    def _all_with_all(self, left: list[Any], right: list[Any]) -> Any:
         if self.score_matrix is not None:
             return self.score_matrix(left, right)
         repeated = [value for value in left for _ in right]
-        found = np.asarray(self.score_pairs(repeated, [*right] * len(left)), dtype=np.float64)
-        return found.reshape(len(left), len(right))
+        return np.reshape(self.score_pairs(repeated, right * len(left)), (len(left), len(right)))
 
     def normalized(self, names: str | Sequence[str]) -> LeafMetric:
         """The same metric of normalised texts; ``names`` as in :data:`~tls_tasks.text.normalizers.NORMALIZERS`.
@@ -157,21 +139,10 @@ class LeafMetric:
             return self
         settings = ",".join(filter(None, [self.settings, f"normalize={'+'.join(names_of(names))}"]))
         prepare = partial(_prepare_normalized, normalizer(names), self.prepare)
-        return replace(self, prepare=prepare, settings=settings, as_is=frozenset())
-
-    def _takes_as_is(self, references: Sequence[Any], predictions: Sequence[Any]) -> bool:
-        """Whether these values need no preparing."""
-        kinds = {*map(type, references), *map(type, predictions)}
-        return len(kinds) == 1 and kinds <= self.as_is
+        return replace(self, prepare=prepare, settings=settings)
 
     def _prepared(self, values: Sequence[Any]) -> list[Any]:
-        if self.prepare is None:
-            return list(values)
-        known = {id(value): value for value in values}  # where all are compared with all, each is there many times
-        if len(known) == len(values):
-            return list(map(self.prepare, values))
-        prepared = {key: self.prepare(value) for key, value in known.items()}
-        return [prepared[id(value)] for value in values]
+        return list(values if self.prepare is None else map(self.prepare, values))
 
     def _best_of(self, scores: FloatArray, starts: Sequence[int]) -> FloatArray:
         best = np.maximum if self.higher_is_better else np.minimum
@@ -189,19 +160,14 @@ def _answers(references: Sequence[Any]) -> tuple[list[Any], list[int]]:
     return answers, starts
 
 
-def _distinct(values: Sequence[Any], are_alike: bool) -> tuple[Sequence[Any], Sequence[int]]:
-    """The distinct values in order, and for each value the position of its like; 1, 1.0 and True are not alike.
-
-    Args:
-        values: The values.
-        are_alike: Whether all are of one type.
-    """
-    keys = values if are_alike else list(zip(map(type, values), values, strict=True))
+def _distinct(values: Sequence[Any]) -> tuple[Sequence[Any], Sequence[int]]:
+    """The distinct values in order, and for each value the index of its like; 1, 1.0 and True are not alike."""
+    keys = list(zip(map(type, values), values, strict=True))
     try:
-        positions = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+        indices = {key: index for index, key in enumerate(dict.fromkeys(keys))}
     except TypeError:  # an unhashable value
         return values, range(len(values))
-    return list(positions) if are_alike else [value for _, value in positions], list(map(positions.__getitem__, keys))
+    return [value for _, value in indices], [indices[key] for key in keys]
 
 
 def _prepare_normalized(normalize: Callable[[str], str], prepare: Callable[[Any], Any] | None, value: Any) -> Any:

@@ -6,7 +6,6 @@ import inspect
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from numbers import Real
 from typing import Any
 
@@ -73,7 +72,7 @@ def resolve_metric(
     if isinstance(metric, str):
         found = _named(metric, compat, options)
     elif isinstance(metric, LeafMetric):
-        found = _signed(metric)
+        found = metric
     elif hasattr(metric, "compute") or callable(metric):  # by its methods: an evaluation module is falsy
         found = _custom_metric(metric, name=name, **options)
     else:
@@ -155,17 +154,6 @@ def _custom_metric(
         own_name=custom_sign(metric, own),
         is_reflexive=False,
     )
-
-
-def _signed(metric: LeafMetric) -> LeafMetric:
-    """A metric as it is, with the source of what is not ours in its signature."""
-    functions: list[Any] = [metric.score_pairs, metric.prepare, metric.score_matrix]
-    while any(isinstance(function, partial) for function in functions):
-        functions = [getattr(function, "func", function) for function in functions]
-    ours = all(getattr(function, "__module__", "").startswith("tls_tasks.") for function in functions if function)
-    if metric.own_name or ours:
-        return metric
-    return replace(metric, own_name=custom_sign(tuple(functions), metric.name))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,9 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from fractions import Fraction
 from functools import partial
 from operator import eq
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from rapidfuzz.distance import Indel, LCSseq, Levenshtein
@@ -75,7 +74,7 @@ def _exact_match(tolerance: float = 0.0) -> LeafMetric:
     if tolerance:
         score = partial(_is_within, float(tolerance))
         return _metric_of_pairs("exact_match", _value_key, score, f"tolerance={tolerance}")
-    return LeafMetric("exact_match", _equal_pairs, _value_key, _equality_matrix, as_is=frozenset({str, int, bool}))
+    return LeafMetric("exact_match", _equal_pairs, _value_key, _equality_matrix)
 
 
 def _treeval_exact_match() -> LeafMetric:
@@ -88,8 +87,7 @@ def _treeval_exact_match() -> LeafMetric:
         >>> _treeval_exact_match().pairs([1, 1000000.0, 1000000, "a"], [True, 1000005.0, 1000005, "a"])
         array([1., 1., 0., 1.])
     """
-    prepare, as_is = partial(_value_key, loose=True), frozenset({str, int})
-    return LeafMetric("exact_match", _treeval_pairs, prepare, _treeval_matrix, as_is=as_is)
+    return LeafMetric("exact_match", _treeval_pairs, partial(_value_key, loose=True), _treeval_matrix)
 
 
 def _equal_pairs(references: Sequence[Any], predictions: Sequence[Any]) -> list[bool]:
@@ -110,14 +108,12 @@ def _equality_matrix(references: Sequence[Any], predictions: Sequence[Any]) -> F
 
 def _is_within(tolerance: float, reference: Any, prediction: Any) -> float:
     """Whether two keys are equal, or two numbers close enough."""
-    if reference == prediction:
-        return 1.0
-    if not (_is_number_key(reference) and _is_number_key(prediction)):
-        return 0.0
+    if reference == prediction or not (_is_number_key(reference) and _is_number_key(prediction)):
+        return float(reference == prediction)
     left, right = reference[1], prediction[1]
-    if any(isinstance(number, int) and abs(number) > 2**53 for number in (left, right)):  # no float holds it
-        return float(abs(Fraction(left) - Fraction(right)) <= Fraction(tolerance))
-    left, right = float(left), float(right)
+    if isinstance(left, int) and isinstance(right, int):
+        return float(abs(left - right) <= tolerance)
+    left, right = _as_float(left), _as_float(right)
     # 1.01 and 1.00 are .01 apart, but not as floats: some units in the last place are let through
     slack = min(4 * math.ulp(max(abs(left), abs(right))), tolerance / 1000)
     return float(abs(left - right) <= tolerance + slack)
@@ -180,15 +176,11 @@ def _number_closeness() -> LeafMetric:
 
 
 def _closeness(reference: float, prediction: float) -> float:
-    left, right = _as_float(reference), _as_float(prediction)
-    size = max(abs(left), abs(right))
-    if size == 0:
-        return 1.0
-    score = 1.0 - abs(left - right) / size
-    if math.isfinite(score) and math.isfinite(size):
-        return max(score, 0.0)
-    exact = Fraction(reference), Fraction(prediction)  # integers that no float holds
-    return float(max(Fraction(0), 1 - abs(exact[0] - exact[1]) / max(map(abs, exact))))
+    try:
+        size = max(abs(reference), abs(prediction))
+        return max(1.0 - abs(reference - prediction) / size, 0.0) if size else 1.0
+    except OverflowError:  # an integer that no float holds is far from any float
+        return 0.0
 
 
 def _difference(name: str, score_range: tuple[float, float], higher_is_better: bool = False) -> LeafMetric:
@@ -212,20 +204,6 @@ def _score_of_difference(name: str, reference: float, prediction: float) -> floa
     return {"mse": gap * gap, "abs_err": gap, "num_sim": 1 / (1 + gap)}[name]
 
 
-class _Day(NamedTuple):
-    """What is compared of a date: the kind of expression, its first day, and the last one of a range.
-
-    Of text that is no date the kind is 0, and the text stands in place of the day.
-    """
-
-    kind: int
-    first: Any
-    last: int
-
-
-_PRECISION = {"day": 1, "month": 2, "year": 3}
-
-
 def _date_closeness() -> LeafMetric:
     """1 / (1 + days between), of two dates in any notation that can be read in one way only.
 
@@ -240,21 +218,22 @@ def _date_closeness() -> LeafMetric:
 
 
 def _day(value: Any) -> Any:
+    """What is compared of a date: its precision, first and last day; of text that is no date the text itself."""
     if isinstance(value, datetime.date):
-        return _Day(1, value.toordinal(), 0)
+        return "day", value.toordinal(), None
     if not isinstance(value, str):
         return UNFIT
-    expression = read_date(value)
-    if expression is None or expression.other:
-        return _Day(0, value.strip(), 0)
-    kind, first = _PRECISION[expression.precision], expression.date.toordinal()
-    return _Day(kind, first, 0) if expression.end is None else _Day(kind + 3, first, expression.end.toordinal())
+    found = read_date(value)
+    if found is None or found.other:
+        return value.strip()
+    return found.precision, found.date.toordinal(), found.end and found.end.toordinal()
 
 
-def _day_closeness(reference: _Day, prediction: _Day) -> float:
-    if reference.kind != prediction.kind or reference.kind == 0:
+def _day_closeness(reference: Any, prediction: Any) -> float:
+    are_dates = isinstance(reference, tuple) and isinstance(prediction, tuple)
+    if not are_dates or reference[0] != prediction[0] or (reference[2] is None) != (prediction[2] is None):
         return float(reference == prediction)
-    gap: int = abs(reference.first - prediction.first) + abs(reference.last - prediction.last)
+    gap: int = abs(reference[1] - prediction[1]) + abs((reference[2] or 0) - (prediction[2] or 0))
     return 1.0 / (1.0 + gap)
 
 
@@ -278,7 +257,7 @@ def _edit_metric(name: str) -> LeafMetric:
         [[0.75, 1.0], [0.6, 1.0]]
     """
     pairs, matrix = partial(_edit_pairs, name), partial(_edit_matrix, name)  # by name: they are pickled
-    return LeafMetric(name, pairs, _text, matrix, as_is=frozenset({str}))
+    return LeafMetric(name, pairs, _text, matrix)
 
 
 def _edit_pairs(name: str, references: Sequence[Any], predictions: Sequence[Any]) -> Any:

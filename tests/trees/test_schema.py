@@ -303,9 +303,9 @@ NODES = st.recursive(
 )
 
 
-@given(NODES, st.booleans())
-def test_as_json_schema_and_back(node, nullable):
-    schema = _as_json_schema(node, nullable=nullable)
+@given(NODES)
+def test_as_json_schema_and_back(node):
+    schema = _as_json_schema(node)
     assert json.loads(json.dumps(schema)) == schema
     if isinstance(node, Branch):
         assert is_json_schema(schema)

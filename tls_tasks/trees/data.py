@@ -178,42 +178,43 @@ def _prompt_schema(schema: str) -> str:
         '{"type": "array", "items": {"type": ["string", "null"]}}'
     """
     value = json.loads(schema)
-    shown = value if is_json_schema(value) else _as_json_schema(read_schema(value), nullable=True)
+    shown = value if is_json_schema(value) else _as_json_schema(read_schema(value))
     return json.dumps(shown, ensure_ascii=False)
 
 
-def _as_json_schema(node: SchemaNode, *, nullable: bool = False) -> dict[str, Any]:
-    """The schema as JSON Schema: for prompts, and for engines that constrain their output to one.
-
-    A leaf whose type JSON Schema doesn't have takes any value and has the type's name as its title.
-
-    Args:
-        node: The schema.
-        nullable: Whether to say at each leaf that null is allowed.
+def _as_json_schema(node: SchemaNode) -> dict[str, Any]:
+    """The schema as JSON Schema, with null allowed at each leaf.
 
     Example:
-        >>> _as_json_schema(read_schema({"day": "date", "tags": ["string"]}))["properties"]
-        {'day': {'type': 'string', 'format': 'date'}, 'tags': {'type': 'array', 'items': {'type': 'string'}}}
-        >>> _as_json_schema(read_schema(["4/4", "2/2"]), nullable=True)
+        >>> _as_json_schema(read_schema({"day": "date", "tags": ["string"]}))["properties"]["day"]
+        {'type': ['string', 'null'], 'format': 'date'}
+        >>> _as_json_schema(read_schema(["4/4", "2/2"]))
         {'enum': ['4/4', '2/2', None]}
     """
     if isinstance(node, OneOf):
-        return {"anyOf": [_as_json_schema(part, nullable=nullable) for part in node.parts]}
+        return {"anyOf": [_as_json_schema(part) for part in node.parts]}
     if isinstance(node, Again):
         return {}
     if isinstance(node, Branch):
-        rest = False if node.rest is None else _as_json_schema(node.rest.item, nullable=nullable)
         return {
             "type": "object",
-            "properties": {str(key): _as_json_schema(child, nullable=nullable) for key, child in node.children.items()},
+            "properties": {str(key): _as_json_schema(child) for key, child in node.children.items()},
             "required": [str(key) for key in node.children if key in node.required],
-            "additionalProperties": rest,
+            "additionalProperties": False if node.rest is None else _as_json_schema(node.rest.item),
         }
     if isinstance(node, ListOf):
-        return {"type": "array", "items": _as_json_schema(node.item, nullable=nullable)}
+        return {"type": "array", "items": _as_json_schema(node.item)}
     if node.choices:
-        return {"enum": [*node.choices, *([None] if nullable else [])]}
-    return _leaf_as_json_schema(node.type, nullable)
+        return {"enum": [*node.choices, None]}
+    names = node.type.split("|") if isinstance(node.type, str) else [node.type]
+    if not all(name in _JSON_LEAVES for name in names):
+        return {"title": node.type.__name__ if isinstance(node.type, type) else str(node.type)}
+    if len(names) > 1:
+        return {"anyOf": [*(dict(_JSON_LEAVES[name]) for name in names), {"type": "null"}]}
+    schema = dict(_JSON_LEAVES[names[0]])
+    if schema.get("type", "null") != "null":
+        schema["type"] = [schema["type"], "null"]
+    return schema
 
 
 _JSON_LEAVES: Mapping[Hashable, Mapping[str, Any]] = {
@@ -222,19 +223,6 @@ _JSON_LEAVES: Mapping[Hashable, Mapping[str, Any]] = {
     "datetime": {"type": "string", "format": "date-time"},
     "any": {},
 }
-
-
-def _leaf_as_json_schema(kind: Hashable, nullable: bool) -> dict[str, Any]:
-    names = kind.split("|") if isinstance(kind, str) else [kind]
-    if not all(name in _JSON_LEAVES for name in names):
-        return {"title": kind.__name__ if isinstance(kind, type) else str(kind)}
-    if len(names) > 1:
-        nulls = [{"type": "null"}] if nullable else []
-        return {"anyOf": [*(dict(_JSON_LEAVES[name]) for name in names), *nulls]}
-    schema = dict(_JSON_LEAVES[names[0]])
-    if nullable and "type" in schema and schema["type"] != "null":
-        schema["type"] = [schema["type"], "null"]
-    return schema
 
 
 def _reading(wanted: DataSet) -> Reading[TreeDocument]:

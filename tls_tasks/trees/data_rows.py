@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.data.files import field_of
+from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.data.order import distinct
 from tls_tasks.trees.compliance import slips
 from tls_tasks.trees.rows import read_reference
@@ -22,6 +22,16 @@ REFERENCE_FIELDS = ("reference", "item", "output")
 
 ID_FIELDS = ("id", "doc_id")
 """Fields that hold the document's name; without one it is the number of the row."""
+
+
+class _TreeRow(DataRow):
+    """A row of a data set; one without an id is numbered."""
+
+    id: Id = named(*ID_FIELDS, default="")
+    title: Any = None
+    text: str = named(*_TEXT_FIELDS)
+    json_schema: Any = named("schema")
+    reference: Any = named(*REFERENCE_FIELDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,35 +84,22 @@ def read_row(where: str, row: Any, index: int, schemas: Mapping[str, Any]) -> Tr
     Raises:
         DataError: If it is no document.
     """
-    if not isinstance(row, Mapping):
-        raise DataError(f"{where}: expected an object, got {type(row).__name__}")
-    text = field_of(row, _TEXT_FIELDS, where)
-    if not isinstance(text, str):
-        raise DataError(f"{where}: {'/'.join(_TEXT_FIELDS)} must be text, got {type(text).__name__}")
-    kind, schema = _schema(field_of(row, ("schema",), where), row, where, schemas)
+    read = read_model(_TreeRow, row, where)
+    kind, schema = read.title if isinstance(read.title, str) else "", read.json_schema
+    if isinstance(schema, str) and not _is_json_text(schema):
+        if schema not in schemas:
+            known = ", ".join(map(repr, schemas)) or "none: there is no schemas.json beside the file"
+            raise DataError(f"{where}: schema names {schema!r}; the schemas are {known}")
+        kind, schema = schema, schemas[schema]
     if not isinstance(schema, Mapping | list) and not _is_json_text(schema):
         raise DataError(f"{where}: schema must be an object or a list, got {schema!r}")
-    reference = field_of(row, REFERENCE_FIELDS, where)
     try:
-        issues = slips(read_reference(reference, None), read_schema(schema))
+        issues = slips(read_reference(read.reference, None), read_schema(schema))
     except InputError as error:
         raise DataError(f"{where}: {error}") from error
     if issues:
         raise DataError(f"{where}: reference: got {issues[0]}, expected a tree of its schema")
-    name = next((row[field] for field in ID_FIELDS if row.get(field) not in (None, "")), index)
-    return TreeDocument(str(name), kind, text, _json_text(schema), _json_text(reference))
-
-
-def _schema(value: Any, row: Mapping[str, Any], where: str, schemas: Mapping[str, Any]) -> tuple[str, Any]:
-    """The document's kind, and the schema: itself, as JSON text, or by its name."""
-    title = row.get("title")
-    kind = title if isinstance(title, str) else ""
-    if not isinstance(value, str) or _is_json_text(value):
-        return kind, value
-    if value not in schemas:
-        known = ", ".join(map(repr, schemas)) or "none: there is no schemas.json beside the file"
-        raise DataError(f"{where}: schema names {value!r}; the schemas are {known}")
-    return value, schemas[value]
+    return TreeDocument(read.id or str(index), kind, read.text, _json_text(schema), _json_text(read.reference))
 
 
 def _is_json_text(value: Any) -> bool:

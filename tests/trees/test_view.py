@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tls_tasks.trees.plan import make_plan
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.types import AnyOf
-from tls_tasks.trees.view import _SIGNS, _value_text, compare, side_by_side
+from tls_tasks.trees.view import _SIGNS, _value_text, compare, table_lines
 
 NODE = read_schema(
     {"name": "string", "n": "integer", "seller": {"city": "string", "vat": "string"}, "tags": ["string"],
@@ -124,7 +124,7 @@ TREES = st.recursive(SCALARS, lambda inner: st.lists(inner, max_size=3) | st.dic
 def test_any_two_trees_can_be_shown(reference, prediction):
     rows = compare(reference, prediction, PLAN, {})
     assert all(row.state in _SIGNS for row in rows)
-    *lines, _, _ = side_by_side(rows)
+    *lines, _, _ = table_lines(rows)
     assert not any("\x1b" in line for line in lines)
     assert len(lines) == len(rows) + 1
     assert all(len(line) < 150 for line in lines)
@@ -134,7 +134,7 @@ def test_a_table():
     reference = {"name": "Acme Company Limited " * 3, "n": 1, "tags": ["a"]}
     prediction = {"name": "Acme Company", "n": "1", "tags": ["a", "b"], "x": None}
     rows = compare(reference, prediction, PLAN, {("tags",): [(0, 0)]})
-    *table, _, legend = side_by_side(rows)
+    *table, _, legend = table_lines(rows)
     assert table == [
         "  key    reference                                 prediction",
         '~ name   "Acme Company Limited Acme Company Limi…  "Acme Company"  0.32',
@@ -150,4 +150,4 @@ def test_a_table():
 def test_several_metrics_are_named():
     plan = make_plan(NODE, leaf_metrics={"name": ["indel_ratio", "exact_match"]})
     rows = compare({"name": "ab"}, {"name": "a"}, plan, {})
-    assert "indel_ratio 0.67 exact_match 0.00" in "\n".join(side_by_side(rows))
+    assert "indel_ratio 0.67 exact_match 0.00" in "\n".join(table_lines(rows))

@@ -1,4 +1,4 @@
-"""What differs between two trees, value by value, where the items of lists are aligned by similarity."""
+"""Two trees node by node, lists as aligned; and the values that differ."""
 
 from __future__ import annotations
 
@@ -8,19 +8,117 @@ from typing import Any
 
 from tls_tasks.core.sums import plain_mean
 from tls_tasks.trees.alignments import chosen
+from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.meanings import as_meant
-from tls_tasks.trees.nodes import MAYBE, NULL, VALUE, WRONG, state_of
 from tls_tasks.trees.pairs import Operands
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for, settled
+from tls_tasks.trees.types import ANY_OF, AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for, settled
 
-_Alignments = Mapping[Path, Sequence[tuple[int, int]]]
+Alignments = Mapping[Path, Sequence[Sequence[int]]]
+"""Path of a list in the reference -> which of its items belongs to which predicted one."""
 
-_Found = tuple[Path, Any, Any, str, float]
-"""Where, what was expected, what was there, its kind, its similarity."""
+NO_KEY = object()
+"""Stands for the value of a key that a tree doesn't have."""
 
 
-def differences(reference: Any, prediction: Any, plan: Plan, alignments: _Alignments) -> Iterator[dict[str, Any]]:
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One node of two trees.
+
+    Attributes:
+        state: ``branch``: two dictionaries or lists; ``pair``: two values; ``type``: two values of different kinds;
+            ``missing``, ``extra``: only the reference, only the prediction has a value; ``absent``: null in both.
+        path: Where it is in the reference; of what is extra in the prediction.
+        other: Where it is in the prediction.
+        node: Its node in the schema; None: the schema has none.
+        reference, prediction: The values; :data:`NO_KEY` where there is no key.
+    """
+
+    state: str
+    path: Path
+    other: Path
+    node: SchemaNode | None
+    reference: Any
+    prediction: Any
+
+
+def side_by_side(node: SchemaNode, reference: Any, prediction: Any, alignments: Alignments) -> Iterator[Node]:
+    """The nodes of two trees, in the order of the schema.
+
+    Args:
+        node: Their schema.
+        reference: A tree.
+        prediction: A tree.
+        alignments: Which items of two lists belong together; of lists that are not in it, none.
+    """
+    return _nodes(node, chosen(reference, alignments), prediction, (), (), alignments)
+
+
+def _nodes(
+    node: SchemaNode, reference: Any, prediction: Any, path: Path, other: Path, alignments: Alignments
+) -> Iterator[Node]:
+    if reference is None and prediction is None:
+        yield Node("absent", path, other, node, None, None)
+    elif reference is NO_KEY or (reference is None and prediction is not NO_KEY):
+        yield from alone("extra", node, prediction, other, reference)
+    elif prediction is None or prediction is NO_KEY:
+        yield from alone("missing", node, reference, path, prediction)
+    elif (part := part_for(node, reference)) is not part_for(node, prediction):
+        yield Node("type", path, other, node, reference, prediction)
+    elif isinstance(part, Branch) and isinstance(reference, dict) and isinstance(prediction, dict):
+        yield Node("branch", path, other, part, reference, prediction)
+        for key in dict.fromkeys([*part.children, *(reference if part.rest else ()), *prediction]):
+            inner = _inner(part, key)
+            left, right = reference.get(key, NO_KEY), prediction.get(key, NO_KEY)
+            if inner is None:
+                yield from alone("extra", None, right, (*other, key))
+            elif left is not NO_KEY or right is not NO_KEY:
+                yield from _nodes(inner, left, right, (*path, key), (*other, key), alignments)
+    elif isinstance(part, ListOf) and isinstance(reference, list) and isinstance(prediction, list):
+        yield Node("branch", path, other, part, reference, prediction)
+        matches = {i: j for i, j in alignments.get(path, ())}
+        for i, item in enumerate(reference):
+            j, below = matches.get(i), (*path, Position(i))
+            if j is None:
+                yield from alone("missing", part.item, item, below)
+            else:
+                yield from _nodes(part.item, item, prediction[j], below, (*other, Position(j)), alignments)
+        matched = set(matches.values())
+        for j, item in enumerate(prediction):
+            if j not in matched:
+                yield from alone("extra", part.item, item, (*other, Position(j)))
+    else:
+        yield Node("pair" if isinstance(part, Field) else "type", path, other, part, reference, prediction)
+
+
+def alone(state: str, node: SchemaNode | None, value: Any, path: Path, counterpart: Any = NO_KEY) -> Iterator[Node]:
+    """The nodes of a value that only one tree has; ``counterpart``: what the other has there, null or no key."""
+    if node is not None:
+        node, value = settled(node, value)
+    values = (value, counterpart) if state == "missing" else (counterpart, value)
+    yield Node(state, path, path, node, *values)
+    if not isinstance(node, Field):
+        for step, child in _children(value):
+            yield from alone(state, _inner(node, step), child, (*path, step))
+
+
+def _children(value: Any) -> Iterator[tuple[Hashable, Any]]:
+    if isinstance(value, dict):
+        yield from value.items()
+    elif isinstance(value, list):
+        yield from ((Position(index), item) for index, item in enumerate(value))
+
+
+def _inner(node: SchemaNode | None, step: Hashable) -> SchemaNode | None:
+    """The node below a dictionary's or list's; None: the schema has none."""
+    if isinstance(node, ListOf) and type(step) is Position:
+        return node.item
+    if isinstance(node, Branch) and type(step) is not Position:
+        return node.children.get(step, node.rest and node.rest.item)
+    return None
+
+
+def differences(reference: Any, prediction: Any, plan: Plan, alignments: Alignments) -> Iterator[dict[str, Any]]:
     """The values that are wrong, missed or invented, in the order of the schema.
 
     Args:
@@ -43,94 +141,51 @@ def differences(reference: Any, prediction: Any, plan: Plan, alignments: _Alignm
         0 $.b 2 None missed 0.0
         0 $.c None 1 invented 0.0
     """
-    walk = _Differences(alignments, plan.options.types == "loose", plan)
-    reference = chosen(reference, alignments)
-    for path, expected, got, kind, similarity in walk.node(plan.root, reference, prediction, (), ()):
-        yield {"path": _json_path(path), "expected": _plain(expected), "got": got, "kind": kind, "score": similarity}
-
-
-@dataclass(frozen=True, slots=True)
-class _Differences:
-    alignments: _Alignments
-    is_loose: bool
-    plan: Plan
-
-    def node(self, node: SchemaNode | None, one: Any, other: Any, path: Path, there: Path) -> Iterator[_Found]:
-        """Of a node; ``path`` has the positions of the reference, ``there`` those of the prediction."""
-        one_part, node = node and part_for(node, one), node and part_for(node, other)
-        if one_part is not node:  # values of two kinds; null is no value of any
-            yield from _alone(one_part, one, path, "missed")
-            yield from _alone(node, other, there, "invented")
-        elif isinstance(node, Field):
-            yield from self._leaf(node, one, other, path, there)
-        elif isinstance(node, Branch) and isinstance(one, dict) and isinstance(other, dict):
-            for key in dict.fromkeys([*node.children, *(one if node.rest else ()), *other]):
-                inner = _inner(node, key)
-                yield from self.node(inner, one.get(key), other.get(key), (*path, key), (*there, key))
-        elif isinstance(node, ListOf) and isinstance(one, list) and isinstance(other, list):
-            pairs = dict(self.alignments.get(path, ()))
-            for i, item in enumerate(one):
-                j = pairs.get(i)
-                place = (*path, Position(i))
-                if j is None:
-                    yield from _alone(node.item, item, place, "missed")
-                else:
-                    yield from self.node(node.item, item, other[j], place, (*there, Position(j)))
-            found = set(pairs.values())
-            for j, item in enumerate(other):
-                if j not in found:
-                    yield from _alone(node.item, item, (*there, Position(j)), "invented")
-        else:
-            yield from _alone(node, one, path, "missed")
-            yield from _alone(node, other, there, "invented")
-
-    def _leaf(self, node: Field, one: Any, other: Any, path: Path, there: Path) -> Iterator[_Found]:
-        left, right = state_of(node, one, self.is_loose), state_of(node, other, self.is_loose)
-        has_right = right in (VALUE, WRONG)
-        if left == NULL or (left == MAYBE and not has_right):
-            yield from _alone(node, other, there, "invented")
-        elif not has_right:
-            yield path, one, None, "missed", 0.0
-        else:
-            similarity = 0.0
-            if right == VALUE:
-                scores = [float(metric.normalize(metric.pairs([one], [other])[0])) for metric in node.metrics]
-                similarity = plain_mean(scores)
-            if not self.plan.follows_treeval:
-                pair = Operands.aligned([one], [other])
-                meant = as_meant(node, pair, None, self.plan.options.day_month)
-                similarity = similarity if meant is None else max(similarity, float(meant[0]))
+    for node in side_by_side(plan.root, reference, prediction, alignments):
+        if node.state == "pair" and not (isinstance(node.reference, AnyOf) and not node.reference.present):
+            similarity = _similarity(node, plan)
             if similarity < 1 - 1e-12:
-                yield path, one, other, "wrong", similarity
+                yield _difference(node.path, node.reference, node.prediction, "wrong", similarity)
+        elif node.state in ("pair", "type"):
+            for state, value, path in (("missing", node.reference, node.path), ("extra", node.prediction, node.other)):
+                for inner in alone(state, node.node, value, path):
+                    yield from _one_sided(inner)
+        else:
+            yield from _one_sided(node)
 
 
-def _inner(node: Branch, key: Hashable) -> SchemaNode | None:
-    """What the schema has at a key of a dictionary; None: nothing."""
-    return node.children.get(key, node.rest and node.rest.item)
-
-
-def _alone(node: SchemaNode | None, value: Any, path: Path, kind: str) -> Iterator[_Found]:
-    """The values of one side alone."""
-    if node is not None:
-        node, value = settled(node, value)
-    if value is None or (isinstance(value, AnyOf) and value.may_be_null):
+def _one_sided(node: Node) -> Iterator[dict[str, Any]]:
+    if node.state not in ("missing", "extra"):
         return
-    if not isinstance(node, Field) and isinstance(value, dict | list):
-        items = value.items() if isinstance(value, dict) else ((Position(i), item) for i, item in enumerate(value))
-        for key, child in items:
-            inner = node.item if isinstance(node, ListOf) and isinstance(value, list) else None
-            if isinstance(node, Branch) and isinstance(value, dict):
-                inner = _inner(node, key)
-            yield from _alone(inner, child, (*path, key), kind)
+    value = node.reference if node.state == "missing" else node.prediction
+    is_container = isinstance(value, dict | list) and not isinstance(node.node, Field)
+    if is_container or value is None or (isinstance(value, AnyOf) and value.may_be_null):
         return
-    yield (path, value, None, kind, 0.0) if kind == "missed" else (path, None, value, kind, 0.0)
+    if node.state == "missing":
+        yield _difference(node.path, value, None, "missed", 0.0)
+    else:
+        yield _difference(node.path, None, value, "invented", 0.0)
 
 
-def _plain(value: Any) -> Any:
-    """Of several valid answers all, as a reference in JSON has them."""
-    from tls_tasks.trees.rows import as_plain
+def _difference(path: Path, expected: Any, got: Any, kind: str, score: float) -> dict[str, Any]:
+    if isinstance(expected, AnyOf):
+        expected = {ANY_OF: list(expected.values)}
+    return {"path": _json_path(path), "expected": expected, "got": got, "kind": kind, "score": score}
 
-    return as_plain(value) if isinstance(value, AnyOf) else value
+
+def _similarity(node: Node, plan: Plan) -> float:
+    """The mean of the metrics of two values, as they stand or as they are meant, whichever is better."""
+    field: Any = node.node
+    similarity = 0.0
+    if plan.options.types == "loose" or fits(node.prediction, field):
+        scores = [metric.pairs([node.reference], [node.prediction])[0] for metric in field.metrics]
+        pairs = zip(field.metrics, scores, strict=True)
+        similarity = plain_mean([float(metric.normalize(score)) for metric, score in pairs])
+    if plan.follows_treeval:
+        return similarity
+    pair = Operands.aligned([node.reference], [node.prediction])
+    meant = as_meant(field, pair, None, plan.options.day_month)
+    return similarity if meant is None else max(similarity, float(meant[0]))
 
 
 def _json_path(path: Path) -> str:

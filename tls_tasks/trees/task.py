@@ -7,18 +7,20 @@ those of ``tree_eval`` with its own schema; over documents counts are summed, an
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
-from tls_tasks.core.score import Score, mean, ratio, total
+from tls_tasks.core.score import Score, mean, ratio, total, without_nan
 from tls_tasks.core.task import Task, shorter_text
 from tls_tasks.trees.counts import KINDS
 from tls_tasks.trees.data import ALL_SETS, examples, load_documents, prompt
 from tls_tasks.trees.leaf_metrics import DEFAULT_METRICS
+from tls_tasks.trees.read import parse_tree
 from tls_tasks.trees.score import node_results, rate_results, value_results
 from tls_tasks.trees.tree_eval import tree_eval
 from tls_tasks.trees.types import ANY_OF
-from tls_tasks.trees.view import picture
+from tls_tasks.trees.view import compare
 
 METRICS = tuple(sorted({name for names in DEFAULT_METRICS.values() for name in names}))
 """The leaf metrics that any leaf may have by default."""
@@ -58,6 +60,31 @@ def _scores(doc: Mapping[str, Any], answer: str) -> dict[str, Score]:
     return {"tree_eval": _score(doc, answer)}
 
 
+_LONGEST_SOURCE = 20_000  # characters
+
+
+def _picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
+    """What the page draws of one tree: its rows, and the text that it was taken from.
+
+    ``options`` of a document are arguments of :func:`~tls_tasks.trees.tree_eval.tree_eval`.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # an answer that can't be read is what the page shows
+        score = tree_eval([answer], [doc["reference"]], **{"schema": doc.get("schema"), **doc.get("options", {})})
+    (sample,) = score.items
+    parsed = parse_tree(answer, sample.plan.root)
+    reference = sample.trees[0]
+    prediction = {} if parsed.failed and isinstance(reference, dict) else parsed.value
+    rows = compare(reference, prediction, sample.plan, sample.alignments)
+    return {
+        "kind": "tree",
+        "rows": [
+            [row.state, row.depth, row.label, row.reference, row.prediction, without_nan(row.scores)] for row in rows
+        ],
+        "source": doc.get("text", "")[:_LONGEST_SOURCE],
+    }
+
+
 def _target(doc: Mapping[str, Any]) -> str:
     """The reference, with the first of several valid answers."""
     return json.dumps(_first_answers(json.loads(doc["reference"])), ensure_ascii=False)
@@ -83,7 +110,7 @@ TASKS = {
         _target,
         _unit,
         _scores,
-        picture,
+        _picture,
         fewshot=examples,
         shorter=shorter_text,
     )

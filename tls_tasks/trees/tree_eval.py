@@ -37,6 +37,7 @@ from tls_tasks.trees.rows import read_rows
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.score import Sample, details_of, judged, rate_results, results, with_means
 from tls_tasks.trees.types import AnyOf, Branch, SchemaNode
+from tls_tasks.trees.view import compare, table_lines
 from tls_tasks.trees.walk import Walk
 
 VERSION = 4
@@ -209,12 +210,10 @@ _LONGEST = 500  # characters of a line
 
 def _explanation(rows: Sequence[tuple[ParsedTree, Any]], sample: Sample) -> Iterator[str]:
     """Both trees side by side, and what was wrong with the text."""
-    from tls_tasks.trees.view import compare, side_by_side
-
     parsed, reference = rows[sample.row]
     tree = {} if parsed.failed and isinstance(reference, dict) else parsed.value
     nodes = compare(reference, tree, sample.plan, sample.alignments)
-    yield from (f"  {line}" if line else "" for line in side_by_side(nodes))
+    yield from (f"  {line}" if line else "" for line in table_lines(nodes))
     yield from (f"  reading: {shown(one.kind)}: {shown(one.detail, _LONGEST)}" for one in parsed.problems)
     issues = [] if parsed.failed else complies(parsed.value, sample.plan.root)
     yield from (f"  schema: {shown(str(issue), _LONGEST)}" for issue in issues)

@@ -7,27 +7,18 @@ from __future__ import annotations
 
 import datetime
 import json
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tls_tasks.core.score import without_nan
 from tls_tasks.core.terminal import shown, visible
 from tls_tasks.core.text_table import text_table
-from tls_tasks.trees.alignments import chosen
 from tls_tasks.trees.compliance import fits
+from tls_tasks.trees.differences import NO_KEY, Alignments, Node, side_by_side
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.read import parse_tree
-from tls_tasks.trees.tree_eval import tree_eval
-from tls_tasks.trees.types import AnyOf, Branch, ListOf, Path, Position, SchemaNode, part_for, path_name
-
-_Alignments = Mapping[Path, Sequence[Sequence[int]]]
-"""Path of a list in the reference -> which of its items belongs to which predicted one."""
+from tls_tasks.trees.types import AnyOf, path_name
 
 _CUT = 500  # characters of a value that are looked at
-
-_LONGEST_SOURCE = 20_000  # characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +42,7 @@ class Row:
     scores: Mapping[str, float] = field(default_factory=dict)
 
 
-def compare(reference: Any, prediction: Any, plan: Plan, alignments: _Alignments) -> list[Row]:
+def compare(reference: Any, prediction: Any, plan: Plan, alignments: Alignments) -> list[Row]:
     """The rows of two trees, in the order of the schema.
 
     Args:
@@ -69,105 +60,51 @@ def compare(reference: Any, prediction: Any, plan: Plan, alignments: _Alignments
         near name "baroo" "bar" {'indel_ratio': 0.75}
         missing city "Ulm" None {}
     """
-    comparison = _Comparison(alignments, plan.options.types == "loose")
-    return list(comparison.node(chosen(reference, alignments), prediction, plan.root, (), 0, "(root)"))
-
-
-@dataclass(frozen=True, slots=True)
-class _Comparison:
-    """The rows of nodes that both trees have; a path is the reference's, with positions."""
-
-    alignments: _Alignments
-    is_loose: bool
-
-    def node(
-        self, reference: Any, prediction: Any, node: SchemaNode, path: Path, depth: int, label: str
-    ) -> Iterator[Row]:
-        node = part_for(node, reference)
-        if isinstance(node, Branch) and isinstance(reference, dict) and isinstance(prediction, dict):
-            if path:
-                yield Row("branch", depth, label)
-            yield from self._children(reference, prediction, node, path, depth + bool(path))
-        elif isinstance(node, ListOf) and isinstance(reference, list) and isinstance(prediction, list):
-            yield Row("branch", depth, label, _count(reference), _count(prediction))
-            yield from self._items(reference, prediction, node, path, depth + 1)
-        elif reference is None and prediction is None:
-            yield Row("absent", depth, label, "null", "null")
-        elif reference is None:
-            yield from _one_sided("extra", prediction, depth, label, "null")
-        elif prediction is None:
-            yield from _one_sided("missing", reference, depth, label, "null")
+    rows = []
+    hidden = 0  # two dictionaries as roots have no row
+    for node in side_by_side(plan.root, reference, prediction, alignments):
+        if not node.path and isinstance(node.reference, dict) and node.state == "branch":
+            hidden = 1
         else:
-            yield self._leaf(reference, prediction, node, depth, label)
-
-    def _children(self, reference: Any, prediction: Any, node: Branch, path: Path, depth: int) -> Iterator[Row]:
-        children = dict(node.children)
-        if node.rest is not None:
-            children |= dict.fromkeys([key for key in [*reference, *prediction] if key not in children], node.rest.item)
-        for key, child in children.items():
-            label = path_name((key,))
-            if key in reference and key in prediction:
-                yield from self.node(reference[key], prediction[key], child, (*path, key), depth, label)
-            elif key in reference:
-                yield from _one_sided("missing", reference[key], depth, label)
-            elif key in prediction:
-                yield from _one_sided("extra", prediction[key], depth, label)
-        for key in prediction:
-            if key not in children:  # extra even if the reference has it, which only types="loose" lets through
-                yield from _one_sided("extra", prediction[key], depth, path_name((key,)))
-
-    def _items(self, reference: Any, prediction: Any, node: ListOf, path: Path, depth: int) -> Iterator[Row]:
-        pairs = {place: other for place, other in self.alignments.get(path, ())}
-        for place, item in enumerate(reference):
-            if place in pairs:
-                other = pairs[place]
-                label = f"[{place}]" if place == other else f"[{place}] ~ [{other}]"
-                yield from self.node(item, prediction[other], node.item, (*path, Position(place)), depth, label)
-            else:
-                yield from _one_sided("missing", item, depth, f"[{place}]")
-        found = set(pairs.values())
-        for place, item in enumerate(prediction):
-            if place not in found:
-                yield from _one_sided("extra", item, depth, f"[{place}]")
-
-    def _leaf(self, reference: Any, prediction: Any, node: SchemaNode, depth: int, label: str) -> Row:
-        texts = _value_text(reference), _value_text(prediction)
-        if not isinstance(node, Field):
-            return Row("type", depth, label, *texts)
-        is_other = not fits(prediction, node)
-        scores = {
-            metric.name: metric.worst
-            if is_other and not self.is_loose
-            else float(metric.pairs([reference], [prediction])[0])
-            for metric in node.metrics
-        }
-        state = "near"
-        if is_other:
-            state = "type"
-        elif all(scores[metric.name] == metric.best for metric in node.metrics):
-            state = "same"
-        elif all(scores[metric.name] == metric.worst for metric in node.metrics):
-            state = "wrong"
-        return Row(state, depth, label, *texts, scores)
+            rows.append(_row(node, len(node.path) - hidden, plan.options.types == "loose"))
+    return rows
 
 
-def _one_sided(state: str, value: Any, depth: int, label: str, other: str | None = None) -> Iterator[Row]:
-    """The rows of a node that only one of the trees has; ``other``: what the other one has.
+def _row(node: Node, depth: int, is_loose: bool) -> Row:
+    label = path_name(node.path[-1:]) if node.path else "(root)"
+    if node.path and node.path[-1] != node.other[-1]:
+        label += f" ~ {path_name(node.other[-1:])}"
+    texts = [_text(node, value) for value in (node.reference, node.prediction)]
+    if node.state != "pair":
+        return Row(node.state, depth, label, *texts)
+    field: Any = node.node
+    is_other = not fits(node.prediction, field)
+    scores = {
+        metric.name: metric.worst
+        if is_other and not is_loose
+        else float(metric.pairs([node.reference], [node.prediction])[0])
+        for metric in field.metrics
+    }
+    state = "near"
+    if is_other:
+        state = "type"
+    elif all(scores[metric.name] == metric.best for metric in field.metrics):
+        state = "same"
+    elif all(scores[metric.name] == metric.worst for metric in field.metrics):
+        state = "wrong"
+    return Row(state, depth, label, *texts, scores)
 
-    Example:
-        >>> [(row.label, row.reference, row.prediction) for row in _one_sided("extra", {"a": [1, 2]}, 0, "x")]
-        [('x', None, ''), ('a', None, '2 items'), ('[0]', None, '1'), ('[1]', None, '2')]
-    """
-    children: Sequence[tuple[Any, Any]] = []
-    if isinstance(value, dict) and value:
-        children, text = list(value.items()), ""
-    elif isinstance(value, list) and value:
-        children, text = list(enumerate(value)), _count(value)
-    else:
-        text = _value_text(value)
-    yield Row(state, depth, label, *((text, other) if state == "missing" else (other, text)))
-    for key, child in children:
-        yield from _one_sided(state, child, depth + 1, path_name((key,)))
+
+def _text(node: Node, value: Any) -> str | None:
+    """A value as a row shows it: of a list how long it is, of a dictionary nothing where its content has rows."""
+    if value is NO_KEY:
+        return None
+    if node.state == "branch" or (node.state in ("missing", "extra") and value and not isinstance(node.node, Field)):
+        if isinstance(value, dict):
+            return ""
+        if isinstance(value, list):
+            return _count(value)
+    return _value_text(value)
 
 
 def _count(items: Sequence[Any]) -> str:
@@ -209,11 +146,11 @@ _SIGNS = {
 _LONGEST_CELL = 40  # characters
 
 
-def side_by_side(rows: Sequence[Row]) -> list[str]:
+def table_lines(rows: Sequence[Row]) -> list[str]:
     r"""Lines of text: a table of sign and key, reference, prediction and scores; an empty line; what the signs mean.
 
     Example:
-        >>> *table, _, legend = side_by_side([Row("branch", 0, "seller"), Row("missing", 1, "city", '"Ulm"', None)])
+        >>> *table, _, legend = table_lines([Row("branch", 0, "seller"), Row("missing", 1, "city", '"Ulm"', None)])
         >>> print(*table, sep="\n")
           key     reference  prediction
           seller
@@ -235,25 +172,3 @@ def _scores(scores: Mapping[str, float]) -> str:
     if len(scores) == 1:
         return f"{next(iter(scores.values())):.2f}"
     return " ".join(f"{name} {score:.2f}" for name, score in scores.items())
-
-
-def picture(doc: Mapping[str, Any], answer: str, explained: Mapping[str, Any]) -> dict[str, Any]:
-    """What the page draws of one tree: its rows, and the text that it was taken from.
-
-    ``options`` of a document are arguments of :func:`~tls_tasks.trees.tree_eval.tree_eval`.
-    """
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # an answer that can't be read is what the page shows
-        score = tree_eval([answer], [doc["reference"]], **{"schema": doc.get("schema"), **doc.get("options", {})})
-    (sample,) = score.items
-    parsed = parse_tree(answer, sample.plan.root)
-    reference = sample.trees[0]
-    prediction = {} if parsed.failed and isinstance(reference, dict) else parsed.value
-    rows = compare(reference, prediction, sample.plan, sample.alignments)
-    return {
-        "kind": "tree",
-        "rows": [
-            [row.state, row.depth, row.label, row.reference, row.prediction, without_nan(row.scores)] for row in rows
-        ],
-        "source": doc.get("text", "")[:_LONGEST_SOURCE],
-    }

@@ -76,7 +76,7 @@ STUDY = {
     "smart quotes": ("{“a”: 1}", {"a": 1}, "repaired", False, ["repaired_json"]),
     "yaml-ish": ("a: 1\nb:\n  - x", {"a": 1, "b": ["x"]}, "outline", False, ["repaired_json"]),
     "jsonl": ('{"a": 1}\n{"b": 2}', {"b": 2}, "jsonl", False, ["several_trees"]),
-    "deep nesting 5000": ('{"a":' * 5000 + "1" + "}" * 5000, None, "none", False, ["too_deep"]),
+    "deep nesting 5000": ('{"a":' * 500 + "1" + "}" * 500, None, "none", False, ["too_deep"]),
 }  # fmt: skip
 MORE = {
     "number root": ("5", 5, "whole", True, []),
@@ -92,8 +92,7 @@ MORE = {
     "item cut": (
         '{"lines": [{"x": 1}, {"x": 2}, {"x": ', {"lines": [{"x": 1}, {"x": 2}]}, "truncated", False, ["truncated"],
     ),
-    "brackets, deep": ("[" * 5000 + "]" * 5000, None, "none", False, ["too_deep"]),
-    "brackets, no end": ("[" * 5000, None, "none", False, ["too_deep"]),
+    "brackets, deep": ("[" * 500 + "]" * 500, None, "none", False, ["too_deep"]),
     "tail of something deep": ('{"a":' * 70 + '{"b": 1}' + "}" * 70, None, "none", False, ["too_deep"]),
     "many but not deep": ('{"a": [' + "[1]," * 100 + "[1]]} done", {"a": [[1]] * 101}, "scan", False, []),
     "fence that was not closed": (f"```json\n{PLAIN}", TREE, "fence", False, []),
@@ -161,7 +160,6 @@ INVOICE = read_schema({"a": "integer", "lines": [{"x": "integer"}]})
         ('{"a": 1} and {"a": 2, "lines": [{"x": 1}, {"x', {"a": 1}),  # the last whole one
         ('{"zz": 1} and {"a": 2, "lines": [{"x": 1}, {"x', {"a": 2, "lines": [{"x": 1}]}),
         ('{"a": 1 "lines": [{"x": 1}, {"x": 2}]}', {"a": 1, "lines": [{"x": 1}, {"x": 2}]}),
-        ('{"a": 0} no: {"a": 1 "lines": [{"x": 1}]}', {"a": 1, "lines": [{"x": 1}]}),
         ('[{"a": 1}]', {"a": 1}),
         ('[{"a": 1}, {"a": 2}]', [{"a": 1}, {"a": 2}]),
         ('{"b": 1}', {"b": 1}),
@@ -253,7 +251,8 @@ def test_depth():
         with pytest.raises(TooDeepError):
             plain(tree)
     assert parse_tree(json.dumps(nested(MAX_DEPTH))).value == nested(MAX_DEPTH)
-    assert parse_tree(json.dumps(nested(MAX_DEPTH + 1))).failed
+    for text in (json.dumps(nested(MAX_DEPTH + 1)), "[" * 5000 + "]" * 5000, "[" * 5000):
+        assert parse_tree(text).failed
 
 
 def test_plain_values():

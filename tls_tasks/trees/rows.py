@@ -16,7 +16,7 @@ from tls_tasks.core.json_text import is_whole_json
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.parsed import Problem
 from tls_tasks.core.rows import as_values, describe, read_columns
-from tls_tasks.trees.read import ParsedTree, TooDeepError, are_plain, parse_tree, plain
+from tls_tasks.trees.read import ParsedTree, TooDeepError, parse_tree, plain
 from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, Leaf, SchemaNode
 
 _TREE = "a tree: JSON text, or dictionaries, lists and scalars"
@@ -37,13 +37,9 @@ def read_rows(
     names = tuple(node.children) if isinstance(node, Branch) else ()
     columns = {"predictions": predictions, "references": references}
     predictions, references = read_columns(partial(is_row, names=names), **columns)
-    if are_plain(predictions):
-        parses = list(map(ParsedTree, predictions))
-    else:
-        parses = [read_prediction(prediction, index, node, mode) for index, prediction in enumerate(predictions)]
-    if not are_plain(references):
-        references = [read_reference(reference, index) for index, reference in enumerate(references)]
-    return list(zip(parses, references, strict=True))
+    parses = [read_prediction(prediction, index, node, mode) for index, prediction in enumerate(predictions)]
+    trees = [read_reference(reference, index) for index, reference in enumerate(references)]
+    return list(zip(parses, trees, strict=True))
 
 
 def read_prediction(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from tls_tasks.core.json_text import unpacked
-from tls_tasks.core.json_values import RepeatedKeys, folded
+from tls_tasks.core.json_values import folded
 from tls_tasks.core.yaml_text import Unquoted, settled
 from tls_tasks.trees.compliance import complies
 from tls_tasks.trees.types import Branch, Leaf, ListOf, SchemaNode
@@ -22,7 +21,6 @@ _SCHEMA_WORDS: dict[str, Any] = {
     **dict.fromkeys(["items", "properties"], dict),
     **{"type": str | list, "$ref": str, "const": object},
 }
-_PLACEHOLDER = re.compile(rf"(?:{'|'.join(_TYPES)}|date|float|int|bool|str)(?:\s*\|.*)?|\.\.\.|…|<[^<>]*>", re.DOTALL)
 _NOTHING = ("", "[]", "-", "–", "—", "none", "None", "N/A", "n/a")
 _YES_OR_NO = {"yes": True, "no": False, "on": True, "off": False, "true": True, "false": False}
 
@@ -74,7 +72,7 @@ def _inside(value: Any, node: Branch, depth: int = 0) -> Iterator[dict[str, Any]
 
 
 def is_echo(value: Any, node: SchemaNode | None = None) -> bool:
-    """Whether a value is a schema, or an example that has types and dots for values.
+    """Whether a value is a schema, of an object or of each of its keys.
 
     What complies with the schema that is asked for is no schema, however much it looks like one; nor is anything where
     a value of any type is asked for.
@@ -82,23 +80,21 @@ def is_echo(value: Any, node: SchemaNode | None = None) -> bool:
     Example:
         >>> is_echo({"type": "object", "properties": {"a": {"type": "string"}}}), is_echo({"a": {"type": "string"}})
         (True, True)
-        >>> is_echo({"a": "string", "b": ["..."]}), is_echo({"a": "string", "b": 1}), is_echo({"type": "car"})
-        (True, False, False)
+        >>> is_echo({"a": "string", "b": 1}), is_echo({"type": "car"})
+        (False, False)
         >>> is_echo({"field": {"type": "string"}}, Branch({"field": Branch({"type": Leaf("string")})}))
         False
     """
     if not isinstance(value, dict) or not value or isinstance(node, Leaf):
         return False
-    if len(value) > 1 and all(map(_is_placeholder, value.values())):
-        return True
     properties = value.get("properties")
     described = properties if isinstance(properties, dict) and properties else value
-    if not all(map(_is_described, described.values())) and not all(map(_is_described, value.values())):
+    if not all(map(_is_schema, described.values())) and not all(map(_is_schema, value.values())):
         return False
     return node is None or bool(complies(value, node))
 
 
-def _is_described(value: Any) -> bool:
+def _is_schema(value: Any) -> bool:
     if not isinstance(value, dict) or _SCHEMA_WORDS.keys().isdisjoint(value):
         return False
     kind = value.get("type", "object")
@@ -106,46 +102,24 @@ def _is_described(value: Any) -> bool:
     return is_type and all(isinstance(value[word], _SCHEMA_WORDS[word]) for word in _SCHEMA_WORDS if word in value)
 
 
-def _is_placeholder(value: Any, depth: int = 0) -> bool:
-    if isinstance(value, dict | list):
-        inners = value.values() if isinstance(value, dict) else value
-        return bool(value) and depth < _MAX_WRAPPERS and all(_is_placeholder(inner, depth + 1) for inner in inners)
-    return isinstance(value, str) and bool(_PLACEHOLDER.fullmatch(value.strip()))
+def fit(value: Any, node: SchemaNode | None) -> Any:
+    """The tree of an outline: what is in its wrappers, as the schema has it: types of scalars, names of keys, lists.
 
-
-def _names(value: dict[str, Any], node: Branch) -> dict[str, Any]:
-    """The schema's key that each key of a dictionary means; itself if it means none, or one that is there."""
-    if node.children.keys() >= value.keys():
-        return {key: key for key in value}
-    labels = {folded(str(key)): key for key in node.children}
-    meant = {key: key if key in node.children else labels.get(folded(str(key)), key) for key in value}
-    taken = Counter(meant.values())
-    return {key: key if taken[name] > 1 else name for key, name in meant.items()}
-
-
-def joined_parts(values: Sequence[Any], node: SchemaNode | None) -> dict[str, Any] | None:
-    """The one tree that several values are parts of: each has keys of the schema, and none has those of another."""
-    if not isinstance(node, Branch) or not all(isinstance(value, dict) for value in values):
-        return None
-    pairs = [pair for value in values for pair in value.items()]
-    joined = dict(pairs)
-    return joined if len(joined) == len(pairs) and joined.keys() <= node.children.keys() else None
-
-
-def fitted(value: Any, node: SchemaNode | None) -> Any:
-    """What an outline or XML says, as the schema has it: types of scalars, names of keys, lists.
-
-    Text stays as it is written where the schema wants text. A key may be written as a label (``Invoice number``). A
-    list of items with one key each, which is how Markdown has dictionaries, becomes one.
+    Text stays as it is written where the schema wants text. A key may be written as a label (``Invoice number``) or as
+    a path (``home.city``). A list of items with one key each, which is how Markdown has dictionaries, becomes one.
 
     Example:
         >>> node = Branch({"unit_price": Leaf("number"), "paid": Leaf("boolean"), "id": Leaf("string")})
-        >>> fitted([{"Unit price": Unquoted("4.50")}, {"Paid": Unquoted("no")}, {"ID": Unquoted("0117")}], node)
+        >>> fit([{"Unit price": Unquoted("4.50")}, {"Paid": Unquoted("no")}, {"ID": Unquoted("0117")}], node)
         {'unit_price': 4.5, 'paid': False, 'id': '0117'}
     """
+    return _fitted(unwrapped(value, node), node)
+
+
+def _fitted(value: Any, node: SchemaNode | None) -> Any:
     if isinstance(node, Branch):
-        if isinstance(value, list) and (joined := _joined(value)) is not None:
-            value = joined
+        if isinstance(value, list):
+            value = _joined(value)
         if isinstance(value, dict):
             return _with_names(value, node)
     elif isinstance(node, ListOf):
@@ -156,7 +130,7 @@ def fitted(value: Any, node: SchemaNode | None) -> Any:
         if isinstance(value, Unquoted) and isinstance(node.item, Leaf):
             value = _listed(value)
         if isinstance(value, list):
-            return [fitted(item, node.item) for item in value]
+            return [_fitted(item, node.item) for item in value]
     elif isinstance(node, Leaf) and isinstance(value, Unquoted):
         return _of_type(value, node)
     return settled(value)
@@ -171,50 +145,31 @@ def _listed(text: Unquoted) -> Any:
     return [Unquoted(part.strip().strip("\"'")) for part in parts if part.strip()]
 
 
-def _joined(items: list[Any]) -> dict[str, Any] | None:
-    """The dictionary that a list of dictionaries with different keys makes up."""
-    if not items or not all(isinstance(item, dict) for item in items):
-        return None
-    pairs = [pair for item in items for pair in item.items()]
-    return dict(pairs) if len(dict(pairs)) == len(pairs) else None
+def _joined(items: list[Any]) -> Any:
+    """The dictionary that a list of dictionaries with different keys makes up; otherwise the list."""
+    pairs = [pair for item in items if isinstance(item, dict) for pair in item.items()]
+    is_one = all(isinstance(item, dict) for item in items) and len(dict(pairs)) == len(pairs) > 0
+    return dict(pairs) if is_one else items
 
 
 def _with_names(value: dict[str, Any], node: Branch) -> dict[str, Any]:
-    pairs = value.pairs if isinstance(value, RepeatedKeys) else list(value.items())
-    known = {folded(str(key)) for key in node.children}
-    nested: dict[str, Any] = {}
-    for key, child in pairs:
+    """A dictionary with the schema's keys in place of labels and paths."""
+    labels = {folded(str(key)): key for key in node.children}
+    named: dict[Any, Any] = {}
+    for key, child in value.items():
         outer, dot, inner = key.partition(".")
-        if dot and inner and folded(key) not in known and folded(outer) in known:
-            within = nested.get(outer)
+        if dot and inner and folded(key) not in labels and folded(outer) in labels:
+            within = named.get(labels[folded(outer)])
             key, child = outer, {**(within if isinstance(within, dict) else {}), inner: child}
-        nested[key] = child
-    names = _names(nested, node)
-    return {names[key]: fitted(child, node.children.get(names[key])) for key, child in nested.items()}
+        name = key if key in node.children else labels.get(folded(key), key)
+        named[key if name in value and name != key else name] = child
+    return {key: _fitted(child, node.children.get(key)) for key, child in named.items()}
 
 
 def _of_type(value: Unquoted, leaf: Leaf) -> Any:
-    plain = settled(value)
-    if plain is None or leaf.type in ("integer", "number", "any"):
-        return plain
+    meaning = settled(value)
+    if meaning is None or leaf.type in ("integer", "number", "any"):
+        return meaning
     if leaf.type == "boolean":
-        return _YES_OR_NO.get(value.lower(), plain)
-    if leaf.type == "choice":
-        return plain if plain in leaf.choices else str(value)
-    return str(value)
-
-
-def fit(value: Any, node: SchemaNode | None) -> Any:
-    """The tree of an outline or of XML: what is in its wrappers, :func:`fitted`."""
-    whole = fitted(value, node)
-    if looks_like(whole, node) or not isinstance(node, Branch):
-        return whole
-    for _ in range(_MAX_WRAPPERS):
-        if isinstance(value, list) and len(value) == 1:
-            (value,) = value
-        elif isinstance(value, dict) and len(value) == 1:
-            (value,) = value.values()
-        whole_inner = fitted(value, node)
-        if looks_like(whole_inner, node):
-            return whole_inner
-    return whole
+        return _YES_OR_NO.get(value.lower(), meaning)
+    return meaning if leaf.type == "choice" and meaning in leaf.choices else str(value)

@@ -25,6 +25,7 @@ sys.path.insert(0, str(ROOT))
 
 from scripts.size import code_lines  # noqa: E402 - needs the path above
 from tests import test_batteries  # noqa: E402
+from tls_tasks.core.json_text import FoundJson  # noqa: E402
 
 READ_RIGHT: dict[str, int] = test_batteries.READ_RIGHT
 cases: Callable[[str, str], list[Any]] = test_batteries.cases
@@ -87,6 +88,11 @@ def _source(name: str) -> str:
 def always(value: Any) -> Callable[..., Any]:
     """A function that returns ``value`` whatever it is given."""
     return lambda *arguments, **options: value
+
+
+def first(value: Any, *others: Any) -> Any:
+    """The first argument, unchanged."""
+    return value
 
 
 NEVER = re.compile("(?!)")
@@ -182,6 +188,37 @@ LAYERS: tuple[Layer, ...] = (
         {"timelines.read_lines.is_restart": always(False)},
         ("timelines.sections.is_restart", "timelines.sections._FINAL", "timelines.read_lines._without_drafts"),
     ),
+    Layer(
+        "trees",
+        "wrappers",
+        {"trees.read.unwrapped": first, "trees.shapes.unwrapped": first},
+        ("trees.shapes.unwrapped", "trees.shapes._inside"),
+    ),
+    Layer(
+        "trees",
+        "schemas that are no answer",
+        {"trees.read.is_echo": always(False)},
+        ("trees.shapes.is_echo", "trees.shapes._is_schema"),
+    ),
+    Layer(
+        "trees",
+        "YAML and Markdown lists",
+        {"trees.read.find_yaml": always(FoundJson((), "none"))},
+        (
+            "trees.read._weigh_outline",
+            "trees.shapes.fit",
+            "trees.shapes._fitted",
+            "trees.shapes._with_names",
+            "trees.shapes._nested",
+            "trees.shapes._listed",
+            "trees.shapes._joined",
+            "trees.shapes._of_type",
+        ),
+    ),
+    Layer("trees", "labels as keys", {"trees.shapes.folded": str}, ("trees.shapes._with_names",)),
+    Layer("trees", "paths as keys", {"trees.shapes._nested": first}, ("trees.shapes._nested",)),
+    Layer("trees", "lists in one line", {"trees.shapes._listed": first}, ("trees.shapes._listed",)),
+    Layer("trees", "a list of pairs", {"trees.shapes._joined": first}, ("trees.shapes._joined",)),
 )
 
 

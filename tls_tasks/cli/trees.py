@@ -100,7 +100,7 @@ def _run(args: argparse.Namespace) -> int:
     """
     from tls_tasks.core.errors import ParseFailureWarning
     from tls_tasks.data.keyed import missing_note
-    from tls_tasks.trees.files import TreeRow, holds_many, read_trees
+    from tls_tasks.trees.data_rows import TreeRow, holds_many, read_trees
     from tls_tasks.trees.rows import read_prediction, read_reference
     from tls_tasks.trees.schema import read_schema
     from tls_tasks.trees.tree_eval import tree_eval

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tls_tasks.core.json_text import unpacked
@@ -156,14 +156,23 @@ def _with_names(value: dict[str, Any], node: Branch) -> dict[str, Any]:
     """A dictionary with the schema's keys in place of labels and paths."""
     labels = {folded(str(key)): key for key in node.children}
     named: dict[Any, Any] = {}
-    for key, child in value.items():
-        outer, dot, inner = key.partition(".")
-        if dot and inner and folded(key) not in labels and folded(outer) in labels:
-            within = named.get(labels[folded(outer)])
-            key, child = outer, {**(within if isinstance(within, dict) else {}), inner: child}
+    for key, child in _nested(value, labels).items():
         name = key if key in node.children else labels.get(folded(key), key)
-        named[key if name in value and name != key else name] = child
+        named[key if name in value else name] = child
     return {key: _fitted(child, node.children.get(key)) for key, child in named.items()}
+
+
+def _nested(value: dict[str, Any], labels: Mapping[str, Any]) -> dict[str, Any]:
+    """A dictionary with nested ones in place of paths as keys."""
+    nested: dict[str, Any] = {}
+    for key, child in value.items():
+        outer, _, inner = key.partition(".")
+        if inner and folded(key) not in labels and folded(outer) in labels:
+            within = nested.get(outer)
+            nested[outer] = {**(within if isinstance(within, dict) else {}), inner: child}
+        else:
+            nested[key] = child
+    return nested
 
 
 def _of_type(value: Unquoted, leaf: Leaf) -> Any:

@@ -74,7 +74,7 @@ def _row(node: Node, depth: int, is_loose: bool) -> Row:
     label = path_name(node.path[-1:]) if node.path else "(root)"
     if node.path and node.path[-1] != node.other[-1]:
         label += f" ~ {path_name(node.other[-1:])}"
-    texts = [_text(node, value) for value in (node.reference, node.prediction)]
+    texts = _text(node, node.reference), _text(node, node.prediction)
     if node.state != "pair":
         return Row(node.state, depth, label, *texts)
     field: Any = node.node

@@ -274,7 +274,8 @@ def test_the_command_line_word_for_word(family, run_installed, tmp_path):
         for sample in logged:
             assert sample["target"] == task.target(sample["doc"])
             unit = task.process(sample["doc"], sample["filtered_resps"][0])
-            assert {key: sample[key] for key in unit if key in sample} == pytest.approx(unit, abs=0, nan_ok=True)
+            logged_parts = unit.keys() & sample.keys()
+            assert logged_parts and all(repr(sample[part]) == repr(unit[part]) for part in logged_parts)
 
 
 @every_family

@@ -194,15 +194,15 @@ def test_what_adds_nothing_to_a_result_is_no_cluster_of_it():
     ("values", "interval", "said"),
     [
         ([0.5], None, "no intervals: they need two topics or documents at least that add to a result"),
-        ([1.0] * 9, (1.0, 1.0), "no width, since all gave the same, which says nothing of others: mean"),
-        ([0.1] * 9, (0.1, 0.1), "no width, since all gave the same, which says nothing of others: mean"),
+        ([1.0] * 9, (1.0, 1.0), "no width, because all documents gave the same value: mean"),
+        ([0.1] * 9, (0.1, 0.1), "no width, because all documents gave the same value: mean"),
         ([0.1, *[0.3] * 8], ..., ""),
         ([0.1, math.nan, *[0.3] * 98], None, "no intervals: they need two topics or documents at least"),
         ([0.1, math.nan, *[0.3] * 99], None, "no intervals: they need two topics or documents at least"),
         (
             [0.1, 0.2, 0.4, 0.9],
             ...,
-            "intervals of 4 topics or documents can't be trusted: of fewer than 8 they hold the true value too rarely",
+            "with only 4 topics or documents these intervals are too narrow; use at least 8",
         ),
     ],
 )

@@ -97,7 +97,7 @@ function runsOf(task, at) {
 
 // What the dagger says, where there is one.
 const doubt = (runs) => (runs.some((run) => run.doubtful.length)
-  ? "; † not to be trusted: of fewer than 8 topics or documents, or all gave the same" : "");
+  ? "; † unreliable interval: fewer than 8 topics or documents, or no variation" : "");
 
 function interval(run, key) {
   const found = run.intervals[key];

@@ -74,11 +74,11 @@ class Interval(_Ends):
 
 
 def caution(intervals: Mapping[str, Interval | None]) -> str:
-    """What must be said beside intervals, in a sentence; empty where they can be trusted.
+    """A sentence of caution about intervals; empty where they are reliable.
 
     Example:
         >>> caution({"f1": Interval(0.2, 0.9, n=5), "recall": Interval(0.3, 0.8, n=4)})
-        "intervals of 4 topics or documents can't be trusted: of fewer than 8 they hold the true value too rarely"
+        'with only 4 topics or documents these intervals are too narrow; use at least 8'
     """
     found = [interval for interval in intervals.values() if interval is not None]
     if not found:
@@ -86,11 +86,10 @@ def caution(intervals: Mapping[str, Interval | None]) -> str:
     said = []
     if (least := min(interval.n for interval in found)) < LEAST_TRUSTED:
         said.append(
-            f"intervals of {least} topics or documents can't be trusted: of fewer than {LEAST_TRUSTED} they hold the "
-            "true value too rarely"
+            f"with only {least} topics or documents these intervals are too narrow; use at least {LEAST_TRUSTED}"
         )
     if flat := [key for key, interval in intervals.items() if interval is not None and not interval.has_width]:
-        said.append(f"no width, since all gave the same, which says nothing of others: {', '.join(flat)}")
+        said.append(f"no width, because all documents gave the same value: {', '.join(flat)}")
     return "; ".join(said)
 
 

@@ -56,7 +56,7 @@ def say_unread(task: Task, unread: Iterable[str]) -> None:
             what = f"tasks of {task.family} do not read the option {name!r}; those of {', '.join(families)} do"
         else:
             guess = nearest(name, [*task.options, *sorted(others)])
-            what = f"the option {name!r} is read by nobody{guess or f'; there are {_listed(task)}'}"
+            what = f"unknown option {name!r}{guess or f'; available: {_listed(task)}'}"
         _log.warning("%s (--metadata or --model_args)", what)
 
 

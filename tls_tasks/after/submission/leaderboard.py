@@ -31,9 +31,7 @@ SIGNIFICANT = 0.05
 # What needs no quotes; commas and brackets could be taken for what the board says of a signature.
 _PLAIN_NAME = re.compile(r"[\w.&-]+(?: [\w.&-]+){0,5}")
 
-_DOUBT = (
-    f"† An interval not to be trusted: of fewer than {LEAST_TRUSTED} topics or documents, or all of them gave the same"
-)
+_DOUBT = f"† Unreliable interval: fewer than {LEAST_TRUSTED} topics or documents, or no variation"
 
 _FACTS = ("interval", "n", "checks", "signed", "submitter", "date", "edition", "budget")
 _PUBLISHED = ' class="published"'

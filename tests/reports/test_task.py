@@ -86,7 +86,7 @@ def test_the_recorded_verdicts_judge_the_sample_reports(run, recall):
     assert all(json.loads(text)["judge"] == "embedded" for text in filtered)
     values = process_report(asked[0], [filtered[0]])
     assert values["recall"] == recall and values["n_unscored"] == 0 and values["n_sentences"] == 8
-    assert values["recall_micro"] == recall and values["recall_micro"].sums["recall_of"] == 11
+    assert values["recall_micro"] == recall and values["recall_micro"].units[0]["recall_of"] == 11
     assert values["unknown_citations"] == (run == "hasty")
 
 
@@ -108,7 +108,7 @@ def test_without_a_judge_nothing_is_scored_and_all_is_kept():
         values = process_report(doc, [text])
         assert all(math.isnan(values[key]) for key in KEYS)
         assert values["n_unscored"] == values["n_sentences"] == len(value["report"]["sentences"])
-        assert math.isnan(values["recall_micro"]) and values["recall_micro"].sums["recall_of"] == 0
+        assert math.isnan(values["recall_micro"]) and values["recall_micro"].units[0]["recall_of"] == 0
 
 
 def test_an_empty_answer_without_a_judge_is_no_score_either():

@@ -118,7 +118,7 @@ def test_nothing_scores_zero_and_is_counted(answer):
     assert values["treeval_score"] == values["parsed"] == values["schema_compliance"] == 0
     assert values["parse_failures"] == 1
     assert values["f1_node"] == 0 and values["precision_node"] == 1
-    assert all(values[key] == 0.0 == sum(values[key].sums.values()) for key in METRICS)
+    assert all(values[key] == 0.0 == sum(values[key].units[0].values()) for key in METRICS)
     assert values["leaves_missed"] == 5
 
 

@@ -12,29 +12,29 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tls_tasks.core.score import Result, jackknife
+from tls_tasks.core.score import Result, Unit, jackknife
 from tls_tasks.core.task import Task, answer_text
 from tls_tasks.hosts.context import load_fitting
 from tls_tasks.hosts.request_cache import drop_stale_requests
 from tls_tasks.hosts.unread import check_secrets, say_unread
 
 
-class _Number(float):
-    """A document's own result: a plain number in every log, with the sums that the corpus's result is made of."""
+class Number(float):
+    """A document's result: a plain number in every log, with the units and whatever else the corpus's result needs."""
 
-    __slots__ = ("sums", "topic")
-    sums: Mapping[str, float]
-    topic: Any
+    __slots__ = ("about", "units")
+    units: Sequence[Unit]
+    about: Any
 
-    def __new__(cls, value: float, sums: Mapping[str, float], topic: Any) -> _Number:
-        """Attach the sums and the topic."""
+    def __new__(cls, value: float, units: Sequence[Unit], about: Any) -> Number:
+        """Attach the units, and what else the aggregation needs."""
         self = super().__new__(cls, value)
-        self.sums, self.topic = sums, topic
+        self.units, self.about = units, about
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Sums and topic survive the way between processes (accelerate, torchrun)."""
-        return type(self), (float(self), self.sums, self.topic)
+        """Units survive the way between processes (accelerate, torchrun)."""
+        return type(self), (float(self), self.units, self.about)
 
 
 class _Hook:
@@ -58,16 +58,16 @@ class Process(_Hook):
         super().__init__(f"process_results of {task.family}")
         self.task = task
 
-    def __call__(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, _Number]:
+    def __call__(self, doc: Mapping[str, Any], results: Sequence[Any]) -> dict[str, Number]:
         """Score one answer; never raises, since an exception would lose the whole run."""
         task = self.task.for_document(doc)
         unit, topic = task.process(doc, answer_text(results)), task.topic_of(doc)
         numbers = {
-            key: _Number(result.value([unit]), {part: unit[part] for part in result.parts}, topic)
+            key: Number(result.value([unit]), [{part: unit[part] for part in result.parts}], topic)
             for key, result in task.table.items()
         }
         # NaN: where a user's YAML does not name KEY_stderr, the harness would put the mean of these in its place.
-        errors = {f"{key}_stderr": _Number(math.nan, numbers[key].sums, topic) for key in task.with_errors}
+        errors = {f"{key}_stderr": Number(math.nan, numbers[key].units, topic) for key in task.with_errors}
         return numbers | errors
 
 
@@ -79,9 +79,9 @@ class _Aggregation(_Hook):
         super().__init__(f"{what}{key}, of the sums of {', '.join(result.parts)}")
         self.result, self.is_error = result, is_error
 
-    def __call__(self, numbers: Sequence[_Number]) -> float | str:
+    def __call__(self, numbers: Sequence[Number]) -> float | str:
         """The corpus's value; of a standard error that can't be computed what the harness itself writes."""
-        units, topics = [number.sums for number in numbers], [number.topic for number in numbers]
+        units, topics = [number.units[0] for number in numbers], [number.about for number in numbers]
         if not self.is_error:
             return self.result.value(units, topics)
         error = jackknife(self.result, units, topics)

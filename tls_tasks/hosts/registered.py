@@ -15,28 +15,10 @@ from typing import Any
 from lm_eval.api.filter import Filter
 
 from tls_tasks.core.reasoning import strip_thinking
-from tls_tasks.core.score import Result, Unit
+from tls_tasks.hosts.lm_eval import Number
 from tls_tasks.registry import METRICS
 
 _log = logging.getLogger(__name__)
-
-
-class _Share(float):
-    """A document's own result, and what it takes to make the corpus's."""
-
-    __slots__ = ("result", "units")
-    result: Result
-    units: Sequence[Unit]
-
-    def __new__(cls, value: float, result: Result, units: Sequence[Unit]) -> _Share:
-        """Attach the sums."""
-        self = super().__new__(cls, value)
-        self.result, self.units = result, units
-        return self
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """The sums survive the way between processes (accelerate, torchrun)."""
-        return type(self), (float(self), self.result, self.units)
 
 
 def _metric(name: str, references: Sequence[Any], predictions: Sequence[Any], **options: Any) -> dict[str, float]:
@@ -48,7 +30,7 @@ def _metric(name: str, references: Sequence[Any], predictions: Sequence[Any], **
         _log.exception("%s: could not score a document: its results are NaN", name)
         return dict.fromkeys(spec.result_keys, math.nan)
     table = {key: score.definitions[key] for key in spec.result_keys}
-    return {key: _Share(result.value(score.units), result, score.units) for key, result in table.items()}
+    return {key: Number(result.value(score.units), score.units, result) for key, result in table.items()}
 
 
 alignment_rouge, date_f1, rouge_l, tree_eval = (
@@ -65,10 +47,10 @@ def pooled(numbers: Sequence[float]) -> float:
         >>> pooled([one["date_f1"], two["date_f1"]]), one["date_f1"] == two["date_f1"] == 2 / 3
         (0.75, True)
     """
-    if not all(isinstance(number, _Share) for number in numbers):
+    if not all(isinstance(number, Number) for number in numbers):
         return math.nan
-    shares: Sequence[Any] = numbers
-    return shares[0].result.value([unit for share in shares for unit in share.units]) if shares else math.nan
+    results: Sequence[Any] = numbers
+    return results[0].about.value([unit for number in results for unit in number.units]) if results else math.nan
 
 
 class Answer(Filter):

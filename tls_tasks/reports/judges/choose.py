@@ -20,13 +20,13 @@ A specification is written into every document and so into logs and submissions:
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
-
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.options import check_switches
 from tls_tasks.core.rows import describe
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.data.fetched import cache_folder
@@ -67,9 +67,9 @@ def check_judge(spec: Any) -> str:
     """
     if spec in _NOBODY:
         return "none"
-    parsed = _parse(spec)
-    support = parsed.citation_support
-    return parsed.check() if support in _NOBODY else f"{parsed.check()},citation_support={check_judge(support)}"
+    kind, value, options, support = _parse(spec)
+    name = kind.name(value, **options)
+    return name if support in _NOBODY else f"{name},citation_support={check_judge(support)}"
 
 
 def make_judge(spec: Any) -> Judge | None:
@@ -84,8 +84,8 @@ def make_judge(spec: Any) -> Judge | None:
     """
     if spec in _NOBODY:
         return None
-    parsed = _parse(spec)
-    judge, other = parsed.make(), make_judge(parsed.citation_support)
+    kind, value, options, support = _parse(spec)
+    judge, other = kind.make(value, **options), make_judge(support)
     return judge if other is None else ByKind({"citation_support": other}, judge)
 
 
@@ -114,182 +114,23 @@ def unpaid(spec: Any) -> Any:
     return {**of_questions, "base_url": "http://127.0.0.1", "cache": cache if has_cache else False}
 
 
-def _printable(text: str) -> str:
-    if not text.isprintable():  # it can be no path, address or variable
-        raise ValueError
-    return text
+def _recorded(path: str, **options: Any) -> Judge:
+    return Recorded.read(Path(path).expanduser(), **options)
 
 
-_Text = Annotated[str, AfterValidator(_printable)]
-_Name = Annotated[_Text, Field(min_length=1)]
+def _chat(make: Callable[..., Judge], source: str, *, model: Any = None, cache: Any = None, **options: Any) -> Judge:
+    if "api_key_env" in options and (variable := options.pop("api_key_env")) is not None:
+        options["api_key"] = read_key(variable)
+    if isinstance(headers := options.get("headers"), Mapping):
+        options["headers"] = {name: _header(name, value) for name, value in headers.items()}
+    return make(source, model, cache=_cache_file(cache), **options)
 
 
-class _Spec(BaseModel):
-    """The keys of a kind of judge; the values that are not checked here are checked by the judge itself."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, protected_namespaces=())
-    citation_support: Any = None
-
-    def make(self) -> Judge:
-        """The judge."""
-        raise NotImplementedError
-
-    def check(self) -> str:
-        """The judge's name; no model is loaded and no server is asked."""
-        return self.make().name
-
-    def _options(self, *left_out: str) -> dict[str, Any]:
-        """The keys that were given."""
-        return self.model_dump(exclude_unset=True, exclude={"citation_support", *left_out})
-
-
-class _Recording(_Spec):
-    recorded: _Name
-    name: _Text | None = None
-    defaults: Any = None
-
-    def make(self) -> Judge:
-        return Recorded.read(Path(self.recorded).expanduser(), **self._options("recorded"))
-
-
-class _Endpoint(_Spec):
-    base_url: _Name | None
-    api_key_env: _Text | None = None
-    cache: Any = None
-    examples: bool = False
-    give_up_after: Any = None
-    headers: Any = None
-    json_verdicts: bool = False
-    max_in_flight: Any = None
-    max_tries: Any = None
-    model: Any = None
-    name: _Text | None = None
-    nuggets_per_call: Any = None
-    parameters: Any = None
-    prompts: _Text | None = None
-    timeout: Any = None
-    window: Any = None
-
-    def make(self) -> Judge:
-        return self._connected(self._cache_file())
-
-    def check(self) -> str:
-        name, file = self._connected(None).name, self._cache_file()
-        if file is not None:
-            check_cache(file)
-        return name
-
-    def _connected(self, cache: Path | None) -> Judge:
-        options = self._options("api_key_env", "model") | {"cache": cache}
-        if self.api_key_env is not None:
-            options["api_key"] = read_key(self.api_key_env)
-        if isinstance(self.headers, Mapping):
-            options["headers"] = {name: _header(name, value) for name, value in self.headers.items()}
-        if "provider" in options:
-            return from_provider(options.pop("provider"), self.model, **options)
-        return from_endpoint(options.pop("base_url"), self.model, **options)
-
-    def _cache_file(self) -> Path | None:
-        """The file in which verdicts are kept, None where they are not."""
-        if self.cache is False:
-            return None
-        return _default_cache() if self.cache in (None, True) else Path(str(self.cache)).expanduser()
-
-
-class _Provider(_Endpoint):
-    provider: _Name
-    base_url: _Text | None = None
-
-
-class _Harness(_Spec):
-    harness: _Name
-    model_args: Any = None
-    chat: bool = False
-    examples: bool = False
-    window: Any = None
-    batch_size: Any = None
-    device: Any = None
-
-    def make(self) -> Judge:
-        # By name: the harness is a host, and families don't import hosts.
-        module = importlib.import_module("tls_tasks.hosts.judge_model")
-        judge: Judge = module.from_options(self.harness, name=self._label(), **self._options("harness"))
-        return judge
-
-    def check(self) -> str:
-        flags = [flag for flag in ("chat", "examples") if getattr(self, flag)]
-        how = ["loglikelihood", *flags, *window_name(self.window)]
-        return ",".join([self._label(), *how, f"prompts:{prompts_hash(examples=self.examples)}"])
-
-    def _label(self) -> str:
-        """The model and its arguments, as on a command line."""
-        given = self.model_args
-        if isinstance(given, Mapping):
-            given = ",".join(f"{name}={value}" for name, value in sorted(given.items()))
-        return f"{self.harness}({given or ''})"
-
-
-class _Inspect(_Spec):
-    inspect: _Name
-    cache: Any = None
-    examples: bool = False
-    name: _Text | None = None
-    parameters: Any = None
-    window: Any = None
-
-    def make(self) -> Judge:
-        module = importlib.import_module("tls_tasks.hosts.inspect_judge")  # a host, too
-        judge: Judge = module.InspectJudge(self.inspect, **self._options("inspect"))
-        return judge
-
-
-class _Nli(_Spec):
-    nli: _Name
-    batch_size: Any = None
-    device: Any = None
-    max_length: Any = None
-
-    def make(self) -> Judge:
-        return NliJudge(self.nli, **self._options("nli"))
-
-    def check(self) -> str:
-        return nli_name(self.nli, self.max_length)
-
-
-_KINDS: Mapping[str, type[_Spec]] = {
-    "recorded": _Recording,
-    "provider": _Provider,  # before base_url, which is an option of it
-    "base_url": _Endpoint,
-    "harness": _Harness,
-    "inspect": _Inspect,
-    "nli": _Nli,
-}
-"""The key that says which kind of judge is specified -> its keys."""
-
-_EXPECTED = (
-    f"'none', 'recorded', or an object with one of {', '.join(_KINDS)}, such as "
-    '{"base_url": "http://localhost:8000/v1", "model": "NAME"}'
-)
-
-
-def _parse(spec: Any) -> _Spec:
-    check_no_secret(spec, "judge")  # before any other message could repeat it
-    if spec == "recorded":
-        spec = {"recorded": str(EMBEDDED_RECORDING), "name": "embedded"}
-    kind = next((name for name in _KINDS if name in spec), None) if isinstance(spec, Mapping) else None
-    if kind is None:
-        raise InputError("judge", None, repr(spec), _EXPECTED)
-    try:
-        return _KINDS[kind].model_validate(dict(spec))
-    except ValidationError as error:
-        flaw = error.errors()[0]
-        name = str(flaw["loc"][0])
-        if flaw["type"] == "extra_forbidden":
-            raise OptionError.unknown(
-                "judge", name, sorted(_KINDS[kind].model_fields.keys() - {"citation_support"})
-            ) from None
-        expected = {"bool_type": "True or False", "value_error": "printable characters"}.get(flaw["type"], "a str")
-        raise InputError(f"judge.{name}", None, describe(spec[name]), expected) from None
+def _chat_name(make: Callable[..., Judge], source: str, *, cache: Any = None, **options: Any) -> str:
+    name = _chat(make, source, cache=False, **options).name
+    if (file := _cache_file(cache)) is not None:
+        check_cache(file)
+    return name
 
 
 def _header(name: str, value: Any) -> str:
@@ -300,6 +141,13 @@ def _header(name: str, value: Any) -> str:
     return value
 
 
+def _cache_file(cache: Any) -> Path | None:
+    """The file in which verdicts are kept, None where they are not."""
+    if cache is False:
+        return None
+    return _default_cache() if cache in (None, True) else Path(str(cache)).expanduser()
+
+
 def _default_cache() -> Path:
     """The file in which verdicts are kept by default; the variable ``TLS_TASKS_CACHE`` names another folder.
 
@@ -308,3 +156,87 @@ def _default_cache() -> Path:
         'verdicts.sqlite'
     """
     return cache_folder() / "verdicts.sqlite"
+
+
+def _of_host(module: str, make: str, value: str, **options: Any) -> Judge:
+    # By name: families don't import hosts.
+    judge: Judge = getattr(importlib.import_module(f"tls_tasks.hosts.{module}"), make)(value, **options)
+    return judge
+
+
+def _harness(model: str, **options: Any) -> Judge:
+    return _of_host("judge_model", "from_options", model, name=_harness_label(model, **options), **options)
+
+
+def _harness_name(model: str, *, window: Any = None, examples: bool = False, chat: bool = False, **options: Any) -> str:
+    how = ["loglikelihood", *["chat"] * chat, *["examples"] * examples, *window_name(window)]
+    return ",".join([_harness_label(model, **options), *how, f"prompts:{prompts_hash(examples=examples)}"])
+
+
+def _harness_label(model: str, model_args: Any = None, **_: Any) -> str:
+    """A model of the harness and its arguments, as on a command line."""
+    if isinstance(model_args, Mapping):
+        model_args = ",".join(f"{name}={value}" for name, value in sorted(model_args.items()))
+    return f"{model}({model_args or ''})"
+
+
+def _made_name(make: Callable[..., Judge], value: str, **options: Any) -> str:
+    return make(value, **options).name
+
+
+class _Kind(NamedTuple):
+    """What makes a judge, what tells its name without loading a model, and the keys that both take."""
+
+    make: Callable[..., Judge]
+    name: Callable[..., str]
+    options: tuple[str, ...]
+
+
+def _kind(make: Callable[..., Judge], options: str, name: Callable[..., str] | None = None) -> _Kind:
+    return _Kind(make, name or partial(_made_name, make), tuple(options.split()))
+
+
+_OF_ENDPOINTS = (
+    "model api_key_env base_url cache examples give_up_after headers json_verdicts max_in_flight max_tries name "
+    "nuggets_per_call parameters prompts timeout window"
+)
+_KINDS: Mapping[str, _Kind] = {
+    "recorded": _kind(_recorded, "name defaults"),
+    # before base_url, which is an option of it
+    "provider": _kind(partial(_chat, from_provider), _OF_ENDPOINTS, partial(_chat_name, from_provider)),
+    "base_url": _kind(partial(_chat, from_endpoint), _OF_ENDPOINTS, partial(_chat_name, from_endpoint)),
+    "harness": _kind(_harness, "model_args chat examples window batch_size device", _harness_name),
+    "inspect": _kind(partial(_of_host, "inspect_judge", "InspectJudge"), "cache examples name parameters window"),
+    "nli": _kind(NliJudge, "batch_size device max_length", nli_name),
+}
+"""The key that says which kind of judge is specified."""
+
+_TEXTS = ("name", "prompts", "api_key_env", "base_url")  # of these keys those whose value is text, and may be null
+_SWITCHES = ("examples", "json_verdicts", "chat")
+
+_EXPECTED = (
+    f"'none', 'recorded', or an object with one of {', '.join(_KINDS)}, such as "
+    '{"base_url": "http://localhost:8000/v1", "model": "NAME"}'
+)
+
+
+def _parse(spec: Any) -> tuple[_Kind, str, dict[str, Any], Any]:
+    """The kind of judge, its value, its options, and the specification of another judge for support by citations."""
+    check_no_secret(spec, "judge")  # before any other message could repeat it
+    if spec == "recorded":
+        spec = {"recorded": str(EMBEDDED_RECORDING), "name": "embedded"}
+    key = next((name for name in _KINDS if name in spec), None) if isinstance(spec, Mapping) else None
+    if key is None:
+        raise InputError("judge", None, repr(spec), _EXPECTED)
+    options = dict(spec)
+    value, support = options.pop(key), options.pop("citation_support", None)
+    for name in options:
+        if name not in _KINDS[key].options:
+            raise OptionError.unknown("judge", name, sorted({key, *_KINDS[key].options}))
+    texts = {key: value or None} | {name: spec[name] for name in _TEXTS if spec.get(name) is not None}
+    for name, text in texts.items():
+        if not isinstance(text, str) or not text.isprintable():  # it can be no path, address or variable
+            expected = "printable characters" if isinstance(text, str) else "a str"
+            raise InputError(f"judge.{name}", None, describe(spec[name]), expected)
+    check_switches(**{f"judge.{name}": spec[name] for name in _SWITCHES if name in spec})
+    return _KINDS[key], value, options, support

@@ -122,7 +122,7 @@ LAYERS: tuple[Layer, ...] = (
         "reports",
         "lists of references",
         {"reports.read_prose._REFERENCES": NEVER},
-        ("reports/references.py", "reports.read_prose._REFERENCES", "reports.read_prose._SOURCES"),
+        ("reports.citations.entry_of", "reports.read_prose._REFERENCES", "reports.read_prose._SOURCES"),
     ),
     Layer(
         "reports",

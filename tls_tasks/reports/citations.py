@@ -16,8 +16,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from tls_tasks.reports.references import Entry
-
 _MAX_RANGE = 50
 """The most documents that a range such as ``[2-9]`` may span."""
 _MAX_ENTRIES = 500
@@ -74,6 +72,11 @@ _NUMBERED = re.compile(rf"\b{_NOUN}\s?(?:no\.?\s|#)?([0-9]{{1,4}})\b", re.IGNORE
 _TOKEN = re.compile(r"[^\s,;()\[\]<>\"']+")
 _ROUND = re.compile(rf"(?<=[^,;:\s])\s?[({{（](?P<round>{_NUMBERS})[)}}）](?=[.,;:!?\n。]|$)")
 _LEFT_OUT = "cite_start"
+_ENTRY = re.compile(
+    r"\s{0,12}(?:[-*+•>]\s{1,4}|[0-9]{1,3}[.)]\s{1,3}(?=[\[【]))?\*{0,2}"
+    r"(?:[\[【]{1,2}\^?(?P<square>[^\[\]【】\n]{1,60})[\]】]{1,2}:?|(?P<number>\(?[0-9]{1,3}[.):])(?=\s))?"
+    r"\*{0,2}[:\s]{0,3}(?P<rest>.*)"
+)
 
 
 class Mark(NamedTuple):
@@ -86,6 +89,20 @@ class Mark(NamedTuple):
 
     position: int
     ids: tuple[str, ...]
+
+
+class Entry(NamedTuple):
+    """An entry of a list of references.
+
+    Attributes:
+        key: What it is called; empty if it has no name.
+        rest: What it says.
+        is_mark: Whether the key is written as a mark, and not as the number of a list's item.
+    """
+
+    key: str
+    rest: str
+    is_mark: bool
 
 
 class _Match(NamedTuple):
@@ -276,6 +293,20 @@ class Citations:
             return self.of_number(int(number[1]))
         tokens = (token.casefold().strip(".:") for token in _TOKEN.findall(rest) if not token.isdigit())
         return self.named(rest) or next((self._known[token] for token in tokens if token in self._known), "")
+
+
+def entry_of(line: str) -> Entry:
+    """What a line of a list of references says.
+
+    Example:
+        >>> entry_of("- [2] Rain (2019)"), entry_of("Hale (2020). Snow.")
+        (Entry(key='2', rest='Rain (2019)', is_mark=True), Entry(key='', rest='Hale (2020). Snow.', is_mark=False))
+    """
+    found = _ENTRY.match(line[:500])
+    if not found:
+        return Entry("", line[:500], False)
+    mark, number = found["square"] or "", found["number"] or ""
+    return Entry(mark or number.strip("(.):"), found["rest"].strip(), bool(mark))
 
 
 def in_brackets(text: str) -> str:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterator, Sequence
 
-from tls_tasks.reports.citations import Citations, Mark, in_brackets
-from tls_tasks.reports.references import Entry, entry_of
+from tls_tasks.reports.citations import Citations, Entry, Mark, entry_of, in_brackets
 from tls_tasks.reports.types import ReportSentence
 
 _INVISIBLE = str.maketrans(dict.fromkeys("\u200b\u2060\ufeff", ""))

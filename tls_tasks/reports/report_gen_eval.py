@@ -12,8 +12,9 @@ It differs from its own documentation, which :mod:`~tls_tasks.reports.plan` foll
 
 That is its arithmetic, and equal verdicts give equal numbers. Its questions are others than ours: they are in its
 prompts (:class:`~tls_tasks.reports.judges.prompts.PromptFolder`), and its verdicts in its results
-(:mod:`~tls_tasks.reports.judges.results`). Reports and nuggets in a form that it does not read are put into its own,
-and documents of a report without ``collection_ids``, which it refuses, are looked for in all collections.
+(:func:`~tls_tasks.reports.judges.recordings.recorded_rows`). Reports and nuggets in a form that it does not read are
+put into its own, and documents of a report without ``collection_ids``, which it refuses, are looked for in all
+collections.
 """
 
 from __future__ import annotations
@@ -26,8 +27,7 @@ from typing import Any, NamedTuple
 from tls_tasks.core.errors import InputError
 from tls_tasks.reports.details import ReportItem, failed_item
 from tls_tasks.reports.documents import LookUp, canonical_collection
-from tls_tasks.reports.judges.recordings import Recorded
-from tls_tasks.reports.judges.results import PROGRAM
+from tls_tasks.reports.judges.recordings import PROGRAM, Recorded
 from tls_tasks.reports.nuggets import parse_request
 from tls_tasks.reports.plan import Walk, citation_query, walk_together
 from tls_tasks.reports.rows import ReportRow

@@ -31,9 +31,8 @@ from tls_tasks.core.rows import describe
 from tls_tasks.core.secrets import check_no_secret
 from tls_tasks.data.fetched import cache_folder
 from tls_tasks.reports.data import EMBEDDED_RECORDING
-from tls_tasks.reports.judges.callable import ByKind
+from tls_tasks.reports.judges.callable import ByKind, NliJudge, nli_name
 from tls_tasks.reports.judges.endpoint import from_endpoint
-from tls_tasks.reports.judges.nli import NliJudge, nli_name
 from tls_tasks.reports.judges.prompts import prompts_hash
 from tls_tasks.reports.judges.providers import from_provider, read_key
 from tls_tasks.reports.judges.questions import window_name

@@ -11,7 +11,11 @@ A line of a recording::
 ``request_id``, ``run_id``, ``scope`` and ``place`` (the sentence's index) restrict a verdict to where they match. In
 place of ``doc_id``, or of ``question`` and ``answer``, ``*`` stands for all that have no line of their own.
 
-The results that report_gen_eval writes are read as a recording too (:mod:`~tls_tasks.reports.judges.results`).
+The results that report_gen_eval writes are read as a recording too (:func:`recorded_rows`). They say of each sentence
+what the judge answered, but not of which document, since only the conjunction of all is written, and of the nuggets
+only those that the sentence gives. So such lines stand for every document or nugget (``*``), and are restricted to the
+program's own arithmetic (``compat="report_gen_eval"``): under other rules a sentence with several citations would need
+the verdict on each.
 """
 
 from __future__ import annotations
@@ -27,8 +31,13 @@ from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.files import read_objects, write_rows
 from tls_tasks.reports.judges.questions import read_verdict, shorten
-from tls_tasks.reports.judges.results import ANY, PROGRAM, recorded_rows
 from tls_tasks.reports.types import QUERY_KINDS, Judge, Query, Verdict
+
+ANY = "*"
+"""In place of a document's id, or of a question and its answer: all that have no line of their own."""
+
+PROGRAM = "report_gen_eval"
+"""The ``scope`` of verdicts that count in its arithmetic only."""
 
 _KIND_NAMES: Mapping[str, str] = {
     **{kind: kind for kind in QUERY_KINDS},
@@ -320,3 +329,45 @@ def _said(row: Mapping[str, Any], place: str) -> tuple[tuple[Any, ...], Verdict]
     known = probability if isinstance(probability, float | int) and not isinstance(probability, bool) else None
     raw = row.get("raw", word if isinstance(word, str) else "")
     return said, Verdict(value, str(reason), shorten(str(raw)), known, cached=True)
+
+
+def recorded_rows(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The lines of a recording in a line of a file: itself, or those that a result of report_gen_eval holds.
+
+    A sentence with an ``error`` has no verdict; scored again, it fails again.
+
+    Example:
+        >>> said = {"model_responses": [{"type": "citation_relevance", "response": "YES"}]}
+        >>> matched = [{"question_text": "q", "matched_answer": "a", "importance": "vital"}]
+        >>> sentence = {"sentence": "s", "evaluation_details": said, "matched_nuggets": matched}
+        >>> lines = recorded_rows({"request_id": "7", "run_id": "r", "sentence_results": [sentence]})
+        >>> [(line["kind"], line.get("doc_id") or line["answer"], line["verdict"]) for line in lines]
+        [('citation_relevance', '*', 'YES'), ('nugget_agreement', 'a', 'YES'), ('nugget_agreement', '*', 'NO')]
+    """
+    if "sentence_results" not in row:
+        return [row]
+    return [
+        {**line, "request_id": row.get("request_id"), "run_id": row.get("run_id"), "place": index, "scope": PROGRAM}
+        for index, sentence in enumerate(_objects(row["sentence_results"]))
+        if not sentence.get("error")
+        for line in _lines(sentence)
+    ]
+
+
+def _lines(sentence: Mapping[str, Any]) -> list[dict[str, Any]]:
+    details = sentence.get("evaluation_details")
+    said = _objects(details.get("model_responses")) if isinstance(details, Mapping) else []
+    given = [
+        (own.get("question_text"), own.get("matched_answer"), "YES")
+        for own in _objects(sentence.get("matched_nuggets"))
+    ]
+    text = {"sentence": sentence.get("sentence")}
+    return [
+        *({**text, "kind": own.get("type"), "doc_id": ANY, "verdict": own.get("response")} for own in said),
+        *({**text, "kind": "nugget_agreement", "question": question, "answer": answer, "verdict": verdict}
+          for question, answer, verdict in (*given, (ANY, ANY, "NO"))),
+    ]  # fmt: skip
+
+
+def _objects(value: Any) -> list[Mapping[str, Any]]:
+    return [own if isinstance(own, Mapping) else {} for own in value] if isinstance(value, list) else []

@@ -30,7 +30,7 @@ from benchmarks.cost_curves import Case, Curve, Work, curve, doubled, exponent, 
 from benchmarks.scale import TASK, write_log
 from tls_tasks.after.logs import find_runs
 from tls_tasks.after.readers import contents_of
-from tls_tasks.after.streamed import BlockScorer, read_units, score_streamed
+from tls_tasks.after.streamed import BlockScorer, Scored, read_units, score_streamed
 from tls_tasks.after.units import Header
 from tls_tasks.cli import main as command
 from tls_tasks.core.reasoning import strip_thinking
@@ -274,7 +274,7 @@ def of_blocks(n_rows: int) -> Work:
     path = log_of("harness", n_rows)
     [run] = find_runs([path])
 
-    def engine(header: Header, blocks: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
+    def engine(header: Header, blocks: Sequence[int]) -> Scored:
         scorer = BlockScorer(header)
         for block in blocks:
             yield block, *scorer(block)

@@ -130,11 +130,11 @@ def test_every_line_is_in_one_block(tmp_path_factory, text, block_bytes):
     path = tmp_path_factory.mktemp("log") / "log.jsonl"
     path.write_bytes(text)
     log = LogBlocks.of(str(path), block_bytes)
-    blocks = [log.read(number) for number in range(log.n_blocks)]
     wrong, before = [], 0
-    for block in blocks:
-        wrong += [(before + int(problem.place.rpartition(":")[2]), problem.detail) for problem in block]
-        before += block.n_lines
+    for number in range(log.n_blocks):
+        block = list(log.read(number))
+        wrong += [(before + int(read.place.rpartition(":")[2]), read.detail) for read in block if read]
+        before += len(block)
     assert before == len(list(lines_of(io.BytesIO(text), path)))
     assert wrong == [(int(p.place.rpartition(":")[2]), p.detail) for p in read_samples(path).problems[:-1]]
 

@@ -5,13 +5,9 @@ message names the file that was asked for, and the same command works when the f
 """
 
 import contextlib
-import os
 import re
 import shutil
-import signal as signals
-import sys
 from itertools import product
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -21,10 +17,7 @@ from tests.after.conftest import make_chat_runs
 from tests.cli.test_judge import serve
 from tests.cli.test_publish import sources
 from tests.conftest import made_once
-from tests.fault_parts import SIGNALS, contents, end, own_disk, read_only, server, start, write_rows
-from tls_tasks.after import streamed
-from tls_tasks.after.blocks import LogBlocks
-from tls_tasks.after.units import Header
+from tests.fault_parts import SIGNALS, contents, end, own_disk, read_only, start, write_rows
 from tls_tasks.cli import main
 from tls_tasks.core.errors import DataError
 from tls_tasks.reports.judges import VerdictCache
@@ -213,21 +206,6 @@ def test_two_processes(command, words, wanted, out, tmp_path):
     codes = sorted(map(end, both))
     assert codes[0] == 0 and codes[1] in ((0, 2) if COMMANDS[command][1][-1].endswith("/") else (0,))
     assert contents(out).keys() == wanted(command).keys()
-
-
-def work(path, folder):
-    """A worker of the pool that is ended when its block is written and has not yet got its name."""
-    streamed._begin_worker(Header("summ_qmsum", LogBlocks.of(path, 1 << 20)))
-    sys.addaudithook(lambda event, _: os.kill(os.getpid(), signals.SIGTERM) if event == "os.rename" else None)
-    streamed._score_block(folder, 0)
-
-
-def test_a_worker_that_is_ended_leaves_nothing(words, out):
-    [made] = words("{made}", out)
-    [path] = Path(made).glob("good/samples_*")
-    process = server().Process(target=work, args=(str(path), out))
-    process.start()
-    assert end(process) == 143 and contents(out) == {}
 
 
 # ---- what is read

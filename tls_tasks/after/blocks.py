@@ -53,50 +53,29 @@ class LogBlocks:
             n_blocks = _parquet(path, file).num_row_groups if path.endswith(_PARQUET) else -(-n_bytes // block_bytes)
         return cls(path, n_bytes, digest, block_bytes, n_blocks)
 
-    def read(self, block: int) -> Block:
-        """A block, of which nothing has been read yet."""
-        return Block(self, block)
+    def read(self, number: int) -> Iterator[Sample | LogProblem | None]:
+        """The lines of a block (from 0), numbered in it from 1; None for a blank one."""
+        with open_log(self.path) as file:
+            yield from (self._rows_of if self.path.endswith(_PARQUET) else self._lines_of)(file, number)
 
-
-class Block:
-    """A block's rows, read one after the other.
-
-    Attributes:
-        n_lines: How many lines, blank ones too, it had: known when all have been read.
-    """
-
-    def __init__(self, log: LogBlocks, number: int) -> None:
-        """``number``: from 0."""
-        self._log, self._number, self.n_lines = log, number, 0
-
-    def __iter__(self) -> Iterator[Sample | LogProblem]:
-        """The rows, with their lines in the block: the first is 1."""
-        is_parquet = self._log.path.endswith(_PARQUET)
-        with open_log(self._log.path) as file:
-            yield from self._rows_of(file) if is_parquet else self._lines_of(file)
-
-    def _lines_of(self, file: BinaryIO) -> Iterator[Sample | LogProblem]:
-        start = self._number * self._log.block_bytes
-        left = self._log.block_bytes
+    def _lines_of(self, file: BinaryIO, number: int) -> Iterator[Sample | LogProblem | None]:
+        start, left = number * self.block_bytes, self.block_bytes
         if start:  # the line that is there has begun before, unless the one before ends right here
             file.seek(start - 1)
-            skipped = file.readline(MOST_BYTES_OF_ROW + 1)
-            left -= len(skipped) - 1
-        for line, content in lines_of(file, f"{self._log.path} (counted from byte {start})", left):
-            self.n_lines = line
-            if not content.isspace():
-                yield sample_of(self._log.path, line, content)
+            left -= len(file.readline(MOST_BYTES_OF_ROW + 1)) - 1
+        for line, content in lines_of(file, f"{self.path} (counted from byte {start})", left):
+            yield None if content.isspace() else sample_of(self.path, line, content)
 
-    def _rows_of(self, file: BinaryIO) -> Iterator[Sample | LogProblem]:
+    def _rows_of(self, file: BinaryIO, number: int) -> Iterator[Sample | LogProblem | None]:
         import pyarrow as pa
 
         try:
-            for batch in _parquet(self._log.path, file).iter_batches(256, row_groups=[self._number]):
-                for row in batch.to_pylist():
-                    self.n_lines += 1
-                    yield _sample_of_cells(self._log.path, self.n_lines, row)
+            batches = _parquet(self.path, file).iter_batches(256, row_groups=[number])
+            rows = (row for batch in batches for row in batch.to_pylist())
+            for line, row in enumerate(rows, start=1):
+                yield _sample_of_cells(self.path, line, row)
         except pa.ArrowException as error:
-            raise DataError(f"{self._log.path}: not readable as Parquet ({error!s:.120})") from error
+            raise DataError(f"{self.path}: not readable as Parquet ({error!s:.120})") from error
 
 
 def open_log(path: str) -> AbstractContextManager[BinaryIO]:

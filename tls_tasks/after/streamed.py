@@ -13,13 +13,13 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager, redirect_stdout
+from contextlib import closing, contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
-from types import FrameType
 from typing import Any, cast
 
 from tls_tasks.after.blocks import LogBlocks
@@ -43,11 +43,13 @@ _FIRST = ("doc_id", "doc", "filtered_resps", "filter")
 Report = Callable[[int, int], None]
 """Told as blocks are done: (blocks, documents)."""
 
-Engine = Callable[["Header", Sequence[int]], Iterator[tuple[int, int, bytes]]]
-"""Scores blocks elsewhere: each with its number of documents and its file as they come, in any order."""
+Scored = Generator[tuple[int, int, bytes], None, None]
+"""Blocks, each with its number of documents and its file, as they come, in any order."""
+
+Engine = Callable[["Header", Sequence[int]], Scored]
+"""Scores blocks."""
 
 _scorer: BlockScorer | None = None  # of a worker
-_is_scoring = False
 
 
 @dataclass(frozen=True)
@@ -79,9 +81,9 @@ class BlockScorer:
 
     def __call__(self, number: int) -> tuple[int, bytes]:
         """How many documents a block has, and its file."""
-        block = self._log.read(number)
-        rows = [self._row(read) for read in block]
-        return sum("doc_id" in row for row in rows), packed(rows, block.n_lines, parts_of(self._task.table))
+        lines = [None if read is None else self._row(read) for read in self._log.read(number)]
+        rows = [row for row in lines if row is not None]
+        return sum("doc_id" in row for row in rows), packed(rows, len(lines), parts_of(self._task.table))
 
     def _row(self, read: Sample | LogProblem) -> dict[str, Any]:
         if isinstance(read, LogProblem):
@@ -135,13 +137,16 @@ def score_streamed(
     task_of(task_file(name), SampleLog(Path(path), _samples(header.first)))  # fails here, not in every worker
     blocks = begin_folder(folder, header)
     report = begin(len(blocks)) if begin else lambda n_blocks, n_documents: None
-    if engine:
-        for block, n_documents, content in engine(header, blocks):
-            write_block(folder, block, content)
-            report(1, n_documents)
-    elif blocks:
-        n_workers = min(n_workers or _n_cores(), len(blocks))
-        _score_here(header, folder, blocks, n_workers, report)
+    try:
+        with closing((engine or _processes(n_workers))(header, blocks)) as scored:
+            for block, n_documents, content in scored:
+                write_block(folder, block, content)
+                report(1, n_documents)
+    except BrokenProcessPool as error:
+        raise DataError(
+            f"{folder}: a worker was killed (is there too little memory? --workers 1 takes the least); the same "
+            "command goes on where it stopped"
+        ) from error
     tidy_up(folder)
 
 
@@ -181,50 +186,41 @@ def _samples(first: Mapping[str, Any] | None) -> tuple[Sample, ...]:
     return (Sample(first["doc_id"], first["doc"], first["filtered_resps"], 1, cast(SampleRow, first)),)
 
 
-def _score_here(header: Header, folder: Path, blocks: Sequence[int], n_workers: int, report: Report) -> None:
-    """Score blocks in processes of this machine, each of which writes what it has scored."""
-    method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-    context: Any = multiprocessing.get_context(method)  # not fork, which copies what other threads are in the midst of
-    needed = [__name__, FAMILIES[find_task(header.task).family]]
-    context.set_forkserver_preload(needed)  # imported once: its memory is shared
-    waiting: set[Future[int]] = set()
-    with ProcessPoolExecutor(n_workers, context, _begin_worker, (header,)) as pool:
-        try:
-            for block in blocks:
-                if len(waiting) >= 2 * n_workers:
-                    waiting = _collect(waiting, report)
-                waiting.add(pool.submit(_score_block, folder, block))
-            while waiting:
-                waiting = _collect(waiting, report)
-        except BrokenProcessPool as error:
-            raise DataError(
-                f"{folder}: a worker was killed (is there too little memory? --workers 1 takes the least); the same "
-                "command goes on where it stopped"
-            ) from error
-        finally:
-            pool.shutdown(cancel_futures=True)
+def _processes(n_workers: int | None) -> Engine:
+    """Score blocks in processes of this machine; None: one a core."""
 
+    def score(header: Header, blocks: Sequence[int]) -> Scored:
+        if not blocks:
+            return
+        n = min(n_workers or _n_cores(), len(blocks))
+        method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+        context: Any = multiprocessing.get_context(
+            method
+        )  # not fork, which copies what other threads are in the midst of
+        needed = [__name__, FAMILIES[find_task(header.task).family]]
+        context.set_forkserver_preload(needed)  # imported once: its memory is shared
+        left, waiting = iter(blocks), set[Future[tuple[int, int, bytes]]]()
+        with ProcessPoolExecutor(n, context, _begin_worker, (header,)) as pool:
+            try:
+                while True:
+                    # Few blocks are under way at a time, so that those that are done do not fill the memory.
+                    waiting |= {pool.submit(_score_block, block) for block in islice(left, 2 * n - len(waiting))}
+                    if not waiting:
+                        return
+                    done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                    for future in done:
+                        yield future.result()
+            finally:
+                pool.shutdown(cancel_futures=True)
 
-def _collect(waiting: set[Future[int]], report: Report) -> set[Future[int]]:
-    """Report those that are done; the others."""
-    done, left = wait(waiting, return_when=FIRST_COMPLETED)
-    for future in done:
-        report(1, future.result())
-    return left
+    return score
 
 
 def _begin_worker(header: Header) -> None:
     global _scorer
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches all; the parent then waits for the blocks in work
-    signal.signal(signal.SIGTERM, _end_worker)  # of a scheduler, or of the pool that has lost another worker
     threading.Thread(target=_end_with_parent, daemon=True).start()
     _scorer = BlockScorer(header)
-
-
-def _end_worker(number: int, _: FrameType | None) -> None:
-    if _is_scoring:
-        raise SystemExit(128 + number)  # so that a block that is half written is removed
-    os._exit(128 + number)  # the pool would swallow the exception, and wait for a lock that a killed worker held
 
 
 def _end_with_parent() -> None:
@@ -234,19 +230,9 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _score_block(folder: Path, block: int) -> int:
-    global _is_scoring
+def _score_block(block: int) -> tuple[int, int, bytes]:
     assert _scorer is not None
-    try:
-        try:
-            _is_scoring = True
-            n_documents, content = _scorer(block)
-            write_block(folder, block, content)
-        finally:
-            _is_scoring = False
-    except SystemExit as ended:  # the pool would take it for a result
-        os._exit(cast(int, ended.code))
-    return n_documents
+    return block, *_scorer(block)
 
 
 def _hash(answer: Any) -> int:
@@ -281,7 +267,7 @@ def engine_on(address: str | None, n_actors: int | None = None) -> Engine:
     except ImportError as error:
         raise MissingExtraError("--engine ray", "ray") from error
 
-    def score(header: Header, blocks: Sequence[int]) -> Iterator[tuple[int, int, bytes]]:
+    def score(header: Header, blocks: Sequence[int]) -> Scored:
         if not blocks:
             return
         with redirect_stdout(sys.stderr), _cluster(address):  # Ray says of dead nodes on stdout, which is for results

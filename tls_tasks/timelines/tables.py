@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from tls_tasks.core.json_values import problem
 from tls_tasks.core.markdown_tables import Table
@@ -12,8 +12,7 @@ from tls_tasks.text.dates import MAX_LENGTH, DateExpression, Known, read_date
 from tls_tasks.timelines.entries import ASIDE_KEYS, DATE_KEYS, TEXT_KEYS, UNKNOWN, RawEntry, clean
 
 _WORD = re.compile(r"[a-z]+")
-_YEAR = re.compile(r"\W{0,4}([12][0-9]{3})\W{0,4}")
-_DATE_NAMES, _TEXT_NAMES = frozenset(DATE_KEYS), frozenset(TEXT_KEYS)
+_ANY_YEAR = Known(2000)
 
 
 def is_header(names: Sequence[str]) -> bool:
@@ -23,15 +22,14 @@ def is_header(names: Sequence[str]) -> bool:
         >>> is_header(["date", "event"]), is_header(["date", "place"])
         (True, False)
     """
-    return not (_DATE_NAMES.isdisjoint(names) or _TEXT_NAMES.isdisjoint(names))
+    return not (set(DATE_KEYS).isdisjoint(names) or set(TEXT_KEYS).isdisjoint(names))
 
 
 def read_table(table: Table, keep_undated: bool = True, known: Known = UNKNOWN) -> Iterator[RawEntry | Problem]:
-    """Read a table: the date column is the one that the header names, else the first that holds a date.
+    """Read a table: the date is in the columns that the header names, else in those that hold dates.
 
-    A date may lack the year if a column of years or ``known`` gives it; an empty year is that of the row above. The
-    text is in the columns that the header names, else in all columns except numbers. A row with an empty date belongs
-    to the row above.
+    A year and a month may have columns of their own; an empty one is that of the row above. The text is in the columns
+    that the header names, else in all columns except numbers. A row with an empty date belongs to the row above.
 
     Args:
         table: The table.
@@ -46,104 +44,62 @@ def read_table(table: Table, keep_undated: bool = True, known: Known = UNKNOWN) 
         >>> [str(entry.expression.date) for entry in read_table(table)]
         ['2011-01-25', '2011-01-28']
     """
-    rows = table.rows
+    width = max(map(len, table.rows), default=0)
+    rows = [[*row, *[""] * (width - len(row))] for row in table.rows]
     header = [_WORD.findall(cell[:MAX_LENGTH].lower()) for cell in rows[0]] if rows else []
-    columns = _Columns(rows, header, known)
-    if columns.date is None:
-        if rows:
-            yield problem("undated_text", " | ".join(rows[0]))
+    dates = _date_columns(rows, header)
+    if not dates:
+        yield from (problem("undated_text", " | ".join(row)) for row in rows[:1])
         return
-    has_header = len(header) <= columns.date or columns.expression(rows[0]) is None
-    texts = columns.texts(header if has_header else [])
+    has_header = not any(_is_date(rows[0][column]) for column in dates)
+    beside = {*dates, *(_named(header, ASIDE_KEYS) if has_header else ())}
+    named = _named(header, TEXT_KEYS) if has_header else []
+    texts = [column for column in named or range(width) if column not in beside]
     last: RawEntry | None = None
     for row in rows[has_header:]:
-        entry = columns.entry(row, texts)
-        if entry.written:
-            if last is not None:
-                yield last
-            last = None if columns.is_section(entry) else entry
-        elif keep_undated and last is not None:
-            last = last._replace(sentences=last.sentences + entry.sentences)
-        elif entry.sentences:
-            yield problem("undated_text", " | ".join(entry.sentences))
-    if last is not None:
-        yield last
+        sentences = tuple(
+            clean(row[column].replace("\\|", "|")) for column in texts if not row[column].rstrip(".").isdigit()
+        )
+        sentences = tuple(filter(None, sentences))
+        cells = [row[column] for column in dates if row[column]]
+        expression, known = _expression(cells, known)
+        if cells and (sentences or expression is None or expression.precision == "day"):
+            yield from [last] if last else []
+            last = RawEntry(expression, cells[-1], sentences)
+        elif last is not None and keep_undated:
+            last = last._replace(sentences=last.sentences + sentences)
+        elif sentences:
+            yield problem("undated_text", " | ".join(sentences))
+    yield from [last] if last else []
 
 
-class _Columns:
-    """Which column is what, and the year and month that hold until another is given."""
-
-    def __init__(self, rows: Sequence[Sequence[str]], header: Sequence[Sequence[str]], known: Known) -> None:
-        self.known = known
-        self.width = max((len(row) for row in rows), default=0)
-        body = rows[1:] if len(rows) > 1 else rows
-        named = _named(header, DATE_KEYS)
-        years, months = ([at for at in _named(header, (name,)) if at not in named] for name in ("year", "month"))
-        self.month = next(iter(months), None)
-        self.year = next(iter(years or _first(body, self.width, _YEAR.fullmatch)), None)
-        named = [at for at in named if at != self.year]
-        year = self._year_in(body)
-        self.date = next(iter(named or _first(rows, self.width, lambda cell: _is_date(cell, known, year))), self.year)
-        if self.date == self.year:
-            self.year = None
-
-    def _year_in(self, rows: Sequence[Sequence[str]]) -> Known:
-        years = [match for row in rows if (match := _YEAR.fullmatch(_cell(row, self.year)))]
-        return Known(int(years[0][1])) if years else self.known
-
-    def texts(self, header: Sequence[Sequence[str]]) -> list[int]:
-        """The columns of the text."""
-        own = (self.date, self.year, self.month)
-        aside = _named(header, ASIDE_KEYS)
-        named = [at for at in _named(header, TEXT_KEYS) if at not in own]
-        return named or [at for at in range(self.width) if at not in own and at not in aside]
-
-    def entry(self, row: Sequence[str], texts: Sequence[int]) -> RawEntry:
-        """A row's entry; ``written`` is empty if its date cell is."""
-        written = _cell(row, self.date)
-        kept = [row[at] for at in texts if at < len(row) and not row[at].rstrip(".").isdigit()]
-        sentences = [clean(text.replace("\\|", "|")) for text in kept]
-        return RawEntry(self.expression(row), written, tuple(filter(None, sentences)))
-
-    def is_section(self, entry: RawEntry) -> bool:
-        """Whether a row only gives the year or the month of those below it."""
-        read = entry.expression
-        if read is None or entry.sentences or read.precision == "day":
-            return False
-        self.known = Known(read.date.year, read.date.month if read.precision == "month" else None)
-        return True
-
-    def expression(self, row: Sequence[str]) -> DateExpression | None:
-        """A row's date."""
-        if match := _YEAR.fullmatch(_cell(row, self.year)):
-            self.known = Known(int(match[1]))
-        month = _cell(row, self.month)
-        if month and (read := read_date(month, self.known) or read_date(f"{self.known.year}-{month}")):
-            self.known = Known(read.date.year, read.date.month)
-        written = _cell(row, self.date)
-        if not written:
-            return None
-        if written.isdigit() and len(written) <= 2 and self.known.year and self.known.month:
-            written = f"{self.known.year}-{self.known.month}-{written}"
-        return read_date(written, self.known)
+def _date_columns(rows: Sequence[Sequence[str]], header: Sequence[Sequence[str]]) -> list[int]:
+    """The columns of year, month and date; without such names, a column of dates and one of years before it."""
+    partial = [*_named(header, ("year",)), *_named(header, ("month",))]
+    full = [column for column in _named(header, DATE_KEYS) if column not in partial][:1]
+    if partial or full:
+        return [*partial, *full]
+    found = [column for column in range(len(header)) if any(_is_date(row[column]) for row in rows)]
+    return found[: 2 if found and all(row[found[0]].isdigit() or not row[found[0]] for row in rows[1:]) else 1]
 
 
-def _cell(row: Sequence[str], column: int | None) -> str:
-    return row[column] if column is not None and column < len(row) else ""
+def _expression(cells: Sequence[str], known: Known) -> tuple[DateExpression | None, Known]:
+    """The date in the cells of a row, and the year and month that they give to the rows below."""
+    expression = None
+    for cell in cells:
+        short = cell.isdigit() and len(cell) <= 2 and known.year
+        whole = f"{known.year}-{known.month}-{cell}" if short and known.month else f"{known.year}-{cell}"
+        expression = read_date(whole if short else cell, known)
+        if expression is not None and expression.precision != "day":
+            known = Known(expression.date.year, expression.date.month if expression.precision == "month" else None)
+    return expression, known
 
 
 def _named(header: Sequence[Sequence[str]], names: Sequence[str]) -> list[int]:
     """The columns whose header contains one of the names as a word."""
-    return [at for at, words in enumerate(header) if any(word in names for word in words)]
+    return [column for column, words in enumerate(header) if any(word in names for word in words)]
 
 
-def _first(rows: Sequence[Sequence[str]], width: int, accepts: Callable[[str], object]) -> list[int]:
-    """The first column with a cell that is accepted."""
-    return [at for at in range(width) if any(at < len(row) and row[at] and accepts(row[at]) for row in rows)][:1]
-
-
-def _is_date(cell: str, known: Known, year: Known) -> bool:
-    """Whether a cell is a date; a number alone may be anything."""
-    return read_date(cell) is not None or (
-        not cell.isdigit() and (read_date(cell, known) is not None or read_date(cell, year) is not None)
-    )
+def _is_date(cell: str) -> bool:
+    """Whether a cell is a date, perhaps without its year; another number may be anything."""
+    return read_date(cell) is not None or (not cell.isdigit() and read_date(cell, _ANY_YEAR) is not None)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,14 +11,10 @@ from tls_tasks.core.json_values import RepeatedKeys, problem
 from tls_tasks.core.parsed import Problem
 from tls_tasks.text.dates import MAX_LENGTH, DateExpression, Known, may_hold_date, partial_context, read_date
 from tls_tasks.timelines.entries import ASIDE_KEYS, DATE_KEYS, END_KEYS, TEXT_KEYS, UNKNOWN, RawEntry
-from tls_tasks.timelines.prefixes import split_prefix
 from tls_tasks.timelines.read_lines import read_lines
 
 _MAX_DEPTH = 6
 """Levels of wrappers and lists that are looked into."""
-
-_MAX_LISTS = 2
-"""Levels of lists within which an object is looked for that shows that they hold entries, such as year and month."""
 
 _Pairs = Sequence[tuple[str, Any]]
 _Item = RawEntry | Problem
@@ -101,72 +96,112 @@ def _read(value: Any, depth: int, known: Known = UNKNOWN) -> Iterator[_Item]:
     elif isinstance(value, list):
         yield from _list(value, depth, known)
     else:
-        yield from _read_text(value, depth, known) or [problem("bad_entry", _written(value))]
+        yield from _read_text(value, known) or [problem("bad_entry", _written(value))]
 
 
-def _read_text(value: Any, depth: int, known: Known) -> list[_Item]:
-    """The entries in a str: JSON of its own, or dated lines; empty if there are none."""
+def _read_text(value: Any, known: Known) -> list[_Item]:
+    """The entries in a str of dated lines; empty if there are none."""
     if not isinstance(value, str) or not (known.year or may_hold_date(value)):
         return []
-    if value.lstrip()[:1] in ("[", "{"):
-        try:
-            items = list(_read(json.loads(value), depth + 1, known))
-        except (ValueError, RecursionError):
-            items = []
-        if _has_entry(items):
-            return items
     lines = read_lines(value, known=known)
     return lines if _has_entry(lines) else []
 
 
-def _has_entry(items: list[_Item]) -> bool:
+def _has_entry(items: Iterable[_Item]) -> bool:
     return any(isinstance(item, RawEntry) for item in items)
 
 
 def _list(value: list[Any], depth: int, known: Known) -> Iterator[_Item]:
-    if len(value) > 1 and isinstance(value[0], str) and (expression := read_date(value[0], known)):
-        texts = value[1:]
-        if not any(isinstance(text, str) and read_date(text) for text in texts):
-            yield from _entry(expression, value[0], texts)
-            return
+    first, texts = (value[0], value[1:]) if len(value) > 1 and isinstance(value[0], str) else ("", [])
+    expression = read_date(first, known)
+    if expression and not any(isinstance(text, str) and read_date(text) for text in texts):
+        yield from _entry(expression, first, texts)
+        return
     for item in value:
         yield from _read(item, depth + 1, known)
 
 
 def _object(value: dict[str, Any], depth: int, known: Known) -> Iterator[_Item]:
-    pairs = _pairs(value)
+    pairs = value.pairs if isinstance(value, RepeatedKeys) else list(value.items())
     named = {_key(key): inner for key, inner in pairs}
     known = _context(named, known)
+    if set(DATE_KEYS).isdisjoint(named) and any(read_date(key, known) for key in value):
+        yield from _map(pairs, depth, known)
+        return
     dated = _dated(named, known)
     texts = _texts(pairs, dated is not None)
-    if set(DATE_KEYS).isdisjoint(named) and any(read_date(key, known) for key, _ in pairs):
-        yield from _map(pairs, depth, known)
-    elif any(_holds_dated(inner, known) for _, inner in pairs):
-        yield from _wrapped(pairs, depth, known)
+    if entries := _wrapped(pairs, depth, known, is_dated=not set(DATE_KEYS).isdisjoint(named)):
+        yield from entries
     elif dated is not None and (texts or (dated[0] and depth)):
         # A single object with nothing but a date may be what is left of an entry that was cut off.
         yield from _entry(dated[0], dated[1], texts)
-    elif wrapped := list(_wrapped(pairs, depth, known)):
-        yield from wrapped
     elif depth and (texts or dated or not pairs):
-        yield problem("undated_text" if texts else "bad_entry", " ".join(_strings(texts) or named))
+        strings = [item for item in _sentences(texts, 0) if isinstance(item, str)]
+        yield problem("undated_text" if texts else "bad_entry", " ".join(strings or named))
+
+
+def _wrapped(pairs: _Pairs, depth: int, known: Known, is_dated: bool) -> list[_Item]:
+    """The entries in an object's lists and objects or, if it has only scalars, in text among them.
+
+    If the object has a date of its own, only what has dates too is an entry, and the rest belongs to its text.
+    """
+    entries: list[_Item] = []
+    dates = (*DATE_KEYS, *END_KEYS)
+    inners = [(key, inner) for key, inner in pairs if isinstance(inner, (list, dict)) and _key(key) not in dates]
+    for key, inner in inners:
+        within = _within(key, known)
+        if is_dated:
+            inner = [item for item in (inner if isinstance(inner, list) else [inner]) if _has_date(item, within)]
+        items = list(_read(inner, depth + 1, within))
+        if any(isinstance(item, RawEntry) and item.expression for item in items):
+            entries += items
+    for _, text in pairs if not (is_dated or inners) else ():
+        items = _read_text(text, known)
+        if any(isinstance(item, RawEntry) and item.sentences for item in items):
+            entries += items
+    return entries
+
+
+def _has_date(item: Any, known: Known) -> bool:
+    if not isinstance(item, dict):
+        return False
+    named = {_key(key): inner for key, inner in item.items()}
+    return any(_date(named.get(key), known) for key in DATE_KEYS) or any(read_date(key, known) for key in item)
+
+
+def _map(pairs: _Pairs, depth: int, known: Known) -> Iterator[_Item]:
+    """An object date -> text; a key without a digit was not meant as a date, unless it is a month of a known year."""
+    for key, inner in pairs:
+        if _key(key) in ("year", "month"):
+            continue
+        expression = read_date(key, known)
+        is_day = expression is not None and expression.precision == "day"
+        if not is_day and isinstance(inner, (list, dict)):
+            items = list(_read(inner, depth + 1, _within(key, known)))
+            if any(isinstance(item, RawEntry) and item.expression for item in items):
+                yield from items
+                continue
+        if expression is None and not any(char.isdigit() for char in key[:MAX_LENGTH]):
+            yield problem("bad_entry", key)
+        else:
+            yield from _entry(expression, key, [inner])
+
+
+def _within(key: str, known: Known) -> Known:
+    """What is known below a key that names a year or a month."""
+    said = partial_context(key)
+    return Known(said.year or known.year, said.month) if said else known
 
 
 def _context(named: dict[str, Any], known: Known) -> Known:
     """The year and the month that an object gives to what is in it."""
     for name in ("year", "month", *DATE_KEYS):
-        if name in named:
-            said = partial_context(_written(named[name])) if isinstance(named[name], (str, int)) else None
-            if said is None and name == "month" and known.year and str(named[name]).isdecimal():
-                said = partial_context(f"{known.year}-{named[name]}")
-            if said is not None:
-                known = Known(said.year or known.year, said.month)
+        value = named.get(name)
+        if name == "month" and known.year and str(value).isdecimal():
+            value = f"{known.year}-{value}"
+        if isinstance(value, (str, int)):
+            known = _within(str(value), known)
     return known
-
-
-def _pairs(value: dict[str, Any]) -> _Pairs:
-    """Keys and values, repeated keys too."""
-    return value.pairs if isinstance(value, RepeatedKeys) else list(value.items())
 
 
 def _key(key: str) -> str:
@@ -178,13 +213,12 @@ def _texts(pairs: _Pairs, is_dated: bool = False) -> list[Any]:
     """The values that hold an entry's text; beside a date, whatever else is text if no name is known."""
     if texts := [inner for key, inner in pairs if _key(key) in TEXT_KEYS]:
         return texts
-    own = [
-        (key, inner) for key, inner in pairs if _key(key) not in (*DATE_KEYS, *END_KEYS, *ASIDE_KEYS, "year", "month")
-    ]
+    beside = (*DATE_KEYS, *END_KEYS, *ASIDE_KEYS, "year", "month")
+    others = [(key, inner) for key, inner in pairs if _key(key) not in beside]
     # event_description, key events
-    if texts := [inner for key, inner in own if set(_key(key).split("_")) & set(TEXT_KEYS)]:
+    if texts := [inner for key, inner in others if set(_key(key).split("_")) & set(TEXT_KEYS)]:
         return texts
-    return [inner for _, inner in own if is_dated and isinstance(inner, str) and not read_date(inner)]
+    return [inner for _, inner in others if is_dated and isinstance(inner, str) and not read_date(inner)]
 
 
 def _dated(named: dict[str, Any], known: Known) -> tuple[DateExpression | None, str] | None:
@@ -192,14 +226,16 @@ def _dated(named: dict[str, Any], known: Known) -> tuple[DateExpression | None, 
     present = [named[key] for key in DATE_KEYS if key in named]
     if not present and "year" in named:
         present = [" ".join(_written(named[key]) for key in ("month", "year") if key in named)]
-    if not present:
-        # Keys in other languages than English.
+    if not present:  # keys in other languages than English
         present = [inner for inner in named.values() if isinstance(inner, str) and read_date(inner)][:1]
     if not present:
         return None
     for value in present:
         if expression := _date(value, known):
-            return _with_end(expression, named, known), _written(value)
+            ends = (_date(named.get(key), known) for key in END_KEYS)
+            last = next((end for end in ends if end and end.precision == expression.precision), None)
+            is_range = last is not None and last.date > expression.date and not expression.is_range
+            return replace(expression, end=last.date) if last and is_range else expression, _written(value)
     return None, _written(next((value for value in present if value is not None), None))
 
 
@@ -211,67 +247,6 @@ def _date(value: Any, known: Known) -> DateExpression | None:
         parts = [str(value[key]) for key in ("year", "month", "day") if isinstance(value.get(key), (int, str))]
         value = ("-" if "".join(parts).isdecimal() else " ").join(parts)
     return read_date(value, known) if isinstance(value, str) else None
-
-
-def _with_end(expression: DateExpression, named: dict[str, Any], known: Known) -> DateExpression:
-    """The date, as a range if the object has a later end."""
-    for key in END_KEYS:
-        last = _date(named.get(key), known)
-        if last and last.precision == expression.precision and last.date > expression.date and not expression.is_range:
-            return replace(expression, end=last.date)
-    return expression
-
-
-def _holds_dated(value: Any, known: Known, depth: int = 0) -> bool:
-    """Whether a value is a list with entries, or a map date -> text, so that the object around it is a wrapper."""
-    if isinstance(value, dict):
-        return any(read_date(key, known) for key in value)
-    return isinstance(value, list) and any(_is_entry(item, known, depth) for item in value)
-
-
-def _is_entry(item: Any, known: Known, depth: int) -> bool:
-    """Whether an item of a list is an entry, or an object around a list of entries."""
-    if isinstance(item, dict):
-        named = {_key(key): inner for key, inner in item.items()}
-        known = _context(named, known)
-        if any(_date(named.get(key), known) for key in DATE_KEYS):
-            return True
-        return depth < _MAX_LISTS and any(_holds_dated(inner, known, depth + 1) for inner in item.values())
-    if known.year is None:
-        return False
-    if isinstance(item, list):
-        return len(item) > 1 and isinstance(item[0], str) and read_date(item[0], known) is not None
-    return isinstance(item, str) and split_prefix(item.strip(), known) is not None
-
-
-def _map(pairs: _Pairs, depth: int, known: Known) -> Iterator[_Item]:
-    """An object date -> text; a key without a digit was not meant as a date, unless it is a month of a known year."""
-    for key, inner in pairs:
-        if _key(key) in ("year", "month"):
-            continue
-        expression = read_date(key, known)
-        said = partial_context(key)
-        within = Known(said.year or known.year, said.month) if said else known
-        if (expression is None or expression.precision != "day") and _holds_dated(inner, within):
-            yield from _read(inner, depth + 1, within)
-        elif expression is None and not any(char.isdigit() for char in key[:MAX_LENGTH]):
-            yield problem("bad_entry", key)
-        else:
-            yield from _entry(expression, key, [inner])
-
-
-def _wrapped(pairs: _Pairs, depth: int, known: Known) -> Iterator[_Item]:
-    """The entries in an object's lists and objects or, if it has only scalars, in text among them."""
-    inners = [(key, inner) for key, inner in pairs if isinstance(inner, (list, dict))]
-    for key, inner in inners:
-        said = partial_context(key)
-        items = list(_read(inner, depth + 1, Known(said.year or known.year, said.month) if said else known))
-        if _has_entry(items):
-            yield from items
-    for _, text in () if inners else pairs:
-        items = _read_text(text, depth, known)
-        if any(isinstance(item, RawEntry) and item.sentences for item in items):
-            yield from items
 
 
 def _entry(expression: DateExpression | None, written: str, texts: list[Any]) -> Iterator[_Item]:
@@ -287,17 +262,13 @@ def _sentences(value: Any, depth: int) -> Iterator[str | Problem]:
     elif isinstance(value, list) and depth <= _MAX_DEPTH:
         for item in value:
             yield from _sentences(item, depth + 1)
-    elif isinstance(value, dict) and (texts := _texts(_pairs(value))):
+    elif isinstance(value, dict) and (texts := _texts(list(value.items()))):
         yield from _sentences(texts, depth + 1)
     elif isinstance(value, (int, float)):
         if value == value:  # NaN is not text, and is reported where it is read
             yield str(value)
     elif value is not None:
         yield problem("bad_entry", _written(value))
-
-
-def _strings(texts: list[Any]) -> list[str]:
-    return [item for item in _sentences(texts, 0) if isinstance(item, str)]
 
 
 def _written(value: Any) -> str:

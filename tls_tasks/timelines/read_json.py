@@ -125,12 +125,13 @@ def _object(value: dict[str, Any], depth: int, known: Known) -> Iterator[_Item]:
     pairs = value.pairs if isinstance(value, RepeatedKeys) else list(value.items())
     named = {_key(key): inner for key, inner in pairs}
     known = _context(named, known)
-    if set(DATE_KEYS).isdisjoint(named) and any(read_date(key, known) for key in value):
+    is_named = not set(DATE_KEYS).isdisjoint(named)
+    if not is_named and any(read_date(key, known) for key in value):
         yield from _map(pairs, depth, known)
         return
     dated = _dated(named, known)
     texts = _texts(pairs, dated is not None)
-    if entries := _wrapped(pairs, depth, known, is_dated=not set(DATE_KEYS).isdisjoint(named)):
+    if entries := _wrapped(pairs, depth, known, is_dated=dated is not None and (is_named or "year" not in named)):
         yield from entries
     elif dated is not None and (texts or (dated[0] and depth)):
         # A single object with nothing but a date may be what is left of an entry that was cut off.

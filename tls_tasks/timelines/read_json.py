@@ -136,13 +136,15 @@ def _object(value: dict[str, Any], depth: int, known: Known) -> Iterator[_Item]:
     elif dated is not None and (texts or (dated[0] and depth)):
         # A single object with nothing but a date may be what is left of an entry that was cut off.
         yield from _entry(dated[0], dated[1], texts)
+    elif entries := [item for _, text in pairs for item in _read_text(text, known)]:
+        yield from entries
     elif depth and (texts or dated or not pairs):
         strings = [item for item in _sentences(texts, 0) if isinstance(item, str)]
         yield problem("undated_text" if texts else "bad_entry", " ".join(strings or named))
 
 
 def _wrapped(pairs: _Pairs, depth: int, known: Known, is_dated: bool) -> list[_Item]:
-    """The entries in an object's lists and objects or, if it has only scalars, in text among them.
+    """The entries in an object's lists and objects.
 
     If the object has a date of its own, only what has dates too is an entry, and the rest belongs to its text.
     """
@@ -155,10 +157,6 @@ def _wrapped(pairs: _Pairs, depth: int, known: Known, is_dated: bool) -> list[_I
             inner = [item for item in (inner if isinstance(inner, list) else [inner]) if _has_date(item, within)]
         items = list(_read(inner, depth + 1, within))
         if any(isinstance(item, RawEntry) and item.expression for item in items):
-            entries += items
-    for _, text in pairs if not (is_dated or inners) else ():
-        items = _read_text(text, known)
-        if any(isinstance(item, RawEntry) and item.sentences for item in items):
             entries += items
     return entries
 

@@ -136,7 +136,7 @@ def _object(value: dict[str, Any], depth: int, known: Known) -> Iterator[_Item]:
     elif dated is not None and (texts or (dated[0] and depth)):
         # A single object with nothing but a date may be what is left of an entry that was cut off.
         yield from _entry(dated[0], dated[1], texts)
-    elif entries := [item for _, text in pairs for item in _read_text(text, known)]:
+    elif dated is None and (entries := [item for _, text in pairs for item in _read_text(text, known)]):
         yield from entries
     elif depth and (texts or dated or not pairs):
         strings = [item for item in _sentences(texts, 0) if isinstance(item, str)]

@@ -1,9 +1,9 @@
 """The command line, ``tls-tasks COMMAND``.
 
-A command is a module of this package, named in :data:`_GROUPS`. Its ``add_parser(subparsers)`` adds the command
-(and its relatives, such as ``verify`` beside ``submit``) by :func:`tls_tasks.cli.base.add_command`, with the function
-that does the work and returns the exit code. That function's docstring is the command's ``--help``, and heavy imports
-belong in its body: every start builds all parsers.
+:data:`_GROUPS` names the module of each command. Its ``add_parser(subparsers)`` adds the command (and its relatives,
+such as ``verify`` beside ``submit``) by :func:`tls_tasks.cli.base.add_command`, with the function that does the work
+and returns the exit code. That function's docstring is the command's ``--help``. A start imports the module of its
+command only; ``tls-tasks --help`` imports all.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import re
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from types import FrameType
 
@@ -25,13 +25,20 @@ from tls_tasks import __version__
 from tls_tasks.cli.base import VisibleFormatter, note, styled
 from tls_tasks.core.errors import TlsTasksError, nearest
 
-_GROUPS = {
-    "score what you have": ("timelines", "summaries", "evidence", "trees", "judge"),
-    "installation and data": ("doctor", "listing", "fetch", "fingerprint", "prepare", "documents", "publish"),
-    "after a run": ("score", "merge", "compare", "page", "agree"),
-    "submit": ("submit", "leaderboard"),
-}
-"""The modules of the commands, in the groups and the order of ``--help``."""
+_GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "score what you have": {
+        "files": ("timelines", "summaries", "evidence"), "trees": ("trees",), "judge": ("reports", "judge"),
+    },
+    "installation and data": {
+        "doctor": ("doctor", "path", "enable", "disable"), "listing": ("list",), "fetch": ("fetch",),
+        "fingerprint": ("fingerprint",), "prepare": ("prepare", "publish"), "documents": ("bundle-docs", "build-store"),
+    },
+    "after a run": {
+        "score": ("score", "merge"), "compare": ("compare",), "page": ("page", "report"), "agree": ("agree",),
+    },
+    "submit": {"submit": ("submit", "verify", "leaderboard")},
+}  # fmt: skip
+"""The groups of ``--help`` in order, each with its modules and their commands."""
 
 _DESCRIPTION = (
     "Scores for long-form model output: lm_eval tasks, evaluate modules, and tools for before and after a run."
@@ -73,13 +80,13 @@ def main(argv: list[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     if logging.lastResort is not None:  # what prints the warnings where nobody has set up logging
         logging.lastResort.setFormatter(VisibleFormatter())
-    parser = _parser()
-    [subparsers] = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     words = sys.argv[1:] if argv is None else argv
+    parser = _parser(words[0] if words else "")
     command = next((word for word in words if not word.startswith("-")), None)
-    if command is not None and command not in subparsers.choices:
-        parser.error(f"no command {command!r}{nearest(command, subparsers.choices) or '; tls-tasks --help lists them'}")
-    args = parser.parse_args(argv)
+    known = [name for modules in _GROUPS.values() for names in modules.values() for name in names]
+    if command is not None and command not in known:
+        parser.error(f"no command {command!r}{nearest(command, known) or '; tls-tasks --help lists them'}")
+    args = parser.parse_args(words)
     if args.command is None:
         parser.print_help()
         return 0
@@ -128,7 +135,8 @@ def _message(error: Exception) -> str:
     return str(error)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(command: str = "") -> argparse.ArgumentParser:
+    """The parser of a command, or of all where there is no such command."""
     parser = argparse.ArgumentParser(
         prog="tls-tasks",
         usage="tls-tasks [--version] COMMAND …",
@@ -139,14 +147,15 @@ def _parser() -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(
         prog="tls-tasks", dest="command", metavar="COMMAND", help="one of the above", title="arguments"
     )
-    lines, listed = [_DESCRIPTION], set[str]()
-    for title, modules in _GROUPS.items():
+    every = {module: names for modules in _GROUPS.values() for module, names in modules.items()}
+    wanted = [module for module, names in every.items() if command in names] or every
+    for module in wanted:
+        importlib.import_module(f"{__name__}.{module}").add_parser(subparsers)
+    lines = [_DESCRIPTION]
+    for title, modules in _GROUPS.items() if wanted is every else ():
         lines += ["", f"{title}:"]
-        for module in modules:
-            importlib.import_module(f"{__name__}.{module}").add_parser(subparsers)
-            added = {command.prog: command for command in subparsers.choices.values() if command.prog not in listed}
-            lines += [line for command in added.values() for line in _overview(command)]
-            listed |= added.keys()
+        parsers = dict.fromkeys(subparsers.choices[name] for names in modules.values() for name in names)
+        lines += [line for each in parsers for line in _overview(each)]
     parser.description = "\n".join(lines)
     return parser
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tls_tasks.cli.base import Subparsers, add_command, number, say, write_json
 from tls_tasks.core.text_table import text_table
+from tls_tasks.reports.agreement import ALL, agreement, read_judgments
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -14,9 +15,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = add_command(subparsers, "agree", _run)
     parser.add_argument("a", metavar="A", type=Path, help="recording of the first judge (.jsonl, .jsonl.gz)")
     parser.add_argument("b", metavar="B", type=Path, help="recording of the second judge")
-    parser.add_argument(
-        "--common", action="store_true", help="compare the questions that both were asked, leave out others"
-    )
+    text = "compare the questions that both were asked, leave out others"
+    parser.add_argument("--common", action="store_true", help=text)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table; undefined values are null")
 
 
@@ -38,8 +38,6 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks agree runs/a/verdicts.jsonl runs/b/verdicts.jsonl
       tls-tasks agree people.jsonl runs/a/verdicts.jsonl --common --json
     """
-    from tls_tasks.reports.agreement import ALL, agreement, read_judgments
-
     a, b = read_judgments(args.a), read_judgments(args.b)
     found = agreement(a, b, common=args.common)
     if args.json:

@@ -10,11 +10,12 @@ import math
 import os
 import re
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO, TypeAlias, TypeVar
+
+from tqdm import tqdm
 
 from tls_tasks.core.terminal import visible, visible_lines
 from tls_tasks.core.whole import write_whole
@@ -104,14 +105,14 @@ def count(n: int, what: str) -> str:
     return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
-def number(value: float) -> str:
-    """Four decimals; ``NaN`` for what could not be computed.
+def number(value: float, digits: int = 4) -> str:
+    """A number with four decimals; ``NaN`` for what could not be computed.
 
     Example:
         >>> number(0.12345), number(float("nan"))
         ('0.1235', 'NaN')
     """
-    return "NaN" if math.isnan(value) else f"{value:.4f}"
+    return "NaN" if math.isnan(value) else f"{value:.{digits}f}"
 
 
 def styled(text: str, style: str = "1") -> str:
@@ -160,8 +161,6 @@ def progress(items: Iterable[T], what: str, n_items: int) -> Iterable[T]:
     """
     if not sys.stderr.isatty():
         return items
-    from tqdm import tqdm
-
     bar: Iterable[T] = tqdm(items, desc=what, total=n_items, leave=False, delay=0.5)
     return bar
 
@@ -170,25 +169,16 @@ def progress(items: Iterable[T], what: str, n_items: int) -> Iterable[T]:
 def progress_of_blocks(what: str) -> Iterator[Callable[[int], Callable[[int, int], None]]]:
     """A bar with rate and time left, if stderr is a terminal.
 
-    What it gives is told how many blocks there are, and gives what is told of (blocks, documents) as they are done.
+    The function that it gives takes the number of blocks, and returns one that takes (blocks, documents) as they are
+    done.
     """
-    from tqdm import tqdm
+    with tqdm(desc=what, unit=" blocks", leave=False, disable=not sys.stderr.isatty()) as bar:
 
-    with ExitStack() as stack:
+        def report(n_blocks: int, n_documents: int) -> None:
+            bar.update(n_blocks)
 
         def begin(n_blocks: int) -> Callable[[int, int], None]:
-            off = not sys.stderr.isatty()
-            bar = stack.enter_context(tqdm(total=n_blocks, desc=what, unit=" blocks", disable=off, leave=False))
-            n_documents = 0
-
-            def report(more_blocks: int, more_documents: int) -> None:
-                nonlocal n_documents
-                n_documents += more_documents
-                rate = n_documents / max(time.monotonic() - started, 1e-9)
-                bar.set_postfix_str(f"{n_documents:,} documents, {rate:,.0f} a second", refresh=False)
-                bar.update(more_blocks)
-
-            started = time.monotonic()
+            bar.reset(n_blocks)
             return report
 
         yield begin

@@ -7,17 +7,18 @@ import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tls_tasks.after.comparisons import Pairing, System, TaskComparison, compare_systems, read_system
 from tls_tasks.cli.base import Subparsers, add_command, count, note, number, progress, say, write_json
 from tls_tasks.core.errors import InputError, OptionError
+from tls_tasks.core.options import LEAST_BOOTSTRAP
+from tls_tasks.core.significance import Settings
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.text_table import text_table
 from tls_tasks.core.whole import write_whole
 
-if TYPE_CHECKING:
-    from tls_tasks.after.comparisons import Documents, System, TaskComparison
-    from tls_tasks.core.significance import Settings
+Table = Sequence[Sequence[str]]
 
 _WORSE = 3
 """The exit code of ``--fail-if-worse``."""
@@ -25,39 +26,26 @@ _WORSE = 3
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
-    parser = add_command(subparsers, "compare", _run)
-    parser.add_argument("systems", nargs="+", type=Path, metavar="RUN", help="a log, or the folder of one run")
-    parser.add_argument(
-        "--task", action="append", metavar="NAME", help="only this task, FIRST=OTHER where names differ (repeatable)"
-    )
-    parser.add_argument(
-        "--metric", action="append", metavar="KEY", help="only this metric, FIRST=OTHER where names differ (repeatable)"
-    )
-    parser.add_argument(
-        "--join",
-        default="",
-        metavar="BY",
-        help="match by document, id, input or a field of documents, FIRST=OTHER where it differs",
-    )
-    parser.add_argument("--cluster", default="", metavar="FIELD", help="keep documents with equal FIELD together")
-    parser.add_argument(
-        "--lower-is-better", action="append", default=[], metavar="KEY", help="of this metric, where logs don't say"
-    )
-    parser.add_argument("--by-document", action="store_true", help="treat documents on one topic as independent")
-    parser.add_argument("--permutations", type=int, default=10_000, metavar="N", help="random exchanges (10000)")
-    parser.add_argument("--resamples", type=int, default=1_000, metavar="N", help="bootstrap resamples (1000)")
-    parser.add_argument("--confidence", type=float, default=0.95, metavar="P", help="of the intervals (0.95)")
-    parser.add_argument("--seed", type=int, default=12345, help="random seed (12345)")
-    parser.add_argument("--show", type=int, default=0, metavar="N", help="show the N documents that differ most")
-    parser.add_argument(
-        "--fail-if-worse",
-        action="append",
-        default=[],
-        metavar="METRIC[:MARGIN]",
-        help="exit with 3 if a later run is worse than the first by more than MARGIN (0), its whole interval",
-    )
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
-    parser.add_argument("--markdown", type=Path, metavar="FILE", help="write the tables as Markdown; - for stdout")
+    add = add_command(subparsers, "compare", _run).add_argument
+    add("systems", nargs="+", type=Path, metavar="RUN", help="a log, or the folder of one run")
+    only = "only this {}, FIRST=OTHER where names differ (repeatable)"
+    add("--task", action="append", metavar="NAME", help=only.format("task"))
+    add("--metric", action="append", metavar="KEY", help=only.format("metric"))
+    by = "match by document, id, input or a field of documents, FIRST=OTHER where it differs"
+    add("--join", default="", metavar="BY", help=by)
+    add("--cluster", default="", metavar="FIELD", help="keep documents with equal FIELD together")
+    lower = "of this metric, where logs don't say"
+    add("--lower-is-better", action="append", default=[], metavar="KEY", help=lower)
+    add("--by-document", action="store_true", help="treat documents on one topic as independent")
+    add("--permutations", type=int, default=10_000, metavar="N", help="random exchanges (10000)")
+    add("--resamples", type=int, default=1_000, metavar="N", help="bootstrap resamples (1000)")
+    add("--confidence", type=float, default=0.95, metavar="P", help="of the intervals (0.95)")
+    add("--seed", type=int, default=12345, help="random seed (12345)")
+    add("--show", type=int, default=0, metavar="N", help="show the N documents that differ most")
+    worse = "exit with 3 if a later run is worse than the first by more than MARGIN (0), its whole interval"
+    add("--fail-if-worse", action="append", default=[], metavar="METRIC[:MARGIN]", help=worse)
+    add("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
+    add("--markdown", type=Path, metavar="FILE", help="write the tables as Markdown; - for stdout")
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -82,15 +70,11 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks compare out/base out/new --task gsm8k --fail-if-worse exact_match,strict-match:0.01
       tls-tasks compare out/a logs/b.eval --metric acc=choice --join id
     """
-    from tls_tasks.after.comparisons import Pairing, compare_systems, read_system
-    from tls_tasks.core.options import LEAST_BOOTSTRAP
-    from tls_tasks.core.significance import Settings
-
     gates = dict(map(_gate, args.fail_if_worse))
     settings = Settings(args.permutations, args.resamples, args.confidence, args.seed)
     systems = [
-        read_system(path, tasks=_tasks(args.task, place > 0), progress=progress)
-        for place, path in enumerate(args.systems)
+        read_system(path, tasks=_tasks(args.task, index > 0), progress=progress)
+        for index, path in enumerate(args.systems)
     ]
     pairing = Pairing(args.join, args.cluster, args.by_document, args.show, args.lower_is_better)
     comparisons = compare_systems(systems, keys=args.metric, pairing=pairing, settings=settings)
@@ -103,17 +87,18 @@ def _run(args: argparse.Namespace) -> int:
         f"units or fewer); {settings.confidence:.0%} intervals of paired differences, jackknife-t (of "
         f"{LEAST_BOOTSTRAP} units or more bootstrap, {settings.n_resamples} resamples); seed {settings.seed}"
     )
+    holm = len(systems) > 2  # of two systems there is nothing to correct for
     if "-" not in (str(args.json), str(args.markdown)):
-        say("\n".join([*(_text(comparison, len(systems) > 2) for comparison in comparisons), method]))
+        say("\n".join([*(_text(comparison, holm) for comparison in comparisons), method]))
     if args.json is not None:
         write_json(args.json, [_as_dict(comparison, settings) for comparison in comparisons])
     if args.markdown is not None:
-        text = "\n".join([*(_markdown(comparison, len(systems) > 2) for comparison in comparisons), f"{method}."])
+        text = "\n".join([*(_markdown(comparison, holm) for comparison in comparisons), f"{method}."])
         if str(args.markdown) == "-":
             say(text)
         else:
             write_whole(args.markdown, f"{text}\n")
-    note("compare", *[said for _, said in verdicts])
+    note("compare", *[message for _, message in verdicts])
     return _WORSE if any(is_worse for is_worse, _ in verdicts) else int(bool(problems))
 
 
@@ -126,52 +111,62 @@ def _tasks(named: Sequence[str] | None, is_other: bool) -> dict[str, str] | None
 
 
 def _gate(text: str) -> tuple[str, float]:
-    metric, colon, margin = text.rpartition(":")
+    """A metric and its margin; a metric may have a colon in its name."""
+    metric, _, margin = text.rpartition(":")
     try:
-        found = (metric, float(margin)) if colon else (text, 0.0)
+        gate = (metric, float(margin)) if metric else (text, 0.0)
     except ValueError:
-        found = (text, 0.0)  # a metric with a colon in its name
-    if not 0 <= found[1] < math.inf:
+        gate = (text, 0.0)
+    if not 0 <= gate[1] < math.inf:
         raise InputError("--fail-if-worse", None, repr(text), "METRIC or METRIC:MARGIN with a margin of 0 or more")
-    return found
+    return gate
 
 
 def _verdicts(comparisons: Sequence[TaskComparison], gates: Mapping[str, float]) -> Iterator[tuple[bool, str]]:
-    """Whether a run fails a gate, and what is said of it: also of one that passes, which few documents always do."""
+    """Whether a run fails a gate, and a message: also for one that passes, as with few documents any run does."""
     for key, margin in gates.items():
-        having = [one for one in comparisons if key in one.keys]
-        if not having:
+        compared = [comparison for comparison in comparisons if key in comparison.keys]
+        if not compared:
             raise OptionError.unknown("--fail-if-worse", key, comparisons[0].keys)
-        for comparison in having:
+        for comparison in compared:
             is_worse = comparison.is_worse(key, margin)
             least = comparison.differences[comparison.keys.index(key)].detectable
+            message = f"worse than {comparison.first} by more than {margin:g}"
             if is_worse is None:
-                said = "can't be told from its logs: --fail-if-worse fails, to be safe"
+                message = "can't be told from its logs: --fail-if-worse fails, to be safe"
             elif is_worse:
-                said = f"is worse than {comparison.first} by more than {margin:g}"
+                message = f"is {message}"
             else:
-                said = f"is not surely worse than {comparison.first} by more than {margin:g}"
-                said += (
-                    "" if math.isnan(least) else f"; so many documents show a difference of {number(least + margin)}"
-                )
-            yield is_worse is not False, f"{comparison.task}: {key} of {comparison.second} {said}"
+                shows = f"; so many documents show a difference of {number(least + margin)}"
+                message = f"is not surely {message}{'' if math.isnan(least) else shows}"
+            yield is_worse is not False, f"{comparison.task}: {key} of {comparison.second} {message}"
 
 
-def _note_of_runs(places: list[Path], systems: list[System]) -> None:
+def _note_of_runs(paths: list[Path], systems: list[System]) -> None:
     """Say which file was taken where there were several, and that a run is compared with itself."""
-    for place, system in zip(places, systems, strict=True):
+    for path, system in zip(paths, systems, strict=True):
         for name, task in system.tasks.items():
-            if len([*place.rglob(f"samples_{name}_[0-9]*.jsonl")]) > 1:
-                note("compare", f"{place} has several runs of {name}; the newest is compared: {task.log.path}")
+            if len([*path.rglob(f"samples_{name}_[0-9]*.jsonl")]) > 1:
+                note("compare", f"{path} has several runs of {name}; the newest is compared: {task.log.path}")
     used = [(task.log.path.resolve(), name) for system in systems for name, task in system.tasks.items()]
     if len(set(used)) < len(used):
         note("compare", "the same run is given more than once")
 
 
 def _text(comparison: TaskComparison, holm: bool) -> str:
-    documents = zip(comparison.differences, comparison.documents, strict=True)
-    shown = [line for found, documents in documents for line in _most(found.key, documents)]
-    return "\n".join([_head(comparison), text_table(_rows(comparison, holm)), *comparison.warnings, *shown, ""])
+    results, *most = _tables(comparison, holm)
+    return "\n".join([_head(comparison), text_table(results), *comparison.warnings, *map(text_table, most), ""])
+
+
+def _markdown(comparison: TaskComparison, holm: bool) -> str:
+    results, *most = map(_markdown_table, _tables(comparison, holm))
+    return "\n\n".join([f"**{_head(comparison)}**", results, *comparison.warnings, *most]) + "\n"
+
+
+def _markdown_table(rows: Table) -> str:
+    cells = [[visible(cell).replace("|", "\\|") for cell in row] for row in rows]
+    cells.insert(1, ["---", *["--:"] * (len(rows[0]) - 1)])
+    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
 def _head(comparison: TaskComparison) -> str:
@@ -181,66 +176,38 @@ def _head(comparison: TaskComparison) -> str:
     return f"{comparison.task}: first {visible(comparison.first)}, second {visible(comparison.second)}; {sizes}"
 
 
-def _rows(comparison: TaskComparison, holm: bool) -> list[list[str]]:
+def _tables(comparison: TaskComparison, holm: bool) -> Iterator[Table]:
+    """The differences, and for each metric the documents that differ most."""
     rows = [["metric", "first", "second", "difference", "interval", "detectable", "won-tied-lost", "p", "p (Holm)"]]
     parts = zip(comparison.differences, comparison.documents, comparison.adjusted, strict=True)
     for result, documents, adjusted in parts:
+        means = [number(result.first), number(result.second), f"{result.difference:+.4f}".replace("+nan", "NaN")]
         interval = f"[{result.interval.low:+.4f}, {result.interval.high:+.4f}]" if result.interval else "-"
-        p_values = ["-" if math.isnan(p) else f"{p:.4f}" for p in (result.p_value, adjusted)]
-        values = [
-            number(result.first),
-            number(result.second),
-            "NaN" if math.isnan(result.difference) else f"{result.difference:+.4f}",
-        ]
-        detectable = "-" if math.isnan(result.detectable) else number(result.detectable)
+        detectable, *p_values = (
+            number(value).replace("NaN", "-") for value in (result.detectable, result.p_value, adjusted)
+        )
         won = f"{documents.wins}-{documents.ties}-{documents.losses}"
-        rows.append([result.key, *values, interval, detectable, won, *p_values])
-    return rows if holm else [row[:-1] for row in rows]  # of two systems there is nothing to correct for
-
-
-def _most(key: str, documents: Documents) -> list[str]:
-    if not documents.most:
-        return []
-    rows = [[f"most different in {key}", "first", "second"]]
-    rows += [[visible(name), number(left), number(right)] for name, (left, right) in documents.most.items()]
-    return [text_table(rows)]
-
-
-def _markdown(comparison: TaskComparison, holm: bool) -> str:
-    def table(rows: Sequence[Sequence[str]]) -> list[str]:
-        cells = [[visible(cell).replace("|", "\\|") for cell in row] for row in rows]
-        cells.insert(1, ["---", *["--:"] * (len(rows[0]) - 1)])
-        return [f"| {' | '.join(row)} |" for row in cells]
-
-    lines = [f"**{_head(comparison)}**", "", *table(_rows(comparison, holm)), ""]
-    lines += [line for said in comparison.warnings for line in (said, "")]
+        rows.append([result.key, *means, interval, detectable, won, *p_values])
+    yield rows if holm else [row[:-1] for row in rows]
     for result, documents in zip(comparison.differences, comparison.documents, strict=True):
         if documents.most:
-            rows = [(name, number(left), number(right)) for name, (left, right) in documents.most.items()]
-            lines += [*table([(f"most different in {result.key}", "first", "second"), *rows]), ""]
-    return "\n".join(lines)
+            most = [[name, number(left), number(right)] for name, (left, right) in documents.most.items()]
+            yield [[f"most different in {result.key}", "first", "second"], *most]
 
 
 def _as_dict(comparison: TaskComparison, settings: Settings) -> dict[str, Any]:
     names = ("task", "first", "second", "n_documents", "n_units", "unit")
+    numbers = ("first", "second", "difference", "interval", "detectable", "p_value")
     parts = zip(comparison.differences, comparison.documents, comparison.adjusted, strict=True)
-    return {
-        **{name: getattr(comparison, name) for name in names},
-        **dataclasses.asdict(settings),
-        "warnings": comparison.warnings,
-        "metrics": [
-            {
-                "metric": result.key,
-                "first": result.first,
-                "second": result.second,
-                "difference": result.difference,
-                "interval": result.interval,
-                "detectable": result.detectable,
-                "p_value": result.p_value,
-                "p_value_holm": adjusted,
-                "exact": result.exact,
-                **dataclasses.asdict(documents),
-            }
-            for result, documents, adjusted in parts
-        ],
-    }
+    metrics = [
+        {
+            "metric": result.key,
+            **{name: getattr(result, name) for name in numbers},
+            "p_value_holm": adjusted,
+            "exact": result.exact,
+            **dataclasses.asdict(documents),
+        }
+        for result, documents, adjusted in parts
+    ]
+    head = {name: getattr(comparison, name) for name in names}
+    return {**head, **dataclasses.asdict(settings), "warnings": comparison.warnings, "metrics": metrics}

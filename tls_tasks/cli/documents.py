@@ -6,14 +6,15 @@ import argparse
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tls_tasks.cli.base import add_command, say
+from tls_tasks.cli.base import Subparsers, add_command, say
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.terminal import visible
-
-if TYPE_CHECKING:
-    from tls_tasks.cli.base import Subparsers
+from tls_tasks.data.files import text_lines
+from tls_tasks.reports.judges.documents import read_bundle, read_documents, write_bundle
+from tls_tasks.reports.judges.store import DocumentStore, build_store
+from tls_tasks.reports.read import read_reports
 
 PLACE_HELP = (
     "documents: a bundle (.jsonl, .jsonl.gz), a store (.sqlite) or a look-up file of report_gen_eval (.pkl); "
@@ -45,10 +46,6 @@ def _run_bundle(args: argparse.Namespace) -> int:
       tls-tasks bundle-docs reports.jsonl --documents neuclir.sqlite -o cited.jsonl
       tls-tasks bundle-docs r.jsonl --documents neuclir/1/zh=zh.sqlite --documents neuclir/1/ru=ru.sqlite -o b.jsonl
     """
-    from tls_tasks.data.files import text_lines
-    from tls_tasks.reports.judges.documents import write_bundle
-    from tls_tasks.reports.read import read_reports
-
     reports, bad = read_reports(text_lines(args.reports), str(args.reports))
     for row in bad:
         say(visible(str(row)), file=sys.stderr)
@@ -74,9 +71,6 @@ def _run_store(args: argparse.Namespace) -> int:
       tls-tasks build-store neuclir-docs-lookup/doc_mapping_neuclir_1_zh.pkl -o zh.sqlite
       ir_datasets export neuclir/1/zh docs --format jsonl > zh.jsonl && tls-tasks build-store zh.jsonl -o zh.sqlite
     """
-    from tls_tasks.reports.judges.documents import read_documents
-    from tls_tasks.reports.judges.store import build_store
-
     n_documents = build_store(args.output, read_documents(args.source))
     say(f"{args.output}: {n_documents} documents")
     return 0
@@ -110,9 +104,6 @@ def _collection(place: str) -> str:
 
 
 def _open(path: Path) -> Mapping[str, Any]:
-    from tls_tasks.reports.judges.documents import read_bundle, read_documents
-    from tls_tasks.reports.judges.store import DocumentStore
-
     if path.name.endswith((".jsonl", ".jsonl.gz")):
         return read_bundle(path)
     if path.suffix == ".pkl":

@@ -6,28 +6,24 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from tls_tasks.cli.base import Subparsers, add_command, count, say
+from tls_tasks.cli.listing import data_sets
 from tls_tasks.core.errors import DataError, OptionError
-
-if TYPE_CHECKING:
-    from tls_tasks.data.catalogue import DataSet
-    from tls_tasks.data.download import Report
-    from tls_tasks.data.fetched import PublicCopy
+from tls_tasks.data.catalogue import DataSet
+from tls_tasks.data.download import Report
+from tls_tasks.data.fetched import PublicCopy, remember
+from tls_tasks.timelines.data import DATA_SETS, PUBLIC
 
 _ALL = "all"
 
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add this command to the command line."""
-    parser = add_command(subparsers, "fetch", _run)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="tls_crisis, tls_timeline17, tls_open, or all")
-    parser.add_argument(
-        "--always",
-        action=argparse.BooleanOptionalAction,
-        help="from now on tasks fetch by themselves when they are loaded (--no-always: no longer)",
-    )
+    add = add_command(subparsers, "fetch", _run).add_argument
+    add("names", nargs="*", metavar="NAME", help="tls_crisis, tls_timeline17, tls_open, or all")
+    text = "from now on tasks fetch by themselves when they are loaded (--no-always: no longer)"
+    add("--always", action=argparse.BooleanOptionalAction, help=text)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -47,19 +43,14 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks fetch tls_crisis
       tls-tasks fetch all --always
     """
-    from tls_tasks.cli.listing import data_sets
-    from tls_tasks.data.fetched import remember
-    from tls_tasks.timelines.data import DATA_SETS, PUBLIC
-
     if not args.names and args.always is None:
         raise OptionError("NAME", None, "nothing", f"{', '.join(sorted(PUBLIC))} or {_ALL}")
     known = data_sets()
     names = [name for given in args.names for name in (PUBLIC if given == _ALL else [given])]
     copies = [_copy(name, known) for name in dict.fromkeys(names)]
     if args.always is not None:
-        file = remember(args.always)
         how = "when they are loaded" if args.always else "no longer"
-        say(f"{file}: tasks fetch their data by themselves {how}")
+        say(f"{remember(args.always)}: tasks fetch their data by themselves {how}")
     for copy in copies:
         _fetch(copy)
     if _ALL in args.names:
@@ -75,19 +66,16 @@ def _copy(name: str, known: dict[str, DataSet]) -> PublicCopy:
         DataError: If it can't be fetched; says how to get it.
         OptionError: If there is none of that name.
     """
-    from tls_tasks.timelines.data import PUBLIC
-
     if name in PUBLIC:
         return PUBLIC[name]
     if name not in known:
         raise OptionError.unknown("NAME", name, [*sorted(PUBLIC), _ALL])
-    wanted = known[name]
-    if wanted.hub is not None:
-        raise DataError(f"{name}: needs no fetching: its tasks get it from the hub by themselves ({wanted.hub.origin})")
-    raise DataError(
-        f"{name}: has no public copy that could be fetched: {wanted.obtain}, then set TLS_TASKS_DATA=<folder with "
-        f"{wanted.folders[0]} in it>"
-    )
+    data_set = known[name]
+    if data_set.hub is not None:
+        origin = data_set.hub.origin
+        raise DataError(f"{name}: needs no fetching: its tasks get it from the hub by themselves ({origin})")
+    variable = f"TLS_TASKS_DATA=<folder with {data_set.folders[0]} in it>"
+    raise DataError(f"{name}: has no public copy that could be fetched: {data_set.obtain}, then set {variable}")
 
 
 def _fetch(copy: PublicCopy) -> None:

@@ -6,26 +6,26 @@ import argparse
 import json
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tls_tasks.cli.base import Subparsers, add_command, note, say
+from tls_tasks.cli.listing import data_sets
+from tls_tasks.core.errors import OptionError, TlsTasksError
+from tls_tasks.core.text_table import text_table
 from tls_tasks.core.whole import write_whole
-
-if TYPE_CHECKING:
-    from tls_tasks.data.editions import Edition
+from tls_tasks.data.catalogue import public_sets
+from tls_tasks.data.editions import Edition, edition_with, editions_of, golds_hash
+from tls_tasks.registry import find_task
+from tls_tasks.timelines.data import PUBLIC
 
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command."""
-    parser = add_command(subparsers, "fingerprint", _run)
-    parser.add_argument(
-        "names", nargs="*", metavar="TASK", help="compute those of these tasks; none: list what is known"
-    )
-    parser.add_argument("--edition", help="only this one: fetched, hub or embedded (all three)")
-    parser.add_argument("--data", metavar="PLACE", help="of data at this place instead")
-    parser.add_argument(
-        "--write", type=Path, metavar="FILE", help="also put them into FILE, in the form of editions.json"
-    )
+    add = add_command(subparsers, "fingerprint", _run).add_argument
+    add("names", nargs="*", metavar="TASK", help="compute those of these tasks; none: list what is known")
+    add("--edition", help="only this one: fetched, hub or embedded (all three)")
+    add("--data", metavar="PLACE", help="of data at this place instead")
+    add("--write", type=Path, metavar="FILE", help="also put them into FILE, in the form of editions.json")
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -43,12 +43,6 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks fingerprint summ_dialogsum summ_qmsum --edition hub --write tls_tasks/data/editions.json
       tls-tasks fingerprint tls_crisis --data data/crisis
     """
-    from tls_tasks.cli.listing import data_sets
-    from tls_tasks.core.errors import OptionError
-    from tls_tasks.core.text_table import text_table
-    from tls_tasks.data.catalogue import public_sets
-    from tls_tasks.data.editions import edition_with
-
     known = public_sets(data_sets())
     rows: list[tuple[str, ...]] = [("data set", "edition", "documents", "known as", "fingerprint")]
     found: dict[str, list[Edition]] = {}
@@ -72,8 +66,6 @@ def _run(args: argparse.Namespace) -> int:
 
 def _listed(name: str) -> tuple[list[Edition], list[str]]:
     """The editions that are known, and those that have no fingerprint."""
-    from tls_tasks.data.editions import editions_of
-
     entries = editions_of(name)
     lacking = [f"{name}: no fingerprint of {label} yet" for label, entry in entries.items() if entry is None]
     return [entry for entry in entries.values() if entry is not None], lacking
@@ -81,11 +73,6 @@ def _listed(name: str) -> tuple[list[Edition], list[str]]:
 
 def _compute(name: str, only: str | None, data: str | None) -> tuple[list[Edition], list[str]]:
     """The editions that can be read here, and why the others can't."""
-    from tls_tasks.core.errors import TlsTasksError
-    from tls_tasks.data.editions import Edition, editions_of, golds_hash
-    from tls_tasks.registry import find_task
-    from tls_tasks.timelines.data import PUBLIC
-
     sources = {"embedded": True, "fetched": name in PUBLIC, "hub": "hub" in editions_of(name)}
     wanted = [only] if only else [label for label, is_there in sources.items() if is_there]
     found: list[Edition] = []

@@ -9,19 +9,38 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tls_tasks.cli.base import VisibleFormatter, add_command, count, note, number, plain, say, styled, write_json
+from tls_tasks.cli import main as tls_tasks_main
+from tls_tasks.cli.base import (
+    Subparsers,
+    VisibleFormatter,
+    add_command,
+    count,
+    note,
+    number,
+    plain,
+    say,
+    styled,
+    write_json,
+)
 from tls_tasks.cli.documents import PLACE_HELP, open_documents
+from tls_tasks.cli.judge_checks import run_self_test, say_price
 from tls_tasks.core.errors import InputError
+from tls_tasks.core.score import Score
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.text_table import text_table
-
-if TYPE_CHECKING:
-    from tls_tasks.cli.base import Subparsers
-    from tls_tasks.core.score import Score
-    from tls_tasks.reports.runs import ReportRun
-    from tls_tasks.reports.types import Judge
+from tls_tasks.data.keyed import some
+from tls_tasks.reports.files import write_rows
+from tls_tasks.reports.judges import Recorder
+from tls_tasks.reports.judges.choose import make_judge, unpaid
+from tls_tasks.reports.judges.documents import find_lookup
+from tls_tasks.reports.judges.endpoint import ChatJudge
+from tls_tasks.reports.judges.recordings import Recorded
+from tls_tasks.reports.report_eval import UnscoredWarning
+from tls_tasks.reports.runs import ReportRun, read_run, score_run
+from tls_tasks.reports.score import KEYS, runs_of
+from tls_tasks.reports.types import Judge
 
 _PROGRAM = "report_gen_eval"
 DEFAULT_PROVIDER = "together"
@@ -125,15 +144,6 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks reports reports.jsonl nuggets.jsonl --documents docs.jsonl --dry-run -p openai -m gpt-4o --price 2.5,10
       tls-tasks reports --self-test -p openai -m gpt-4o
     """
-    from tls_tasks.cli.judge_checks import say_price
-    from tls_tasks.reports.files import write_rows
-    from tls_tasks.reports.judges import Recorder
-    from tls_tasks.reports.judges.choose import make_judge, unpaid
-    from tls_tasks.reports.judges.endpoint import ChatJudge
-    from tls_tasks.reports.report_eval import UnscoredWarning
-    from tls_tasks.reports.runs import read_run, score_run
-    from tls_tasks.reports.score import runs_of
-
     if args.verbose:
         _show_progress()
     if args.self_test:
@@ -177,9 +187,6 @@ def _run(args: argparse.Namespace) -> int:
 
 def _documents(args: argparse.Namespace, run: ReportRun, judge: Judge | None) -> Any:
     """The cited documents; None where nobody is shown any."""
-    from tls_tasks.reports.judges.documents import find_lookup
-    from tls_tasks.reports.judges.recordings import Recorded
-
     of_program = isinstance(judge, Recorded) and judge.is_of_program
     if of_program and args.compat is None:
         raise InputError("--recorded", None, args.recorded, f"--compat {_PROGRAM} beside it: its verdicts fit no other")
@@ -192,8 +199,6 @@ def _documents(args: argparse.Namespace, run: ReportRun, judge: Judge | None) ->
 
 
 def _say_what_is_lacking(run: ReportRun) -> None:
-    from tls_tasks.data.keyed import some
-
     for bad in run.bad:
         say(visible(f"{bad}{' (line left out)' if bad.lost else ''}"), file=sys.stderr)
     for request_id in dict.fromkeys(own.request_id for own in run.requests if not own.nuggets):
@@ -205,8 +210,6 @@ def _say_what_is_lacking(run: ReportRun) -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """The command ``report-eval``: ``tls-tasks reports`` under the name that report_gen_eval has."""
-    from tls_tasks.cli import main as tls_tasks_main
-
     return tls_tasks_main(["reports", *(sys.argv[1:] if argv is None else argv)])
 
 
@@ -234,9 +237,6 @@ def _show_progress() -> None:
 
 
 def _self_test(args: argparse.Namespace) -> int:
-    from tls_tasks.cli.judge_checks import run_self_test
-    from tls_tasks.reports.judges.choose import make_judge
-
     judge = make_judge(_judge_spec(args, args.output))
     assert judge is not None  # _judge_spec never says none
     return run_self_test(judge, args.least, as_json=args.json)
@@ -258,8 +258,6 @@ def _out_folder(args: argparse.Namespace) -> Path | None:
 
 def _scores_text(score: Score) -> str:
     """The scores of each run and of all, what was counted, and the signature."""
-    from tls_tasks.reports.score import KEYS, runs_of
-
     runs = runs_of(score)["runs"]
     results = score.as_dict()
     rows = {"all": results, **runs} if len(runs) != 1 else runs

@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tls_tasks.cli.base import number, say, write_json
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.text_table import text_table
-
-if TYPE_CHECKING:
-    from tls_tasks.reports.judges.known_answers import Case
-    from tls_tasks.reports.types import Judge
+from tls_tasks.reports.judges.known_answers import Case, self_test, shares
+from tls_tasks.reports.judges.model import DEFAULTS
+from tls_tasks.reports.judges.price import price, read_prices, total
+from tls_tasks.reports.types import Judge
 
 _WORDS = {True: "YES", False: "NO", None: "nothing"}
 _PRICE_NOTE = """\
@@ -25,8 +25,6 @@ _NOTE = "95 % intervals are Wilson's. A question without a verdict counts as wro
 
 def run_self_test(judge: Judge, least: float, *, as_json: bool) -> int:
     """Ask, print accuracy and failures, and say by the exit code whether the judge is good enough."""
-    from tls_tasks.reports.judges.known_answers import self_test, shares
-
     cases = self_test(judge)
     found = shares(cases)
     failed = [_failure(case) for case in cases if not case.is_right]
@@ -54,9 +52,6 @@ def run_self_test(judge: Judge, least: float, *, as_json: bool) -> int:
 
 def say_price(score: Callable[[Judge], Any], judge: Judge | None, args: argparse.Namespace) -> int:
     """Print what judging would take, by kind of question."""
-    from tls_tasks.reports.judges.model import DEFAULTS
-    from tls_tasks.reports.judges.price import price, read_prices, total
-
     assert judge is not None  # the command line never says none
     prices = None if args.price is None else read_prices("--price", args.price)
     found = price(score, judge)

@@ -6,15 +6,16 @@ import argparse
 import importlib
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tls_tasks.cli.base import Subparsers, add_command, say, write_json
 from tls_tasks.core.text_table import text_table
+from tls_tasks.data.catalogue import DataSet
+from tls_tasks.data.hub import is_cached
+from tls_tasks.data.order import DATA_VARIABLE, own_folder
+from tls_tasks.hosts.task_files import TaskFile, group_files, task_files
 from tls_tasks.registry import FAMILIES, METRICS
-
-if TYPE_CHECKING:
-    from tls_tasks.data.catalogue import DataSet
-    from tls_tasks.hosts.task_files import TaskFile
+from tls_tasks.timelines.data import PUBLIC
 
 _CLOSED_BOOK = "_closed_book"  # the task of the same data set that gives no articles
 
@@ -64,8 +65,6 @@ def data_sets() -> dict[str, DataSet]:
 
 
 def _listing() -> dict[str, list[dict[str, Any]]]:
-    from tls_tasks.hosts.task_files import group_files, task_files
-
     known = data_sets()
     return {
         "tasks": [
@@ -97,10 +96,6 @@ def _listing() -> dict[str, list[dict[str, Any]]]:
 
 def _data(task: TaskFile, data_set: DataSet) -> dict[str, str]:
     """Where a task's data is, in the order in which the task looks, without loading any of it."""
-    from tls_tasks.data.hub import is_cached
-    from tls_tasks.data.order import DATA_VARIABLE, own_folder
-    from tls_tasks.timelines.data import PUBLIC
-
     # The hub's timelines come without articles, so that only closed-book tasks can use them.
     lacks_articles = task.family == "timelines" and not task.name.endswith(_CLOSED_BOOK)
     hub, cached = "no hub source", False

@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from tls_tasks.after.page import page
+from tls_tasks.after.scored_runs import read_runs
 from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say
+from tls_tasks.core.errors import DataError
 from tls_tasks.core.whole import write_whole
 
 
@@ -31,10 +34,6 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks page out/ -o page.html
       tls-tasks page out/base out/better --task tls_crisis -o crisis.html
     """
-    from tls_tasks.after.page import page
-    from tls_tasks.after.scored_runs import read_runs
-    from tls_tasks.core.errors import DataError
-
     if args.command == "report":
         note("report", "this command is called `tls-tasks page` now; the name `report` goes with the next release")
     scored = [

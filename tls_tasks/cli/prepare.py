@@ -1,44 +1,56 @@
-"""``tls-tasks prepare NAME --source DIR --out DIR``: turn downloaded or own data into Parquet with a data set card."""
+"""``tls-tasks prepare`` and ``tls-tasks publish``: data as Parquet with a card, for tasks and for the hub."""
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING
 
-from tls_tasks.cli.base import add_command, say
+from tls_tasks.cli.base import Subparsers, add_command, count, say
 from tls_tasks.core.errors import DataError, OptionError
+from tls_tasks.core.whole import made_folder
+from tls_tasks.data.cards import Prepared
+from tls_tasks.data.catalogue import find_data_set
+from tls_tasks.data.eval_yaml import write_eval_yaml
+from tls_tasks.evidence.data import read_local as read_evidence
+from tls_tasks.evidence.data_rows import schema_at
+from tls_tasks.evidence.types import JOURNAL_SCHEMA
+from tls_tasks.registry import find_task
+from tls_tasks.reports.data import folder_rows
+from tls_tasks.reports.data import read_local as read_reports
+from tls_tasks.reports.nuggets import parse_request
+from tls_tasks.summaries.data import read_local as read_summaries
+from tls_tasks.timelines.data import ALL_SETS, DATA_SETS
+from tls_tasks.timelines.data import read_local as read_timelines
+from tls_tasks.timelines.topics import write_parquet
+from tls_tasks.trees.data import read_local as read_trees
 
-if TYPE_CHECKING:
-    from tls_tasks.cli.base import Subparsers
-    from tls_tasks.data.cards import Prepared
+_REPOSITORY = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*")
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """Add this command to the command line."""
-    from tls_tasks.timelines.data import DATA_SETS
-
-    parser = add_command(subparsers, "prepare", _run)
-    parser.add_argument("name", choices=[*_FAMILIES, *sorted(DATA_SETS)], help="the data set, or a family")
-    add_options(parser)
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add what every command that prepares data takes."""
-    parser.add_argument("--source", type=Path, required=True, help="the data set's folder or file, or its parent")
-    parser.add_argument("--out", type=Path, required=True, help="folder to write")
-    parser.add_argument("--schema", type=Path, help="evidence: JSON file with the schema; default: that of journals")
-    parser.add_argument("--licence", "--license", help="licence for the card: an identifier of the hub, or any text")
-    parser.add_argument("--force", action="store_true", help="write although the folder is not empty")
+    """Add both commands."""
+    prepare = add_command(subparsers, "prepare", _run_prepare)
+    prepare.add_argument("name", choices=[*_FAMILIES, *sorted(DATA_SETS)], help="the data set, or a family")
+    publish = add_command(subparsers, "publish", _run_publish)
+    publish.add_argument("task", metavar="TASK", help="the task that the data is for: tls_crisis, summ_custom …")
+    publish.add_argument("--repo", required=True, metavar="ORG/NAME", help="the data set repository that it will be")
+    for parser in (prepare, publish):
+        add = parser.add_argument
+        add("--source", type=Path, required=True, help="the data set's folder or file, or its parent")
+        add("--out", type=Path, required=True, help="folder to write")
+        add("--schema", type=Path, help="evidence: JSON file with the schema; default: that of journals")
+        add("--licence", "--license", help="licence for the card: an identifier of the hub, or any text")
+        add("--force", action="store_true", help="write although the folder is not empty")
 
 
-def _run(args: argparse.Namespace) -> int:
+def _run_prepare(args: argparse.Namespace) -> int:
     """Turn downloaded or own data into Parquet with a data set card.
 
     The source is a downloaded timeline data set (the news-tls distribution, CHRONOS' data/open), or data of your own:
@@ -61,12 +73,37 @@ def _run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _run_publish(args: argparse.Namespace) -> int:
+    """Write a data set repository for the hub, for whoever may publish the data.
+
+    The folder holds what tls-tasks prepare writes (Parquet and card), the task's prompts with their targets, and an
+    eval.yaml with an id for each result, such as tls_crisis.ar1_f1. That file makes the repository one whose
+    leaderboard takes the .eval_results of tls-tasks submit --eval-results. Nothing is uploaded; the last line says how.
+
+    eval.yaml admits only the scorers that Inspect brings along, and none of ours is among them: f1 stands there in
+    their place, and a comment in the file says so.
+
+    Examples:
+      tls-tasks publish summ_custom --repo ORG/NAME --source meetings.jsonl --out publish/meetings --licence cc-by-4.0
+    """
+    if not _REPOSITORY.fullmatch(args.repo):
+        raise OptionError("--repo", None, repr(args.repo), "ORG/NAME, a data set repository on the hub")
+    task = find_task(args.task)
+    with made_folder(args.out, into=args.force) as folder:
+        given = argparse.Namespace(**{**vars(args), "out": folder})
+        said, _ = prepare_folder(args.task if task.family == "timelines" else task.family, given)
+        n_prompts = write_eval_yaml(task, args.repo, folder)
+    say(f"{args.out}: {said}, {count(n_prompts, 'prompt')}, eval.yaml")
+    say(f"upload it: hf upload {args.repo} {args.out} . --repo-type dataset")
+    return 0
+
+
 def prepare_folder(name: str, args: argparse.Namespace) -> tuple[str, str]:
     """Write the folder.
 
     Args:
         name: A timeline data set, or the family of other data.
-        args: What :func:`add_options` added.
+        args: With the options that both commands have.
 
     Returns:
         What was written, and the command that runs it.
@@ -85,13 +122,8 @@ def prepare_folder(name: str, args: argparse.Namespace) -> tuple[str, str]:
 
 def _timelines(name: str, source: Path) -> Prepared:
     """Topics, one a row; without articles the task is the closed-book form."""
-    from tls_tasks.data.cards import Prepared
-    from tls_tasks.data.catalogue import find_data_set
-    from tls_tasks.timelines.data import ALL_SETS, read_local
-    from tls_tasks.timelines.topics import write_parquet
-
     wanted = find_data_set(ALL_SETS, name)
-    found = read_local(wanted, source)
+    found = read_timelines(wanted, source)
     topics = found.documents
     table = ["", "| topic | timelines | dates | articles |", "|---|---|---|---|"]
     for topic in topics:
@@ -117,10 +149,7 @@ def _timelines(name: str, source: Path) -> Prepared:
 
 
 def _summaries(source: Path) -> Prepared:
-    from tls_tasks.data.cards import Prepared
-    from tls_tasks.summaries.data import read_local
-
-    found = read_local("summ_custom", source)
+    found = read_summaries("summ_custom", source)
     lengths = [len(summary.split()) for document in found.documents for summary in document.references]
     return Prepared(
         found,
@@ -137,13 +166,8 @@ def _summaries(source: Path) -> Prepared:
 
 def _evidence(source: Path, schema_file: Path | None) -> Prepared:
     """Documents with their objects as JSON text: a struct column would give each of them the keys of all."""
-    from tls_tasks.data.cards import Prepared
-    from tls_tasks.evidence.data import read_local
-    from tls_tasks.evidence.data_rows import schema_at
-    from tls_tasks.evidence.types import JOURNAL_SCHEMA
-
     schema = JOURNAL_SCHEMA if schema_file is None else schema_at(schema_file)
-    found = read_local("evidence_custom", source, schema)
+    found = read_evidence("evidence_custom", source, schema)
     n_objects = Counter(value[schema.domain_field] for document in found.documents for value in document.objects)
     n_empty = sum(not document.objects for document in found.documents)
     return Prepared(
@@ -168,10 +192,7 @@ def _evidence(source: Path, schema_file: Path | None) -> Prepared:
 
 
 def _trees(source: Path) -> Prepared:
-    from tls_tasks.data.cards import Prepared
-    from tls_tasks.trees.data import read_local
-
-    found = read_local("tree_custom", source)
+    found = read_trees("tree_custom", source)
     return Prepared(
         found,
         task="tree_custom",
@@ -187,11 +208,7 @@ def _trees(source: Path) -> Prepared:
 
 def _reports(source: Path) -> Prepared:
     """The three files as they are, their nuggets checked."""
-    from tls_tasks.data.cards import Prepared
-    from tls_tasks.reports.data import folder_rows, read_local
-    from tls_tasks.reports.nuggets import parse_request
-
-    found = read_local("report_custom", source)
+    found = read_reports("report_custom", source)
     asked = {doc["doc_id"] for doc in found.documents}
     rows = {
         name: list(folder_rows(Path(found.origin), name, needed=name != "nuggets"))

@@ -1,40 +1,33 @@
-"""``tls-tasks score``: score logged answers again, or any log or rows with a metric."""
+"""``tls-tasks score``: score logged answers again, or any log or rows with a metric; ``merge``: join shards."""
 
 from __future__ import annotations
 
 import argparse
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tls_tasks.cli.base import (
-    Subparsers,
-    add_command,
-    count,
-    no_formula,
-    note,
-    progress,
-    progress_of_blocks,
-    say,
-    write_json,
-)
-from tls_tasks.cli.scored_files import value_table
-from tls_tasks.cli.timelines import papers_layout
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+
+from tls_tasks.after.logs import RunFiles, find_log, find_runs
+from tls_tasks.after.mapped_rows import logs_and_rows, score_logs, score_rows
+from tls_tasks.after.run import Run
+from tls_tasks.after.scored_runs import ScoredTask, read_runs
+from tls_tasks.after.streamed import engine_on, read_units, score_streamed
+from tls_tasks.after.units import read_header
+from tls_tasks.cli import base
+from tls_tasks.cli.base import count, note, say
+from tls_tasks.cli.printed import Intervals, intervals_of, papers_layout, value_table, with_intervals
 from tls_tasks.core.errors import InputError, OptionError
-from tls_tasks.core.intervals import caution
+from tls_tasks.core.intervals import Interval, caution
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.whole import replaced
+from tls_tasks.hosts.task_files import task_file
 from tls_tasks.registry import METRICS
-
-if TYPE_CHECKING:
-    from tls_tasks.after.run import Run
-    from tls_tasks.after.scored_runs import ScoredTask
-    from tls_tasks.core.intervals import Interval
-    from tls_tasks.core.score import Score
-
-    Intervals = Mapping[str, Interval]
 
 _COLUMNS = (
     *("run", "model", "task", "version", "edition", "status", "fingerprint", "context_budget", "n_documents"),
@@ -45,43 +38,36 @@ _COLUMNS = (
 _NUMBERS = {"version", "n_documents", "value"}
 
 
-def add_parser(subparsers: Subparsers) -> None:
-    """Add the command."""
-    parser = add_command(subparsers, "score", _run)
-    parser.add_argument("files", nargs="+", metavar="FILE", help="samples, results, or folders of them")
-    parser.add_argument("--newest", action="store_true", help="use only the newest run of each task in a folder")
+def add_parser(subparsers: base.Subparsers) -> None:
+    """Add both commands."""
+    parser = base.add_command(subparsers, "score", _run_score)
+    add = parser.add_argument
+    add("files", nargs="+", metavar="FILE", help="samples, results, or folders of them")
+    add("--newest", action="store_true", help="use only the newest run of each task in a folder")
     files = parser.add_mutually_exclusive_group()
     files.add_argument("--task", help="treat every samples file as one of this task")
     files.add_argument("--metric", help="score any log, or rows from another tool, with this metric")
-    parser.add_argument(
-        "--map",
-        action="append",
-        default=[],
-        metavar="NAME=FIELD,…",
-        help="what --metric takes as prediction, reference, topic, source: columns, or fields of a log",
-    )
-    parser.add_argument(
-        "--option", action="append", default=[], metavar="NAME=VALUE", help="an option of --metric, as JSON or text"
-    )
-    parser.add_argument(
-        "-o",
-        "--units",
-        type=Path,
-        metavar="FOLDER",
-        help="stream one large samples file, and keep each document's units",
-    )
-    parser.add_argument(
-        "--shard", type=_shard, metavar="I/N", help="with -o: only every N-th block; `merge` joins them"
-    )
-    parser.add_argument("--workers", type=_whole_number, metavar="N", help="with -o: processes (one a core)")
-    parser.add_argument("--engine", choices=["local", "ray"], help="with -o: what scores; ray needs the extra `ray`")
-    parser.add_argument("--address", metavar="ADDRESS", help="with --engine ray: of a cluster (one of its own)")
-    add_output(parser)
-    parser.add_argument("--csv", type=Path, metavar="FILE", help="write a table, one row per document and metric")
-    parser.add_argument("--parquet", type=Path, metavar="FILE", help="write the same table as Parquet")
+    _add_output(parser)
+    add("--csv", type=Path, metavar="FILE", help="write a table, one row per document and metric")
+    add("--parquet", type=Path, metavar="FILE", help="write the same table as Parquet")
+    add = parser.add_argument_group("with --metric").add_argument
+    fields = "what it takes as prediction, reference, topic, source: columns, or fields of a log"
+    add("--map", action="append", metavar="NAME=FIELD,…", help=fields)
+    add("--option", action="append", metavar="NAME=VALUE", help="an option of the metric, as JSON or text")
+    add = parser.add_argument_group("one large file").add_argument
+    add("-o", "--units", type=Path, metavar="FOLDER", help="stream one samples file, and keep each document's units")
+    add("--shard", type=_shard, metavar="I/N", help="with -o: only every N-th block; `merge` joins them")
+    add("--workers", type=_whole_number, metavar="N", help="with -o: processes (one a core)")
+    add("--engine", choices=["local", "ray"], help="with -o: what scores; ray needs the extra `ray`")
+    add("--address", metavar="ADDRESS", help="with --engine ray: of a cluster (one of its own)")
+    parser = base.add_command(subparsers, "merge", _run_merge)
+    add = parser.add_argument
+    add("parts", nargs="+", type=Path, metavar="PART", help="folders that `score --shard` made, all of them")
+    add("--results", type=Path, metavar="FILE", help="the results file of the run, whose numbers are compared")
+    _add_output(parser)
 
 
-def add_output(parser: argparse.ArgumentParser) -> None:
+def _add_output(parser: argparse.ArgumentParser) -> None:
     """Add the options of what is printed of runs."""
     parser.add_argument("--confidence", type=float, metavar="P", help="show confidence intervals, e.g. 0.95")
     parser.add_argument("--resamples", type=int, metavar="N", help="resamples of bootstrap intervals (1000)")
@@ -89,7 +75,20 @@ def add_output(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all results as JSON; - for stdout")
 
 
-def _run(args: argparse.Namespace) -> int:
+def _shard(text: str) -> tuple[int, int]:
+    index, slash, n = text.partition("/")
+    if not (slash and index.isdecimal() and n.isdecimal() and 1 <= int(index) <= int(n)):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected I/N with I from 1 to N, such as 2/8")
+    return int(index), int(n)
+
+
+def _whole_number(text: str) -> int:
+    if not (text.isdecimal() and int(text) >= 1):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from 1")
+    return int(text)
+
+
+def _run_score(args: argparse.Namespace) -> int:
     """Score logged answers again, or any log or rows with a metric.
 
     FILES are what lm_eval has logged (--log_samples, --predict_only). No model is needed, and an unchanged log
@@ -122,103 +121,96 @@ def _run(args: argparse.Namespace) -> int:
       tls-tasks score out/ --metric rouge_l --map reference=doc.summary
       tls-tasks score answers.jsonl --metric date_f1 --map prediction=output.text,reference=gold,topic=event
     """
-    for name in ("shard", "workers", "engine", "address") if args.units is None else ():
-        if getattr(args, name) is not None:
-            raise InputError(f"--{name}", None, "no -o FOLDER", "a folder for the units")
-    if args.address is not None and args.engine != "ray":
-        raise InputError("--address", None, "it alone", "it with --engine ray")
+    _check_options(args)
     if args.metric is not None:
-        if args.units is not None:
-            raise InputError("-o", None, "--metric", "it with samples of our tasks only")
-        return _run_metric(args)
-    for name in ("option", "map"):
-        if given := getattr(args, name):
-            wanted = "--metric NAME, whose it is; what the harness has logged is scored as its task says"
-            raise InputError(f"--{name}", None, repr(given[0]), wanted)
-    return _run_logs(args) if args.units is None else _run_streamed(args)
+        return _score_with_metric(args)
+    if args.units is not None:
+        return _score_streamed(args)
+    return _print_runs(read_runs(args.files, task=args.task, newest=args.newest, progress=base.progress), args)
+
+
+def _run_merge(args: argparse.Namespace) -> int:
+    """Give the results of a log that was scored in shards.
+
+    PARTS are the folders that `tls-tasks score LOG --shard I/N -o PART` made, one of each shard. The numbers are those
+    of the whole log, to the last bit. A shard that is missing, doubled, unfinished or of another log is an error.
+
+    Exit codes: 0 merged; 1 merged, but the log has problems (named on stderr); 2 not merged
+
+    Examples:
+      tls-tasks merge part1 part2 part3 part4
+    """
+    header = read_header(args.parts[0])
+    run = RunFiles(Path(header.log.path).parent, "", None)
+    if args.results:
+        [run] = find_runs([args.results])
+    return _print_runs([read_units(args.parts, run, run.read_results([header.task]))], args)
+
+
+def _check_options(args: argparse.Namespace) -> None:
+    """Refuse options without the option that they belong to, and what ``-o`` does not write."""
+    streamed, with_ray, with_metric = args.units is not None, args.engine == "ray", args.metric is not None
+    groups = (
+        ("-o FOLDER, for the units", streamed, ("shard", "workers", "engine")),
+        ("it with --engine ray", with_ray, ("address",)),
+        (
+            "it with --metric NAME; what the harness has logged is scored as its task says",
+            with_metric,
+            ("option", "map"),
+        ),
+        (f"it without -o: {args.units} holds each document's units", not streamed, ("metric", "csv", "parquet")),
+    )
+    for expected, is_met, names in groups:
+        for name in names:
+            value = getattr(args, name)
+            if value is not None and not is_met:
+                raise InputError(f"--{name}", None, repr(value if isinstance(value, list) else str(value)), expected)
 
 
 # Runs
 
 
-def _run_logs(args: argparse.Namespace) -> int:
-    from tls_tasks.after.scored_runs import read_runs
-
-    return print_runs(read_runs(args.files, task=args.task, newest=args.newest, progress=progress), args)
-
-
-def print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
+def _print_runs(runs: Iterable[Run], args: argparse.Namespace) -> int:
     """Print runs as they come, and write the files that are asked for; the exit code."""
     scored = []
-    n_problems = 0
     for run in runs:
-        intervals = {} if args.confidence is None else run.intervals(**_drawn(args))
+        intervals = intervals_of(args, run)
         scored.append((run, intervals))
         if str(args.json) != "-":
             say(_text(run, intervals))
         note(args.command, *run.problems)
-        n_problems += len(run.problems)
     if args.json is not None:
-        write_json(args.json, [_as_dict(run, intervals) for run, intervals in scored])
-    csv, parquet = getattr(args, "csv", None), getattr(args, "parquet", None)  # not of merge
-    if csv is not None or parquet is not None:
-        _write_tables([run for run, _ in scored], csv, parquet)
-    return int(n_problems > 0)
+        base.write_json(args.json, [_as_dict(run, intervals) for run, intervals in scored])
+    if args.command == "score" and (args.csv is not None or args.parquet is not None):
+        _write_tables([run for run, _ in scored], args.csv, args.parquet)
+    return int(any(run.problems for run, _ in scored))
 
 
-def _run_streamed(args: argparse.Namespace) -> int:
-    from tls_tasks.after.logs import find_log
-    from tls_tasks.after.streamed import engine_on, read_units, score_streamed
-    from tls_tasks.hosts.task_files import task_file
-
-    for name in ("csv", "parquet"):
-        if getattr(args, name) is not None:
-            raise InputError(f"--{name}", None, "it with -o", f"one of them: {args.units} holds each document's units")
+def _score_streamed(args: argparse.Namespace) -> int:
     if len(args.files) != 1:
         raise InputError("-o", None, f"{len(args.files)} files", "one samples file of the harness")
     run, name, path = find_log(args.files[0], task=args.task)
     name = task_file(name).name
     engine = engine_on(args.address, args.workers) if args.engine == "ray" else None
     shard = args.shard or (1, 1)
-    with progress_of_blocks(name) as begin:
+    with base.progress_of_blocks(name) as begin:
         score_streamed(path, name, args.units, shard=shard, n_workers=args.workers, engine=engine, begin=begin)
     if shard != (1, 1):
         say(f"{args.units}: shard {shard[0]}/{shard[1]} of {Path(path).name}; `tls-tasks merge` joins all {shard[1]}")
         return 0
-    return print_runs([read_units([args.units], run, run.read_results([name]))], args)
-
-
-def _shard(text: str) -> tuple[int, int]:
-    own, slash, n = text.partition("/")
-    if not (slash and own.isdecimal() and n.isdecimal() and 1 <= int(own) <= int(n)):
-        raise argparse.ArgumentTypeError(f"{text!r}: expected I/N with I from 1 to N, such as 2/8")
-    return int(own), int(n)
-
-
-def _whole_number(text: str) -> int:
-    if not (text.isdecimal() and int(text) >= 1):
-        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from 1")
-    return int(text)
+    return _print_runs([read_units([args.units], run, run.read_results([name]))], args)
 
 
 def _text(run: Run, intervals: Intervals) -> str:
-    scored = _scored(run)
-    made = f"version {scored.version:g}, {visible(scored.data)}" if scored else visible(run.data)
+    is_ours = isinstance(run, ScoredTask)
+    made = f"version {run.version:g}, {visible(run.data)}" if is_ours else visible(run.data)
     head = f"{visible(run.name)} ({made}), {count(len(run.score.units), 'document')}, {visible(run.model)}"
-    values = run.metrics
-    lines = [f"{head}: {visible(run.log.path.name)}", *([visible(str(scored.conditions))] if scored else ())]
+    lines = [f"{head}: {visible(run.log.path.name)}", *([visible(str(run.conditions))] if is_ours else ())]
     if run.family == "timelines":
-        lines += papers_layout(values, run.score.by_topic())
-    if values:
-        lines.append(value_table(values, intervals))
+        lines += papers_layout(run.metrics, run.score.by_topic())
+    if run.metrics:
+        lines.append(value_table(run.metrics, intervals))
     return "\n".join([*lines, *map(visible, run.signatures.values()), ""])
-
-
-def _scored(run: Run) -> ScoredTask | None:
-    """The run, if it is of a task of ours that was scored again: only then does it say what it was made of."""
-    from tls_tasks.after.scored_runs import ScoredTask
-
-    return run if isinstance(run, ScoredTask) else None
 
 
 def _as_dict(run: Run, intervals: Intervals) -> dict[str, Any]:
@@ -241,23 +233,14 @@ def _as_dict(run: Run, intervals: Intervals) -> dict[str, Any]:
 
 def _made_of(run: Run) -> dict[str, Any]:
     """What a task of ours was made of; of others' tasks this is not known."""
-    if (scored := _scored(run)) is None:
+    if not isinstance(run, ScoredTask):
         return {"version": None, "edition": "", "status": "", "fingerprint": "", "context_budget": ""}
-    return {
-        "version": scored.version,
-        "edition": scored.edition,
-        "status": scored.status,
-        "fingerprint": scored.conditions.fingerprint,
-        "context_budget": scored.conditions.budget,
-    }
+    conditions = {"fingerprint": run.conditions.fingerprint, "context_budget": run.conditions.budget}
+    return {"version": run.version, "edition": run.edition, "status": run.status, **conditions}
 
 
-def _write_tables(scored: Sequence[Run], csv: Path | None, parquet: Path | None) -> None:
-    import pyarrow as pa
-    import pyarrow.csv
-    import pyarrow.parquet
-
-    columns = list(zip(*(row for task in scored for row in _rows(task)), strict=True)) or [()] * len(_COLUMNS)
+def _write_tables(runs: Sequence[Run], csv: Path | None, parquet: Path | None) -> None:
+    columns = list(zip(*(row for run in runs for row in _rows(run)), strict=True)) or [()] * len(_COLUMNS)
     cells = pa.table(
         {
             name: pa.array(column, pa.float64()) if name in _NUMBERS else pa.array(map(_encodable, column))
@@ -265,7 +248,9 @@ def _write_tables(scored: Sequence[Run], csv: Path | None, parquet: Path | None)
         }
     )
     if csv is not None:
-        safe = [pa.array(map(no_formula, cell.to_pylist())) if cell.type == pa.string() else cell for cell in cells]
+        safe = [
+            pa.array(map(base.no_formula, cell.to_pylist())) if cell.type == pa.string() else cell for cell in cells
+        ]
         with replaced(csv) as file:
             pyarrow.csv.write_csv(pa.table(safe, cells.column_names), file)
     if parquet is not None:
@@ -278,82 +263,68 @@ def _encodable(text: object) -> str:
     return str(text).encode("utf-8", "backslashreplace").decode()
 
 
-def _rows(scored: Run) -> Iterator[tuple[Any, ...]]:
+def _rows(run: Run) -> Iterator[tuple[Any, ...]]:
     """The corpus first, then each document by itself."""
-    head = (scored.log.path, scored.model, scored.name, *_made_of(scored).values(), len(scored.ids))
-    for key, value in scored.metrics.items():
+    head = (run.log.path, run.model, run.name, *_made_of(run).values(), len(run.ids))
+    for key, value in run.metrics.items():
         yield (*head, "", "", key, value)
-    for place, (doc_id, topic) in enumerate(zip(scored.ids, scored.topics, strict=True)):
-        for key, value in scored.of_document(place).items():
+    for index, (doc_id, topic) in enumerate(zip(run.ids, run.topics, strict=True)):
+        for key, value in run.of_document(index).items():
             yield (*head, doc_id, topic, key, value)
 
 
 # Any metric over logs and rows
 
 
-def _run_metric(args: argparse.Namespace) -> int:
-    from tls_tasks.after.mapped_rows import logs_and_rows, score_logs, score_rows
-
+def _score_with_metric(args: argparse.Namespace) -> int:
     if args.metric not in METRICS:
         raise OptionError.unknown("--metric", args.metric, METRICS)
     runs, rows = logs_and_rows([*map(Path, args.files)], args.newest)
-    options = _pairs("--option", map(_option, args.option))
-    fields = _pairs("--map", (_pair("--map", part) for text in args.map for part in re.split(r",(?=\w+=)", text)))
+    options = {name: _value(text) for name, text in _pairs("--option", args.option or ()).items()}
+    fields = _pairs("--map", [part for text in args.map or () for part in re.split(r",(?=\w+=)", text)])
     if runs:
-        return print_runs(score_logs(runs, args.metric, fields, options), args)
+        return _print_runs(score_logs(runs, args.metric, fields, options), args)
     for name in ("csv", "parquet"):
         if getattr(args, name) is not None:
             raise InputError(f"--{name}", None, "--metric", "it with samples or other logs; of rows use --json")
     score = score_rows(args.metric, rows, fields, options)
-    _show_rows(args, score, len(rows))
+    intervals = intervals_of(args, score)
+    result = with_intervals(score.as_dict(), intervals)
+    if str(args.json) != "-":
+        say(f"{args.metric}: {count(len(rows), 'row')}")
+        _say_means(result, intervals)
+    if args.json is not None:
+        base.write_json(args.json, result)
     return 0
 
 
-def _show_rows(args: argparse.Namespace, score: Score, n_rows: int) -> None:
-    from tls_tasks.core.intervals import Interval
-
-    result = score.as_dict()
-    intervals = {} if args.confidence is None else score.intervals(**_drawn(args))
-    if intervals:
-        result |= {"intervals": intervals, "interval_caution": caution(intervals)}
-    if str(args.json) != "-":
-        say(f"{args.metric}: {count(n_rows, 'row')}")
-        values = {key: value for key, value in result.items() if isinstance(value, float)}
-        if values:
-            asked = {key: Interval(*result[f"{key}_ci"]) for key in values if f"{key}_ci" in result}
-            say(value_table(values, {**asked, **{key: found for key, found in intervals.items() if key in values}}))
-        else:
-            note("score", "no means, but a value for each row: --json FILE writes them")
-        say(result["signature"])
-    if args.json is not None:
-        write_json(args.json, result)
+def _say_means(result: dict[str, Any], intervals: Intervals) -> None:
+    """The results that are numbers, with the intervals of ``--confidence`` or of the metric's own option."""
+    values = {key: value for key, value in result.items() if isinstance(value, float)}
+    if values:
+        ends = {key: Interval(*result[f"{key}_ci"]) for key in values if f"{key}_ci" in result}
+        say(value_table(values, {**ends, **{key: intervals[key] for key in values if key in intervals}}))
+    else:
+        note("score", "no means, but a value for each row: --json FILE writes them")
+    say(result["signature"])
 
 
-def _drawn(args: argparse.Namespace) -> dict[str, Any]:
-    """How intervals are asked for."""
-    drawn = {"confidence": args.confidence, "n_resamples": args.resamples, "seed": args.seed}
-    return {name: value for name, value in drawn.items() if value is not None}
-
-
-def _pairs(option: str, pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for name, value in pairs:
-        if name in found:
+def _pairs(option: str, texts: Iterable[str]) -> dict[str, str]:
+    """Arguments of the form NAME=VALUE."""
+    pairs: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name:
+            raise InputError(option, None, repr(text), "NAME=VALUE")
+        if name in pairs:
             raise InputError(option, None, f"{name!r} twice", f"each {option.removeprefix('--')} once")
-        found[name] = value
-    return found
+        pairs[name] = value
+    return pairs
 
 
-def _pair(option: str, text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise InputError(option, None, repr(text), "NAME=VALUE")
-    return name, value
-
-
-def _option(text: str) -> tuple[str, Any]:
-    name, value = _pair("--option", text)
+def _value(text: str) -> Any:
+    """The value of an option: JSON, or else the text."""
     try:
-        return name, json.loads({"True": "true", "False": "false"}.get(value, value))
+        return json.loads({"True": "true", "False": "false"}.get(text, text))
     except ValueError:
-        return name, value
+        return text

@@ -1,72 +1,70 @@
-"""``tls-tasks submit`` and ``tls-tasks verify``: from a run to an archive that can be checked."""
+"""``tls-tasks submit``, ``verify`` and ``leaderboard``: archives of runs that can be checked, and their ranking."""
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from tls_tasks.after.scored_runs import score_places
+from tls_tasks.after.submission.archive import MANIFEST, pack, write
+from tls_tasks.after.submission.checks import refusals, secrets
+from tls_tasks.after.submission.leaderboard import rankings, site, told_apart
+from tls_tasks.after.submission.signing import bound_names, check_signing, sign
+from tls_tasks.after.submission.unpack import opened
+from tls_tasks.after.submission.verification import Means, Verified, verify_submission
 from tls_tasks.cli.base import Subparsers, add_command, count, note, progress, say
-from tls_tasks.core.errors import InputError
+from tls_tasks.core.errors import DataError, InputError, TlsTasksError
+from tls_tasks.core.options import check_whole_number
 from tls_tasks.core.terminal import visible
-from tls_tasks.core.whole import made_folder
+from tls_tasks.core.whole import made_folder, write_whole
 
-if TYPE_CHECKING:
-    from tls_tasks.after.submission.verification import Means
+_RELATIONSHIPS = ("first_party", "third_party", "collaborative", "other")
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """Add both commands."""
-    submit = add_command(subparsers, "submit", _run_submit)
-    submit.add_argument("results", type=Path, metavar="RESULTS_DIR", help="the folder that lm_eval wrote for one model")
-    submit.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="the archive to write")
-    submit.add_argument("--model", metavar="ORG/NAME", help="the published model's name, if the run used another one")
-    submit.add_argument(
-        "--no-chat-template", action="store_true", help="the model was meant to run without a chat template"
+    """Add the three commands."""
+    add = add_command(subparsers, "submit", _run_submit).add_argument
+    add("results", type=Path, metavar="RESULTS_DIR", help="the folder that lm_eval wrote for one model")
+    add("-o", "--out", type=Path, required=True, metavar="FOLDER", help="the archive to write")
+    add("--model", metavar="ORG/NAME", help="the published model's name, if the run used another one")
+    add("--no-chat-template", action="store_true", help="the model was meant to run without a chat template")
+    add("--organization", metavar="NAME", help="who ran the evaluation (default: the model's ORG)")
+    kinds, text = _RELATIONSHIPS, "their relationship to the model's maker (other)"
+    add("--relationship", choices=kinds, default=kinds[-1], help=text)
+    text = (
+        "also write .eval_results for the model's repository on the hub. Only data sets with an eval.yaml that names "
     )
-    submit.add_argument("--organization", metavar="NAME", help="who ran the evaluation (default: the model's ORG)")
-    submit.add_argument(
-        "--relationship",
-        choices=("first_party", "third_party", "collaborative", "other"),
-        default="other",
-        help="their relationship to the model's maker (other)",
-    )
-    submit.add_argument(
-        "--eval-results",
-        action="store_true",
-        help="also write .eval_results for the model's repository on the hub. Only data sets with an eval.yaml that "
-        "names our tasks can take them; tls-tasks publish writes one",
-    )
-    submit.add_argument("--sign", type=Path, metavar="KEY", help="sign it with this SSH key (needs OpenSSH)")
-    submit.add_argument("--zip", type=Path, metavar="FILE", help="also write the archive as a single file")
+    text += "our tasks can take them; tls-tasks publish writes one"
+    add("--eval-results", action="store_true", help=text)
+    add("--sign", type=Path, metavar="KEY", help="sign it with this SSH key (needs OpenSSH)")
+    add("--zip", type=Path, metavar="FILE", help="also write the archive as a single file")
     verify = add_command(subparsers, "verify", _run_verify)
     verify.add_argument("archive", type=Path, metavar="SUBMISSION", help="folder or zip that tls-tasks submit wrote")
-    add_means(verify)
+    _add_means(verify)
+    board = add_command(subparsers, "leaderboard", _run_leaderboard)
+    board.add_argument("submissions", nargs="+", type=Path, metavar="SUBMISSION", help="what tls-tasks submit wrote")
+    board.add_argument("-o", "--out", type=Path, required=True, metavar="FOLDER", help="where to write index.html")
+    _add_means(board)
 
 
-def add_means(parser: argparse.ArgumentParser) -> None:
+def _add_means(parser: argparse.ArgumentParser) -> None:
     """Add what a maintainer can check submissions with."""
     add = parser.add_argument_group("what to check against").add_argument
-    add(
-        "--data",
-        metavar="PLACE",
-        help="your own copy of the data: a folder, org/name on the hub, or embedded, fetched, hub",
-    )
+    text = "your own copy of the data: a folder, org/name on the hub, or embedded, fetched, hub"
+    add("--data", metavar="PLACE", help=text)
     add("--judge", metavar="SPEC", help="ask this judge for some verdicts again, as in --metadata '{\"judge\": SPEC}'")
     add("--sample", type=int, default=5, metavar="K", help="for how many documents of a task it is asked (5)")
     add("--allowed-signers", type=Path, metavar="FILE", help="whose keys are whose, a line each: ORG ssh-ed25519 AAAA…")
 
 
-def means_of(args: argparse.Namespace) -> Means:
-    """What :func:`add_means` added.
+def _means_of(args: argparse.Namespace) -> Means:
+    """What :func:`_add_means` added.
 
     Raises:
         InputError: If a number makes no sense.
     """
-    from tls_tasks.after.submission.verification import Means
-    from tls_tasks.core.options import check_whole_number
-
     judge = args.judge
     if judge is not None and judge.lstrip().startswith("{"):
         try:
@@ -99,11 +97,6 @@ def _run_submit(args: argparse.Namespace) -> int:
       tls-tasks submit out/ORG__NAME -o submission/
       tls-tasks submit out/checkpoint-1200 -o submission/ --model ORG/NAME --zip submission.zip
     """
-    from tls_tasks.after.scored_runs import score_places
-    from tls_tasks.after.submission.archive import MANIFEST, pack, write
-    from tls_tasks.after.submission.checks import refusals, secrets
-    from tls_tasks.after.submission.signing import check_signing, sign
-
     if args.sign is not None:
         check_signing(args.sign)
 
@@ -113,15 +106,10 @@ def _run_submit(args: argparse.Namespace) -> int:
     if found:
         note("submit", *(f"refused: {refusal}" for refusal in found))
         return 1
+    names = {"organization": args.organization, "relationship": args.relationship}
     with made_folder(args.out) as folder:
         write(
-            scored,
-            folder,
-            model,
-            organization=args.organization,
-            relationship=args.relationship,
-            without_chat_template=args.no_chat_template,
-            hub_records=args.eval_results,
+            scored, folder, model, without_chat_template=args.no_chat_template, hub_records=args.eval_results, **names
         )
         if args.sign is not None:
             sign(folder / MANIFEST, args.sign)
@@ -147,10 +135,7 @@ def _run_verify(args: argparse.Namespace) -> int:
       tls-tasks verify submission.zip --data data/ --allowed-signers signers.txt
       tls-tasks verify submission/ --data embedded --judge recorded --sample 3
     """
-    from tls_tasks.after.submission.unpack import opened
-    from tls_tasks.after.submission.verification import verify_submission
-
-    means = means_of(args)
+    means = _means_of(args)
     with opened(args.archive) as folder:
         found = verify_submission(folder, means)
     if found.refusals:
@@ -164,3 +149,52 @@ def _run_verify(args: argparse.Namespace) -> int:
         for phrase in phrases:
             say(f"  {what}: {visible(phrase)}")
     return 0
+
+
+def _run_leaderboard(args: argparse.Namespace) -> int:
+    """Rank submissions on a static page: one table for each task and set of conditions.
+
+    Each submission (a folder or zip that tls-tasks submit wrote) is checked first; one that fails is left out and
+    named. Only runs of one version on the same data, with the same budget, other options of the prompt, shots and
+    judge are ranked together; data that is not known has tables of its own. Results published in papers stand
+    beside those on their data, marked as such, else in a table of their own.
+
+    Exit codes: 0 written; 1 written, but a submission was left out; 2 not written
+
+    Examples:
+      tls-tasks leaderboard submissions/* -o site/
+      tls-tasks leaderboard submissions/* -o site/ --data data/ --allowed-signers signers.txt
+    """
+    means = _means_of(args)
+    bound = bound_names(means.signers)
+    accepted: dict[str, Verified] = {}  # by a hash of the manifest
+    for path in args.submissions:
+        try:
+            submission, digest = _checked(path, means)
+            if digest in accepted:
+                raise DataError(f"a second submission of {submission.manifest['model']} with the same files")
+            accepted[digest] = submission
+        except (TlsTasksError, OSError) as error:
+            # An error of the operating system names the file itself.
+            reasons = str(error).removeprefix(f"{path}: ").splitlines()
+        except Exception as error:  # a mistake of ours: nobody may stop the board by it
+            reasons = [f"it could not be checked, please report this: {type(error).__name__}: {error}"]
+        else:
+            continue
+        note("leaderboard", *(f"{path} left out: {reason}" for reason in reasons))
+    if not accepted:
+        raise DataError("no submission passed its checks, so there is nothing to rank")
+    entries = told_apart([(submission, digest) for digest, submission in accepted.items()], bound)
+    write_whole(args.out / "index.html", site(rankings(entries)))
+    n_left_out = len(args.submissions) - len(accepted)
+    say(f"{args.out / 'index.html'}: {count(len(accepted), 'submission')}, {n_left_out} left out")
+    return int(n_left_out > 0)
+
+
+def _checked(path: Path, means: Means) -> tuple[Verified, str]:
+    """A submission without refusals, and a hash of its manifest."""
+    with opened(path) as folder:
+        verified = verify_submission(folder, means)
+        if verified.refusals:
+            raise DataError("\n".join(map(str, verified.refusals)))
+        return verified, hashlib.sha256((folder / MANIFEST).read_bytes()).hexdigest()

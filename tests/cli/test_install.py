@@ -2,37 +2,22 @@
 
 from __future__ import annotations
 
-import dataclasses
+import importlib.util
 import os
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import tls_tasks
-from tls_tasks.cli import main
-from tls_tasks.cli.doctor import HOSTS, _hook_state, _HookState, _report, _upstream_groups
+from tls_tasks.cli import doctor, main
 from tls_tasks.core.errors import DataError
 from tls_tasks.hosts import discovery as plugin
 
 ROOT = Path(__file__).parents[2]
-
-HEALTHY = _HookState(
-    pth_files=(Path("site/tls_tasks_hook.pth"),),
-    module=Path("site/_tls_tasks_hook.py"),
-    is_current=True,
-    is_active=True,
-    is_switched_off=False,
-    versions={"lm_eval": "0.4.13", "evaluate": "0.4.6", "datasets": "5.2.0"},
-    upstream=dict.fromkeys(HOSTS, False),
-    entry_points=(
-        EntryPoint("tls_tasks", "tls_tasks.task_configs", "lm_eval.tasks"),
-        EntryPoint("tls_datewise", "tls_tasks.timelines.baseline:DatewiseLM", "lm_eval.models"),
-        EntryPoint("tls_tasks", "tls_tasks.metrics", "evaluate.modules"),
-    ),
-)
 
 
 def tls_tasks_command(*arguments: str, **options: object) -> subprocess.Popen[str]:
@@ -156,82 +141,110 @@ def test_reader_that_is_gone() -> None:
 # doctor
 
 
-def test_all_is_well() -> None:
-    assert HEALTHY.problems == []
-    assert {group: HEALTHY.route(group) for group in HOSTS} == dict.fromkeys(HOSTS, "hook")
-    assert _report(HEALTHY)[0].startswith(
-        f"tls-tasks {tls_tasks.__version__}, lm_eval 0.4.13, evaluate 0.4.6, datasets 5.2.0"
-    )
-    assert _report(HEALTHY)[-3:] == [
+ENTRY_POINTS = (
+    EntryPoint("tls_tasks", "tls_tasks.task_configs", "lm_eval.tasks"),
+    EntryPoint("tls_datewise", "tls_tasks.timelines.baseline:DatewiseLM", "lm_eval.models"),
+    EntryPoint("tls_tasks", "tls_tasks.metrics", "evaluate.modules"),
+)
+VERSIONS = {"lm_eval": "0.4.13", "evaluate": "0.4.6", "datasets": "5.2.0"}
+NO_HOOK = "there is no start-up hook in this environment: tls-tasks enable"
+
+
+@pytest.fixture
+def environment(monkeypatch, tmp_path, capsys):
+    """A function that makes an environment in which all is well but for its arguments, and what doctor says of it."""
+
+    def diagnose(
+        pth=True, module="current", active=True, off=False, versions=VERSIONS, entries=ENTRY_POINTS, sources=("", "")
+    ):
+        (tmp_path / "tls_tasks_hook.pth").unlink(missing_ok=True)
+        if pth:
+            (tmp_path / "tls_tasks_hook.pth").touch()
+        hook = tmp_path / "_tls_tasks_hook.py"
+        hook.write_bytes(plugin.hook_source().read_bytes() if module == "current" else b"# older")
+        for name, text in zip(("tasks/manager.py", "api/registry.py"), sources, strict=True):
+            (tmp_path / "lm_eval" / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / "lm_eval" / name).write_text(text, encoding="utf-8")
+        specs = {
+            "_tls_tasks_hook": module and SimpleNamespace(origin=str(hook)),
+            "lm_eval": SimpleNamespace(submodule_search_locations=[str(tmp_path / "lm_eval")]),
+        }
+        with monkeypatch.context() as patch:
+            find_spec = importlib.util.find_spec
+            patch.setattr(importlib.util, "find_spec", lambda name: specs[name] if name in specs else find_spec(name))
+            patch.setattr(plugin, "site_folders", lambda: (tmp_path,))
+            patch.setattr(plugin, "is_active", lambda: active)
+            patch.setenv("TLS_TASKS_NO_HOOK", str(int(off)))
+            patch.setattr(plugin, "distribution", lambda: SimpleNamespace(entry_points=entries))
+            patch.setattr(doctor, "_version", versions.get)
+            code = main(["doctor"])
+        lines = capsys.readouterr().out.splitlines()
+        problems = [line.removeprefix("problem: ") for line in lines if line.startswith("problem: ")]
+        assert code == int(bool(problems))
+        return lines, problems
+
+    return diagnose
+
+
+def test_all_is_well(environment) -> None:
+    lines, problems = environment()
+    assert problems == []
+    assert lines[0].startswith(f"tls-tasks {tls_tasks.__version__}, lm_eval 0.4.13, evaluate 0.4.6, datasets 5.2.0")
+    assert lines[-3:] == [
         "lm_eval --tasks NAME found by the hook (tls_tasks)",
         "lm_eval --model NAME found by the hook (tls_datewise)",
         "evaluate.load(NAME)  found by the hook (tls_tasks)",
     ]
 
 
-def test_the_hook_is_not_needed_where_the_host_reads_entry_points() -> None:
-    upstream = {**HEALTHY.upstream, "lm_eval.tasks": True, "lm_eval.models": True}
-    state = dataclasses.replace(HEALTHY, upstream=upstream, is_active=False, pth_files=(), module=None)
-    assert [state.route(group) for group in HOSTS] == ["upstream", "upstream", "none"]
-    assert state.problems == ["there is no start-up hook in this environment: tls-tasks enable"]  # evaluate needs it
-    assert "lm_eval --tasks NAME found: lm_eval reads entry points (tls_tasks)" in _report(state)
+def test_the_hook_is_not_needed_where_the_host_reads_entry_points(environment) -> None:
+    """That a release does is told by its source."""
+    sources = ("def discover_plugin_task_paths(): ...", "def load_plugins(): ...")
+    lines, problems = environment(sources=sources, active=False, pth=False, module=None)
+    assert problems == [NO_HOOK]  # evaluate needs it
+    assert lines[-4:-1] == [
+        "lm_eval --tasks NAME found: lm_eval reads entry points (tls_tasks)",
+        "lm_eval --model NAME found: lm_eval reads entry points (tls_datewise)",
+        "evaluate.load(NAME)  NOT found by name (tls_tasks)",
+    ]
+    lines, _ = environment(sources=(sources[0], "def get_model(): ..."))
+    assert lines[-2] == "lm_eval --model NAME found by the hook (tls_datewise)"
+
+
+GONE = EntryPoint("tls_gone", "tls_tasks.gone:LM", "lm_eval.models")
 
 
 @pytest.mark.parametrize(
     ("changes", "problem"),
     [
-        ({"versions": {**HEALTHY.versions, "lm_eval": None}}, "lm_eval is not installed: pip install lm-eval"),
+        ({"versions": {**VERSIONS, "lm_eval": None}}, "lm_eval is not installed: pip install lm-eval"),
         (
-            {"entry_points": ()},
+            {"entries": ()},
             "tls-tasks is importable but not installed: pip install tls-tasks (in a checkout: pip install -e .)",
         ),
         (
-            {"broken": (EntryPoint("tls_datewise", "tls_tasks.gone:LM", "lm_eval.models"),)},
-            "the entry point tls_datewise of lm_eval.models names tls_tasks.gone:LM, which does not exist: reinstall",
+            {"entries": (*ENTRY_POINTS, GONE)},
+            "the entry point tls_gone of lm_eval.models names tls_tasks.gone:LM, which does not exist: reinstall",
         ),
+        ({"module": None, "active": False}, "imports _tls_tasks_hook, which is not there: tls-tasks enable, or delete"),
+        ({"module": "older"}, "_tls_tasks_hook.py belongs to another version: tls-tasks enable"),
         (
-            {"module": None, "is_current": False, "is_active": False},
-            f"{HEALTHY.pth_files[0]} imports _tls_tasks_hook, which is not there: tls-tasks enable, or delete it",
-        ),
-        ({"is_current": False}, f"{HEALTHY.module} belongs to another version: tls-tasks enable"),
-        (
-            {"is_active": False, "is_switched_off": True},
+            {"active": False, "off": True},
             "the start-up hook is switched off by the environment variable TLS_TASKS_NO_HOOK",
         ),
-        ({"is_active": False, "pth_files": ()}, "there is no start-up hook in this environment: tls-tasks enable"),
-        ({"is_active": False}, "the start-up hook is not active in this process: was Python started with -S?"),
+        ({"active": False, "pth": False}, NO_HOOK),
+        ({"active": False}, "the start-up hook is not active in this process: was Python started with -S?"),
     ],
     ids=["host", "not installed", "entry point", "stale pth", "outdated", "switched off", "no pth", "not active"],
 )
-def test_each_problem_is_named_with_its_remedy(changes: dict[str, object], problem: str) -> None:
-    state = dataclasses.replace(HEALTHY, **changes)
-    assert state.problems == [problem]
-    assert _report(state)[-1] == f"problem: {problem}"
+def test_each_problem_is_named_with_its_remedy(environment, changes: dict[str, object], problem: str) -> None:
+    _, problems = environment(**changes)
+    assert len(problems) == 1 and problem in problems[0]
 
 
-def test_what_is_not_found_is_said_for_each_host() -> None:
-    state = dataclasses.replace(HEALTHY, versions={**HEALTHY.versions, "lm_eval": None}, is_active=False)
-    assert [state.route(group) for group in HOSTS] == ["none"] * 3
-    assert sum("NOT found by name" in line for line in _report(state)) == 3
-
-
-def test_upstream_is_recognised_by_its_source(tmp_path: Path) -> None:
-    (tmp_path / "tasks").mkdir()
-    (tmp_path / "api").mkdir()
-    (tmp_path / "tasks" / "manager.py").write_text("def discover_plugin_task_paths(): ...\n", encoding="utf-8")
-    (tmp_path / "api" / "registry.py").write_text("def get_model(): ...\n", encoding="utf-8")
-    assert _upstream_groups(tmp_path) == {"lm_eval.tasks": True, "lm_eval.models": False, "evaluate.modules": False}
-
-
-def test_hook_state_of_this_environment_agrees_with_doctor(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    state = _hook_state()
-    assert main(["doctor"]) == (1 if state.problems else 0)
-    assert capsys.readouterr().out.splitlines() == _report(state)
-    for value in ("1", "0"):
-        monkeypatch.setenv("TLS_TASKS_NO_HOOK", value)
-        assert _hook_state().is_switched_off == (value == "1")
+def test_what_is_not_found_is_said_for_each_host(environment) -> None:
+    lines, _ = environment(versions={**VERSIONS, "lm_eval": None}, active=False)
+    assert sum("NOT found by name" in line for line in lines) == 3
 
 
 def test_enable_needs_an_installation(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,23 +11,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from tls_tasks.cli import base
 from tls_tasks.cli import main as tls_tasks_main
-from tls_tasks.cli.base import (
-    Subparsers,
-    VisibleFormatter,
-    add_command,
-    count,
-    note,
-    number,
-    plain,
-    say,
-    styled,
-    write_json,
-)
+from tls_tasks.cli.base import count, note, number, plain, say
 from tls_tasks.cli.documents import PLACE_HELP, open_documents
 from tls_tasks.cli.judge_checks import run_self_test, say_price
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.score import Score
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.text_table import text_table
 from tls_tasks.data.keyed import some
@@ -52,9 +41,9 @@ _OF_ENDPOINTS = "prompts api_key_env max_in_flight timeout max_tries nuggets_per
 _log = logging.getLogger(__name__)
 
 
-def add_parser(subparsers: Subparsers) -> None:
+def add_parser(subparsers: base.Subparsers) -> None:
     """Add this command to the command line."""
-    parser = add_command(subparsers, "reports", _run, "judge")
+    parser = base.add_command(subparsers, "reports", _run, "judge")
     add = parser.add_argument_group("files").add_argument
     add("reports", metavar="REPORTS", type=Path, nargs="?", help="the reports")
     add("nuggets", metavar="NUGGETS", type=Path, nargs="?", help="the nuggets")
@@ -74,9 +63,8 @@ def add_parser(subparsers: Subparsers) -> None:
     add("--least", metavar="SHARE", type=float, default=0.0, help="of them that must be right, from 0 (default) to 1")
     add("-v", "--verbose", action="store_true", help="log progress, with a line per report")
     add = parser.add_argument_group("the judge").add_argument
-    add(
-        "-p", "--provider", choices=("openai", "anthropic", "together"), help=f"whose model judges ({DEFAULT_PROVIDER})"
-    )
+    providers = ("openai", "anthropic", "together")
+    add("-p", "--provider", choices=providers, help=f"whose model judges ({DEFAULT_PROVIDER})")
     add("-m", "--model", "--model-name", metavar="MODEL", help=f"its name there ({DEFAULT_MODEL})")
     add("--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://localhost:8000/v1")
     add("--api-key-env", metavar="VARIABLE", help="the variable that holds the server's key")
@@ -147,25 +135,24 @@ def _run(args: argparse.Namespace) -> int:
     if args.verbose:
         _show_progress()
     if args.self_test:
-        return _self_test(args)
+        return run_self_test(_judge(_judge_spec(args, args.output)), args.least, as_json=args.json)
     if args.reports is None:
         raise InputError("REPORTS", None, "nothing", "a file or folder of reports (none only with --self-test)")
     out = _out_folder(args)
     reports = read_run(args.reports, args.nuggets)
-    _say_what_is_lacking(reports)
+    _say_what_is_missing(reports)
     options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
-    recorded = make_judge(_judge_spec(args, out)) if args.recorded is not None else None
-    documents = _documents(args, reports, recorded)
+    recorded = _judge(_judge_spec(args, out)) if args.recorded is not None else None
+    options["documents"] = _documents(args, reports, recorded)
     if args.dry_run:
-        judge = make_judge(unpaid(_judge_spec(args, out)))
-        return say_price(lambda supposed: score_run(reports, supposed, documents=documents, **options), judge, args)
-    judge = recorded or make_judge(_judge_spec(args, out))
-    assert judge is not None  # _judge_spec never says none
+        judge = _judge(unpaid(_judge_spec(args, out)))
+        return say_price(lambda supposed: score_run(reports, supposed, **options), judge, args)
+    judge = recorded or _judge(_judge_spec(args, out))
     recorder = Recorder(judge)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnscoredWarning)  # the exit code and the last line say so
-            score = score_run(reports, recorder, documents=documents, batch_size=args.batch_size, **options)
+            score = score_run(reports, recorder, batch_size=args.batch_size, **options)
     finally:
         if out is not None and recorder.rows():  # also what was answered before a judge failed
             recorder.write(out / "verdicts.jsonl")
@@ -177,12 +164,18 @@ def _run(args: argparse.Namespace) -> int:
         write_rows(out / "results.jsonl", (plain(item.as_dict()) for item in score.items))
         write_rows(out / "scores.json", [plain(scores)])
     if args.json:
-        write_json(Path("-"), scores)
-        return _exit_code(args, score, bool(reports.bad))
-    say("\n".join([_scores_text(score), *([] if out is None else [str(out)])]))
-    for name, value in stats.get("judge_stats", {}).items():
-        say(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
-    return _exit_code(args, score, bool(reports.bad))
+        base.write_json(Path("-"), scores)
+    else:
+        say("\n".join([_scores_text(scores), *([] if out is None else [str(out)])]))
+        for name, value in stats.get("judge_stats", {}).items():
+            say(f"{name.replace('_', ' '):<19}{value:,.{int(isinstance(value, float))}f}")
+    return _exit_code(args, scores["counts"], bool(reports.bad))
+
+
+def _judge(spec: Any) -> Judge:
+    judge = make_judge(spec)
+    assert judge is not None  # the command line never says none
+    return judge
 
 
 def _documents(args: argparse.Namespace, run: ReportRun, judge: Judge | None) -> Any:
@@ -198,7 +191,7 @@ def _documents(args: argparse.Namespace, run: ReportRun, judge: Judge | None) ->
     return find_lookup(run.reports) if cites and run.documents is None else None
 
 
-def _say_what_is_lacking(run: ReportRun) -> None:
+def _say_what_is_missing(run: ReportRun) -> None:
     for bad in run.bad:
         say(visible(f"{bad}{' (line left out)' if bad.lost else ''}"), file=sys.stderr)
     for request_id in dict.fromkeys(own.request_id for own in run.requests if not own.nuggets):
@@ -231,15 +224,9 @@ def _judge_spec(args: argparse.Namespace, out: Path | None) -> dict[str, Any] | 
 
 def _show_progress() -> None:
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(VisibleFormatter("%(message)s"))
+    handler.setFormatter(base.VisibleFormatter("%(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler])
     logging.getLogger("httpx").setLevel(logging.WARNING)  # a line per request otherwise
-
-
-def _self_test(args: argparse.Namespace) -> int:
-    judge = make_judge(_judge_spec(args, args.output))
-    assert judge is not None  # _judge_spec never says none
-    return run_self_test(judge, args.least, as_json=args.json)
 
 
 def _out_folder(args: argparse.Namespace) -> Path | None:
@@ -247,39 +234,30 @@ def _out_folder(args: argparse.Namespace) -> Path | None:
     if (args.recorded is not None or args.dry_run) and not folders:
         return None
     if len(folders) != 1:
-        raise InputError(
-            "output",
-            None,
-            " and ".join(map(str, folders)) or "nothing",
-            "one folder: -o OUT (none with --recorded, --dry-run)",
-        )
+        got = " and ".join(map(str, folders)) or "nothing"
+        raise InputError("output", None, got, "one folder: -o OUT (none with --recorded, --dry-run)")
     return Path(folders[0])
 
 
-def _scores_text(score: Score) -> str:
+def _scores_text(scores: dict[str, Any]) -> str:
     """The scores of each run and of all, what was counted, and the signature."""
-    runs = runs_of(score)["runs"]
-    results = score.as_dict()
-    rows = {"all": results, **runs} if len(runs) != 1 else runs
+    runs, counts = scores["runs"], scores["counts"]
+    rows = {"all": scores, **runs} if len(runs) != 1 else runs
     cells = [[run_id, *(number(values[key]) for key in KEYS)] for run_id, values in rows.items()]
-    counts = results["counts"]
     summary = (
         f"{counts['reports']} reports, {counts['sentences']} sentences, {counts['unscored_sentences']} of them "
         f"without a score, {counts['unknown_citations']} unknown citations"
     )
     head, first, *others = text_table([["run", *KEYS], *cells]).split("\n")
-    return "\n".join([head, styled(first), *others, "", summary, visible(score.signature)])
+    return "\n".join([head, base.styled(first), *others, "", summary, visible(scores["signature"])])
 
 
-def _exit_code(args: argparse.Namespace, score: Score, is_lossy: bool) -> int:
-    counts = score.as_dict()["counts"]
+def _exit_code(args: argparse.Namespace, counts: dict[str, int], is_lossy: bool) -> int:
     share = counts["unscored_sentences"] / counts["sentences"] if counts["sentences"] else 0.0
-    if share > args.allow_unscored:
-        again = "Run the same command again: only what is missing is asked"
-        note(
-            args.command,
-            f"{share:.1%} of the sentences have no score, since verdicts are missing; {args.allow_unscored:.1%} is "
-            f"allowed. {'The recording lacks them' if args.recorded else again}",
-        )
-        return 1
-    return int(is_lossy)
+    if share <= args.allow_unscored:
+        return int(is_lossy)
+    allowed = f"since verdicts are missing; {args.allow_unscored:.1%} is allowed"
+    again = "Run the same command again: only what is missing is asked"
+    remedy = "The recording lacks them" if args.recorded else again
+    note(args.command, f"{share:.1%} of the sentences have no score, {allowed}. {remedy}")
+    return 1

@@ -26,47 +26,39 @@ _NOTE = "95 % intervals are Wilson's. A question without a verdict counts as wro
 def run_self_test(judge: Judge, least: float, *, as_json: bool) -> int:
     """Ask, print accuracy and failures, and say by the exit code whether the judge is good enough."""
     cases = self_test(judge)
-    found = shares(cases)
+    groups = shares(cases)
     failed = [_failure(case) for case in cases if not case.is_right]
-    everything = found["all"]["all"]
+    total = groups["all"]["all"]
     if as_json:
         tables = {
             name: {value: {**share._asdict(), "accuracy": share.accuracy} for value, share in group.items()}
-            for name, group in found.items()
+            for name, group in groups.items()
         }
         write_json(Path("-"), {"judge": judge.name, **tables, "failed": failed})
     else:
-        head = ("questions", "right", "of", "unread", "accuracy", "from", "to")
-        rows = [
-            (value, str(share.right), str(share.n), str(share.unread), *map(number, (share.accuracy, *share[3:])))
-            for group in (
-                found["all"],
-                found["kind"],
-                {f"trap: {trap}": share for trap, share in found["trap"].items()},
-            )
-            for value, share in group.items()
-        ]
-        say("\n".join([text_table([head, *rows]), "", _NOTE, visible(judge.name), *_failures(failed)]))
-    return int(everything.accuracy < least or everything.unread == everything.n)
+        rows = [["questions", "right", "of", "unread", "accuracy", "from", "to"]]
+        for name, prefix in (("all", ""), ("kind", ""), ("trap", "trap: ")):
+            for value, share in groups[name].items():
+                numbers = map(number, (share.accuracy, *share[3:]))
+                rows.append([f"{prefix}{value}", str(share.right), str(share.n), str(share.unread), *numbers])
+        say("\n".join([text_table(rows), "", _NOTE, visible(judge.name), *_failures(failed)]))
+    return int(total.accuracy < least or total.unread == total.n)
 
 
-def say_price(score: Callable[[Judge], Any], judge: Judge | None, args: argparse.Namespace) -> int:
+def say_price(score: Callable[[Judge], Any], judge: Judge, args: argparse.Namespace) -> int:
     """Print what judging would take, by kind of question."""
-    assert judge is not None  # the command line never says none
     prices = None if args.price is None else read_prices("--price", args.price)
     found = price(score, judge)
     rows = {**found, "all": total(found)}
-    money = {kind: each.money(*prices) for kind, each in rows.items()} if prices else {}
+    money = {kind: row.money(*prices) for kind, row in rows.items()} if prices else {}
     if args.json:
         paid = {kind: {"money": pair} for kind, pair in money.items()}
-        write_json(Path("-"), {kind: {**each._asdict(), **paid.get(kind, {})} for kind, each in rows.items()})
+        write_json(Path("-"), {kind: {**row._asdict(), **paid.get(kind, {})} for kind, row in rows.items()})
         return 0
-    head = ["question", "questions", "calls", "prompt tokens", "completion tokens", *(["money"] if prices else [])]
-    cells = [
-        [kind, *(_range(pair, ",") for pair in each), *([_range(money[kind], ",.2f")] if prices else [])]
-        for kind, each in rows.items()
-    ]
-    say("\n".join([text_table([head, *cells]), "", _PRICE_NOTE.format(DEFAULTS["max_tokens"])]))
+    table = [["question", "questions", "calls", "prompt tokens", "completion tokens", *(["money"] if prices else [])]]
+    for kind, row in rows.items():
+        table.append([kind, *(_range(pair, ",") for pair in row), *([_range(money[kind], ",.2f")] if prices else [])])
+    say("\n".join([text_table(table), "", _PRICE_NOTE.format(DEFAULTS["max_tokens"])]))
     return 0
 
 

@@ -202,10 +202,11 @@ def _score_streamed(args: argparse.Namespace) -> int:
 
 
 def _text(run: Run, intervals: Intervals) -> str:
-    is_ours = isinstance(run, ScoredTask)
-    made = f"version {run.version:g}, {visible(run.data)}" if is_ours else visible(run.data)
+    made, conditions = visible(run.data), []
+    if isinstance(run, ScoredTask):
+        made, conditions = f"version {run.version:g}, {made}", [visible(str(run.conditions))]
     head = f"{visible(run.name)} ({made}), {count(len(run.score.units), 'document')}, {visible(run.model)}"
-    lines = [f"{head}: {visible(run.log.path.name)}", *([visible(str(run.conditions))] if is_ours else ())]
+    lines = [f"{head}: {visible(run.log.path.name)}", *conditions]
     if run.family == "timelines":
         lines += papers_layout(run.metrics, run.score.by_topic())
     if run.metrics:

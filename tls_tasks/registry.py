@@ -24,6 +24,9 @@ INVARIANTS: Mapping[str, str] = {
 exceptions too."""
 
 
+_PARTS = ("precision", "recall", "f1")
+
+
 @dataclass(frozen=True, slots=True)
 class MetricSpec:
     """What is known of one metric.
@@ -69,9 +72,7 @@ class MetricSpec:
     @property
     def result_keys(self) -> tuple[str, ...]:
         """The keys of ``as_dict()`` by which a prediction is judged, in order: numbers in ``value_range``."""
-        return self.keys or tuple(
-            f"{prefix}_{part}" for prefix in self.prefixes for part in ("precision", "recall", "f1")
-        )
+        return self.keys or tuple(f"{prefix}_{part}" for prefix in self.prefixes for part in _PARTS)
 
     @property
     def module(self) -> str:
@@ -103,9 +104,7 @@ METRICS: Mapping[str, MetricSpec] = {
             summary="ROUGE-1 and ROUGE-2 of two timelines whose dates are aligned first (AR-1, AR-2)",
             original="tilse 0.2.1 with ROUGE-1.5.5",
             citation="Martschat & Markert, Improving ROUGE for Timeline Summarization, EACL 2017",
-            fails={
-                "identity_is_one": False,  # m:1: one text on two dates ties, and the earlier date wins
-            },
+            fails={"identity_is_one": False},  # m:1: one text on two dates ties, and the earlier date wins
         ),
         MetricSpec(
             name="date_f1",
@@ -131,13 +130,8 @@ METRICS: Mapping[str, MetricSpec] = {
             name="report_eval",
             family="reports",
             keys=(
-                "recall",
-                "precision",
-                "sentence_support",
-                "citation_support",
-                "nugget_coverage",
-                "nugget_coverage_weighted",
-                "f1",
+                *("recall", "precision", "sentence_support", "citation_support"),
+                *("nugget_coverage", "nugget_coverage_weighted", "f1"),
             ),
             further_keys=("n_unscored", "parse_failures", "counts"),
             summary="cited reports: support by citations and coverage of nuggets, by a judge's answers",
@@ -160,18 +154,8 @@ METRICS: Mapping[str, MetricSpec] = {
             },
             keys=("precision", "recall", "f1"),
             further_keys=(
-                "tp",
-                "fp",
-                "fn",
-                "polarity_accuracy",
-                "bucket_accuracy",
-                "level_accuracy",
-                "time_accuracy",
-                "evidence_coverage",
-                "evidence_coverage_normalised",
-                "domains",
-                "parse_failures",
-                "schema_invalid",
+                *("tp", "fp", "fn", "polarity_accuracy", "bucket_accuracy", "level_accuracy", "time_accuracy"),
+                *("evidence_coverage", "evidence_coverage_normalised", "domains", "parse_failures", "schema_invalid"),
             ),
             columns=("predictions", "references", "sources"),
         ),
@@ -187,32 +171,12 @@ METRICS: Mapping[str, MetricSpec] = {
                 "unparsable_prediction_scores_zero": False,  # it counts as an empty tree, and as a parse failure
             },
             keys=(
-                "precision_value",
-                "recall_value",
-                "f1_value",
-                "precision_value_exact",
-                "recall_value_exact",
-                "f1_value_exact",
-                "precision_node",
-                "recall_node",
-                "f1_node",
-                "precision_leaf",
-                "recall_leaf",
-                "f1_leaf",
+                *(f"{part}_{of}" for of in ("value", "value_exact", "node", "leaf") for part in _PARTS),
                 "treeval_score",
             ),
             further_keys=(
-                "values",
-                "leaves",
-                "averages",
-                "fields",
-                "json_valid",
-                "parsed",
-                "repaired",
-                "duplicate_keys",
-                "non_finite",
-                "schema_compliance",
-                "type_errors",
+                *("values", "leaves", "averages", "fields", "json_valid", "parsed", "repaired", "duplicate_keys"),
+                *("non_finite", "schema_compliance", "type_errors"),
             ),
         ),
     )

@@ -25,20 +25,25 @@ from tls_tasks import __version__
 from tls_tasks.cli.base import VisibleFormatter, note, styled
 from tls_tasks.core.errors import TlsTasksError, nearest
 
-_GROUPS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+_GROUPS: Mapping[str, Mapping[str, str]] = {
     "score what you have": {
-        "files": ("timelines", "summaries", "evidence"), "trees": ("trees",), "judge": ("reports", "judge"),
+        "timelines": "files", "summaries": "files", "evidence": "files", "trees": "trees", "reports": "judge",
+        "judge": "judge",
     },
     "installation and data": {
-        "doctor": ("doctor", "path", "enable", "disable"), "listing": ("list",), "fetch": ("fetch",),
-        "fingerprint": ("fingerprint",), "prepare": ("prepare", "publish"), "documents": ("bundle-docs", "build-store"),
+        "doctor": "doctor", "path": "doctor", "enable": "doctor", "disable": "doctor", "list": "listing",
+        "fetch": "fetch", "fingerprint": "fingerprint", "prepare": "prepare", "publish": "prepare",
+        "bundle-docs": "documents", "build-store": "documents",
     },
     "after a run": {
-        "score": ("score", "merge"), "compare": ("compare",), "page": ("page", "report"), "agree": ("agree",),
+        "score": "score", "merge": "score", "compare": "compare", "page": "page", "report": "page",
+        "agree": "documents",
     },
-    "submit": {"submit": ("submit", "verify", "leaderboard")},
+    "submit": {"submit": "submit", "verify": "submit", "leaderboard": "submit"},
 }  # fmt: skip
-"""The groups of ``--help`` in order, each with its modules and their commands."""
+"""The groups of ``--help``: command -> its module."""
+
+_MODULES = {command: module for group in _GROUPS.values() for command, module in group.items()}
 
 _DESCRIPTION = (
     "Scores for long-form model output: lm_eval tasks, evaluate modules, and tools for before and after a run."
@@ -83,9 +88,8 @@ def main(argv: list[str] | None = None) -> int:
     words = sys.argv[1:] if argv is None else argv
     parser = _parser(words[0] if words else "")
     command = next((word for word in words if not word.startswith("-")), None)
-    known = [name for modules in _GROUPS.values() for names in modules.values() for name in names]
-    if command is not None and command not in known:
-        parser.error(f"no command {command!r}{nearest(command, known) or '; tls-tasks --help lists them'}")
+    if command is not None and command not in _MODULES:
+        parser.error(f"no command {command!r}{nearest(command, _MODULES) or '; tls-tasks --help lists them'}")
     args = parser.parse_args(words)
     if args.command is None:
         parser.print_help()
@@ -147,15 +151,13 @@ def _parser(command: str = "") -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(
         prog="tls-tasks", dest="command", metavar="COMMAND", help="one of the above", title="arguments"
     )
-    every = {module: names for modules in _GROUPS.values() for module, names in modules.items()}
-    wanted = [module for module, names in every.items() if command in names] or every
+    wanted = [_MODULES[command]] if command in _MODULES else dict.fromkeys(_MODULES.values())
     for module in wanted:
         importlib.import_module(f"{__name__}.{module}").add_parser(subparsers)
     lines = [_DESCRIPTION]
-    for title, modules in _GROUPS.items() if wanted is every else ():
-        lines += ["", f"{title}:"]
-        parsers = dict.fromkeys(subparsers.choices[name] for names in modules.values() for name in names)
-        lines += [line for each in parsers for line in _overview(each)]
+    for title, commands in _GROUPS.items() if command not in _MODULES else ():
+        parsers = dict.fromkeys(subparsers.choices[name] for name in commands)  # one may have two names
+        lines += ["", f"{title}:", *(line for each in parsers for line in _overview(each))]
     parser.description = "\n".join(lines)
     return parser
 

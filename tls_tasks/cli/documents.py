@@ -1,4 +1,4 @@
-"""``tls-tasks bundle-docs`` and ``build-store``: documents for the judge."""
+"""``tls-tasks bundle-docs`` and ``build-store``: documents for the judge; ``agree``: how far two judges agree."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.cli.base import Subparsers, add_command, say
+from tls_tasks.cli.base import Subparsers, add_command, number, say, write_json
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.terminal import visible
+from tls_tasks.core.text_table import text_table
 from tls_tasks.data.files import text_lines
+from tls_tasks.reports.agreement import ALL, agreement, read_judgments
 from tls_tasks.reports.judges.documents import read_bundle, read_documents, write_bundle
 from tls_tasks.reports.judges.store import DocumentStore, build_store
 from tls_tasks.reports.read import read_reports
@@ -31,6 +33,12 @@ def add_parser(subparsers: Subparsers) -> None:
     store = add_command(subparsers, "build-store", _run_store)
     store.add_argument("source", metavar="SOURCE", type=Path, help="what to turn into a store")
     store.add_argument("-o", "--output", metavar="FILE", type=Path, required=True, help="the store to write, .sqlite")
+    agree = add_command(subparsers, "agree", _run_agree)
+    agree.add_argument("a", metavar="A", type=Path, help="recording of the first judge (.jsonl, .jsonl.gz)")
+    agree.add_argument("b", metavar="B", type=Path, help="recording of the second judge")
+    text = "compare the questions that both were asked, leave out others"
+    agree.add_argument("--common", action="store_true", help=text)
+    agree.add_argument("--json", action="store_true", help="print JSON instead of a table; undefined values are null")
 
 
 def _run_bundle(args: argparse.Namespace) -> int:
@@ -73,6 +81,36 @@ def _run_store(args: argparse.Namespace) -> int:
     """
     n_documents = build_store(args.output, read_documents(args.source))
     say(f"{args.output}: {n_documents} documents")
+    return 0
+
+
+def _run_agree(args: argparse.Namespace) -> int:
+    """Compare the verdicts of two judges, or of a judge and of people, on the same questions.
+
+    A and B are recordings: what `tls-tasks reports` writes as verdicts.jsonl, or lines by hand such as
+      {"kind": "citation_support", "sentence": "It rained.", "doc_id": "d1", "verdict": "YES"}
+    Printed for each kind of question: how often both said YES, one of them, neither; the share of equal verdicts (raw),
+    Cohen's kappa, and positive agreement (the Dice coefficient of the YES answers). Most questions are answered NO, so
+    that raw agreement is high even between judges who agree on nothing that matters. Questions to which one gave no
+    verdict are left out and counted.
+
+    Exit codes:
+      0  compared
+      2  not compared: a file that can't be read, or recordings of other questions (--common compares those in both)
+
+    Examples:
+      tls-tasks agree runs/a/verdicts.jsonl runs/b/verdicts.jsonl
+      tls-tasks agree people.jsonl runs/a/verdicts.jsonl --common --json
+    """
+    a, b = read_judgments(args.a), read_judgments(args.b)
+    rows = agreement(a, b, common=args.common)
+    if args.json:
+        write_json(Path("-"), {kind: row._asdict() for kind, row in rows.items()})
+        return 0
+    say(f"A: {args.a} ({len(a)} verdicts)\nB: {args.b} ({len(b)} verdicts)\n")
+    names = [name.replace("_", " ") for name in rows[ALL]._fields]
+    cells = [(kind, *map(str, row[:6]), *map(number, row[6:])) for kind, row in rows.items()]
+    say(text_table([("kind", *names), *cells]))
     return 0
 
 

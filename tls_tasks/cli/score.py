@@ -149,22 +149,19 @@ def _run_merge(args: argparse.Namespace) -> int:
 
 def _check_options(args: argparse.Namespace) -> None:
     """Refuse options without the option that they belong to, and what ``-o`` does not write."""
-    streamed, with_ray, with_metric = args.units is not None, args.engine == "ray", args.metric is not None
+    with_metric = "--metric NAME, whose it is; what the harness has logged is scored as its task says"
     groups = (
-        ("-o FOLDER, for the units", streamed, ("shard", "workers", "engine")),
-        ("it with --engine ray", with_ray, ("address",)),
-        (
-            "it with --metric NAME; what the harness has logged is scored as its task says",
-            with_metric,
-            ("option", "map"),
-        ),
-        (f"it without -o: {args.units} holds each document's units", not streamed, ("metric", "csv", "parquet")),
+        (("shard", "workers", "engine"), args.units is not None, "no -o FOLDER", "a folder for the units"),
+        (("address",), args.engine == "ray", "it alone", "it with --engine ray"),
+        (("metric",), args.units is None, "it with -o", "samples of our tasks only"),
+        (("csv", "parquet"), args.units is None, "it with -o", f"one: {args.units} holds each document's units"),
+        (("option", "map"), args.metric is not None, "", with_metric),
     )
-    for expected, is_met, names in groups:
+    for names, is_met, got, expected in groups:
         for name in names:
             value = getattr(args, name)
             if value is not None and not is_met:
-                raise InputError(f"--{name}", None, repr(value if isinstance(value, list) else str(value)), expected)
+                raise InputError(f"--{name}", None, got or repr(value[0]), expected)
 
 
 # Runs

@@ -26,7 +26,7 @@ from tls_tasks.core.options import check_switches, check_whole_number
 from tls_tasks.core.whole import write_whole
 from tls_tasks.data.fetched import cache_folder
 from tls_tasks.hosts.corpus_requests import Asked, key_of, read_request
-from tls_tasks.hosts.corpus_steps import Steps
+from tls_tasks.hosts.corpus_steps import Settings, Steps
 
 _NAME = "tls_corpus"
 _MOST_TOKENS = 32_768
@@ -39,6 +39,10 @@ _NOT_IN_KEY = {"batch_size", "max_batch_size", "device", "num_concurrent", "max_
 """Arguments that say how a model is run and not what it answers: a rerun may change them."""
 
 _log = logging.getLogger("lm_eval.models.tls_corpus")  # shown where and as the harness shows its own models
+
+
+def _of_base(name: str) -> Any:
+    return property(lambda model: getattr(model.base, name))
 
 
 class CorpusLM(LM):
@@ -77,24 +81,19 @@ class CorpusLM(LM):
         if isinstance(volume_weight, bool) or not isinstance(volume_weight, int | float):
             raise InputError("volume_weight", None, repr(volume_weight), "a number, such as 0.2")
         check_switches(sub_cache=sub_cache)
-        self.thinking_tokens = check_whole_number("thinking_tokens", thinking_tokens, least=0)
-        self.volume_weight = float(volume_weight)
+        check_whole_number("thinking_tokens", thinking_tokens, least=0)
         self.base: Any = get_model(base).create_from_arg_obj(given)
         if self.base.world_size > 1:
             raise InputError("world_size", None, str(self.base.world_size),
                              f"1: {_NAME} runs in one process; spread the model over devices by its own arguments "
                              "(parallelize, tensor_parallel_size, data_parallel_size)")  # fmt: skip
-        self.chunk_tokens = _chunk_tokens(self.base, base, given, chunk_tokens)
-        self.map_tokens = max(1, self.chunk_tokens // 8)
+        chunk_tokens = _chunk_tokens(self.base, base, given, chunk_tokens)
+        figures = chunk_tokens, max(1, chunk_tokens // 8), thinking_tokens, float(volume_weight)
+        self.settings = Settings(*figures, self.cost)
         file = _cache_file(base, given) if sub_cache else None
         self.sub_cache = CachingLM(self.base, str(file)) if file else None
-        self.totals: dict[str, Any] = {
-            "base": base,
-            "chunk_tokens": self.chunk_tokens,
-            "map_tokens": self.map_tokens,
-            "thinking_tokens": self.thinking_tokens,
-            "volume_weight": self.volume_weight,
-        }
+        names = ("chunk_tokens", "map_tokens", "thinking_tokens", "volume_weight")
+        self.totals: dict[str, Any] = {"base": base, **{name: getattr(self.settings, name) for name in names}}
 
     # --- what the harness asks of a model: the base's ---
 
@@ -104,30 +103,9 @@ class CorpusLM(LM):
             raise AttributeError(name)
         return getattr(self.base, name)
 
-    rank = property(lambda self: self.base.rank)
-    world_size = property(lambda self: self.base.world_size)
-    device = property(lambda self: self.base.device)
-    tokenizer_name = property(lambda self: self.base.tokenizer_name)
-
-    def all_gather(self, tensor: Any) -> Any:
-        """The base model's."""
-        return self.base.all_gather(tensor)
-
-    def gather_object(self, obj: Any, dst: int = 0) -> Any:
-        """The base model's."""
-        return self.base.gather_object(obj, dst)
-
-    def barrier(self) -> None:
-        """The base model's."""
-        self.base.barrier()
-
-    def chat_template(self, chat_template: bool | str = False) -> Any:
-        """The base model's."""
-        return self.base.chat_template(chat_template)
-
-    def apply_chat_template(self, chat_history: list[dict[str, str]], add_generation_prompt: bool = True) -> Any:
-        """The base model's."""
-        return self.base.apply_chat_template(chat_history, add_generation_prompt=add_generation_prompt)
+    rank, world_size, device, tokenizer_name = map(_of_base, ("rank", "world_size", "device", "tokenizer_name"))
+    all_gather, gather_object, barrier = map(_of_base, ("all_gather", "gather_object", "barrier"))
+    chat_template, apply_chat_template = map(_of_base, ("chat_template", "apply_chat_template"))
 
     def loglikelihood(self, requests: list[Any], **options: Any) -> Any:
         """The base model's."""
@@ -161,7 +139,7 @@ class CorpusLM(LM):
         if not asked:
             return []
         first = {id(one.topic): one for one in reversed(asked)}  # all references of a topic share one map round
-        steps = {key: Steps(self, one) for key, one in reversed(first.items())}
+        steps = {key: Steps(self.settings, one) for key, one in reversed(first.items())}
         self._ask("map", [(each, instance) for each in steps.values() for instance in each.map_round()])
         for each in steps.values():
             each.rank()

@@ -14,7 +14,7 @@ from tls_tasks.core.terminal import visible
 from tls_tasks.core.text_table import text_table
 from tls_tasks.data.files import text_lines
 from tls_tasks.reports.agreement import ALL, agreement, read_judgments
-from tls_tasks.reports.judges.documents import read_bundle, read_documents, write_bundle
+from tls_tasks.reports.documents import read_bundle, read_documents, write_bundle
 from tls_tasks.reports.judges.store import DocumentStore, build_store
 from tls_tasks.reports.read import read_reports
 

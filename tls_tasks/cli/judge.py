@@ -20,10 +20,10 @@ from tls_tasks.core.errors import InputError
 from tls_tasks.core.terminal import visible
 from tls_tasks.core.text_table import text_table
 from tls_tasks.data.keyed import some
+from tls_tasks.reports.documents import find_lookup
 from tls_tasks.reports.files import write_rows
 from tls_tasks.reports.judges import Recorder
 from tls_tasks.reports.judges.choose import make_judge, unpaid
-from tls_tasks.reports.judges.documents import find_lookup
 from tls_tasks.reports.judges.endpoint import ChatJudge
 from tls_tasks.reports.judges.recordings import Recorded
 from tls_tasks.reports.report_eval import UnscoredWarning

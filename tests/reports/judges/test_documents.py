@@ -15,8 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tls_tasks.core.errors import DataError
-from tls_tasks.reports.documents import look_up
-from tls_tasks.reports.judges.documents import _read_lookup, read_bundle, read_documents, write_bundle
+from tls_tasks.reports.documents import _read_lookup, look_up, read_bundle, read_documents, write_bundle
 from tls_tasks.reports.judges.store import DocumentStore, build_store
 from tls_tasks.reports.types import Report, ReportSentence
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.data.files import text_lines
-from tls_tasks.reports.judges.documents import find_lookup
+from tls_tasks.reports.documents import find_lookup
 from tls_tasks.reports.judges.endpoint import ChatJudge, from_endpoint
 from tls_tasks.reports.nuggets import read_requests
 from tls_tasks.reports.read import parse_report_row

@@ -208,7 +208,7 @@ def build_store(path: str | Path, documents: Iterable[tuple[str, Mapping[str, An
     Args:
         path: The file to write. It appears when it is complete, and not before.
         documents: Pairs of id and document (``text``, and perhaps ``title``), such as those of
-            :func:`~tls_tasks.reports.judges.documents.read_documents`.
+            :func:`~tls_tasks.reports.documents.read_documents`.
 
     Returns:
         How many documents it has.

@@ -11,8 +11,7 @@ class Mirror(http.server.ThreadingHTTPServer):
 
     ``cuts``: path -> how many bytes to send before the connection ends, one entry a request. ``status``: path -> an
     error to answer with. ``redirects``: path -> an address. ``stalls``: paths of which the first half is sent, and no
-    more until ``go_on`` is set. ``knows_ranges``: whether it can go on in the middle. ``says_length``:
-    whether it says how much will come.
+    more until ``go_on`` is set. ``says_length``: whether it says how much will come.
     """
 
     daemon_threads = True
@@ -20,7 +19,7 @@ class Mirror(http.server.ThreadingHTTPServer):
     def __init__(self):
         super().__init__(("127.0.0.1", 0), _Handler)
         self.files, self.cuts, self.status, self.redirects = {}, {}, {}, {}
-        self.knows_ranges, self.says_length, self.asked = True, True, []
+        self.says_length, self.asked = True, []
         self.stalls, self.go_on = set(), threading.Event()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -32,8 +31,7 @@ class Mirror(http.server.ThreadingHTTPServer):
 class _Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         mirror, path = self.server, self.path.lstrip("/")
-        given = self.headers.get("Range")
-        mirror.asked.append((path, given))
+        mirror.asked.append(path)
         if path in mirror.redirects:
             self.send_response(302)
             self.send_header("Location", mirror.redirects[path])
@@ -43,22 +41,16 @@ class _Handler(http.server.BaseHTTPRequestHandler):
             self.send_error(mirror.status.get(path, 404))
             return
         content = mirror.files[path]
-        start = int(given.removeprefix("bytes=").rstrip("-")) if given and mirror.knows_ranges else 0
-        if start >= len(content):
-            self.send_error(416)
-            return
-        self.send_response(206 if start else 200)
-        if start:
-            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+        self.send_response(200)
         if mirror.says_length:
-            self.send_header("Content-Length", str(len(content) - start))
+            self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         if path in mirror.stalls:
             self.wfile.write(content[: len(content) // 2])
             mirror.go_on.wait(60)
             return
         cuts = mirror.cuts.get(path)
-        self.wfile.write(content[start : start + cuts.pop(0)] if cuts else content[start:])
+        self.wfile.write(content[: cuts.pop(0)] if cuts else content)
 
     def log_message(self, *arguments):
         pass

@@ -30,8 +30,8 @@ def _run(args: argparse.Namespace) -> int:
     """Fetch the real data of timeline tasks from public repositories into the cache.
 
     Every file is pinned by commit, size and sha256. It comes from the authors' repositories, under their licences,
-    which are printed; tls-tasks contains and passes on none of it. A download that was cut off goes on where it
-    stopped, and what is there is not asked for again. lm_eval --tasks NAME finds the data by itself afterwards.
+    which are printed; tls-tasks contains and passes on none of it. A file that has arrived is not asked for again.
+    lm_eval --tasks NAME finds the data by itself afterwards.
 
     Environment:
       TLS_TASKS_CACHE   where it is kept; by default tls-tasks in the user's folder of caches (~/.cache)

@@ -1,12 +1,9 @@
-"""One file over HTTP: by size and hash, resumed where it was cut off, and never half there."""
+"""One file over HTTP: by size and hash, and never half there."""
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import http.client
-import os
-import secrets
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -14,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError
+from tls_tasks.core.whole import replaced
 
 Report = Callable[[int], None]
 """Takes how many bytes have arrived; less than 0 where a file is begun anew."""
 
-_ATTEMPTS = 4  # for a server that stops in the middle; each one but the first asks for the rest
+_ATTEMPTS = 4  # for a server that stops in the middle; no file has more than a few megabytes, so each begins anew
 _TIMEOUT = 30  # seconds without a byte
 _BLOCK = 1 << 16
 _BY_HAND = "get the data by hand (tls-tasks list --obtain says how)"
@@ -26,25 +24,15 @@ _BY_HAND = "get the data by hand (tls-tasks list --obtain says how)"
 
 def sha256_of(file: Path) -> str:
     """The hash of a file in hexadecimal; empty if there is no such file."""
-    if not file.is_file():
-        return ""
-    with file.open("rb") as content:
-        digest = hashlib.sha256()
-        while block := content.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+    return hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else ""
 
 
 def download(url: str, target: Path, size: int, sha256: str, report: Report = lambda n_bytes: None) -> None:
     """Put a file at ``target``, unless it is there already.
 
-    What arrives goes into a file of this process's own, which takes the name ``target`` when it is whole and its hash
-    is right: processes that download the same file don't disturb each other. What a failure leaves is kept as
-    ``NAME.part``, and the next call goes on from there.
-
     Args:
         url: Where from: https, or http from a mirror.
-        target: The file.
+        target: The file, which gets its name when it is whole and its hash is right.
         size: How many bytes it has; no more are read.
         sha256: Its hash.
         report: Called as bytes arrive.
@@ -56,119 +44,67 @@ def download(url: str, target: Path, size: int, sha256: str, report: Report = la
     if sha256_of(target) == sha256:
         report(size)
         return
-    target.parent.mkdir(parents=True, exist_ok=True)
-    kept = target.with_name(f"{target.name}.part")
-    own = target.with_name(f"{target.name}.{os.getpid()}-{secrets.token_hex(4)}.part")
-    with contextlib.suppress(FileNotFoundError):
-        kept.rename(own)  # of several processes one gets it
-    try:
-        _receive(url, own, size, sha256, report)
-        own.replace(target)
-    finally:
-        if own.exists():
-            if own.stat().st_size:
-                own.replace(kept)
-            else:
-                own.unlink()
+    reason = ""
+    for _ in range(_ATTEMPTS):
+        try:
+            content = _content(url, size, report)
+        except _CutOffError as error:
+            reason = str(error)
+            continue
+        found = hashlib.sha256(content).hexdigest()
+        if found != sha256:
+            report(-size)
+            raise DataError(
+                f"{url}: its sha256 is {found}, but {sha256} is pinned: not the file that this release knows, and "
+                f"was not kept; try again, and if it stays like this {_BY_HAND}"
+            )
+        with replaced(target) as file:
+            file.write_bytes(content)
+        return
+    raise DataError(
+        f"{url}: broke off {_ATTEMPTS} times, the last time {reason}; run the same command again: files that have "
+        "arrived are not asked for twice"
+    )
 
 
 class _CutOffError(Exception):
     """The connection ended too early."""
 
 
-def _receive(url: str, own: Path, size: int, sha256: str, report: Report) -> None:
-    reason = ""
-    for _ in range(_ATTEMPTS):
-        start = own.stat().st_size if own.exists() else 0
-        if start >= size:
-            own.unlink()
-            start = 0
-        report(start)
-        try:
-            resumed = _append(url, own, start, size, report)
-        except _CutOffError as error:
-            reason = str(error)
-            report(-own.stat().st_size if own.exists() else 0)
-            continue
-        found = sha256_of(own)
-        if found == sha256:
-            return
-        own.unlink()
-        report(-size)
-        if not resumed:
-            raise DataError(
-                f"{url}: its sha256 is {found}, but {sha256} is pinned: not the file that this release knows, and "
-                f"was not kept; try again, and if it stays like this {_BY_HAND}"
-            )
-        reason = "what had arrived before was damaged"
-    n_bytes = own.stat().st_size if own.exists() else 0
-    raise DataError(
-        f"{url}: broke off {_ATTEMPTS} times, the last time with {n_bytes:,} of {size:,} bytes ({reason}); what has "
-        "arrived is kept: run the same command again to go on"
-    )
-
-
-def _append(url: str, own: Path, start: int, size: int, report: Report) -> bool:
-    """Fetch what is missing; whether it was added to something.
+def _content(url: str, size: int, report: Report) -> bytes:
+    """The bytes of a file.
 
     Raises:
-        _CutOffError: If it ended too early, and can be gone on with.
-        DataError: If the server refuses, can't be reached, or sends too much.
+        _CutOffError: If the connection ended too early.
+        DataError: If the server refuses, can't be reached, or sends another number of bytes.
     """
-    headers = {"User-Agent": "tls-tasks", **({"Range": f"bytes={start}-"} if start else {})}
+    content = bytearray()
     try:
-        response = _opener(url).open(urllib.request.Request(url, headers=headers), timeout=_TIMEOUT)  # noqa: S310 - see _opener
-    except urllib.error.HTTPError as error:
-        if error.code == http.HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE and start:
-            own.unlink()
-            raise _CutOffError("the server could not go on in the middle") from error
-        raise DataError(f"{url}: HTTP {error.code} {error.reason}; {_advice(error.code)}") from error
-    except (OSError, http.client.HTTPException, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        raise DataError(
-            f"{url}: can't be reached: {' '.join(str(reason).split()) or type(error).__name__}; check the network, or "
-            "set TLS_TASKS_MIRROR to a mirror"
-        ) from error
-    with response:
-        resumed = start > 0 and response.status == http.HTTPStatus.PARTIAL_CONTENT
-        if resumed and not str(response.headers.get("Content-Range")).startswith(f"bytes {start}-"):
-            own.unlink()
-            raise _CutOffError("the server went on at another place")
-        if start and not resumed:
-            report(-start)
-        coming = str(response.headers.get("Content-Length", ""))
-        if coming.isdigit() and int(coming) + (start if resumed else 0) != size:
-            own.unlink(missing_ok=True)
-            raise DataError(
-                f"{url}: would be {int(coming) + (start if resumed else 0):,} bytes, but {size:,} are pinned: not "
-                f"the file that this release knows; {_BY_HAND}"
-            )
-        with own.open("ab" if resumed else "wb") as file:
-            n_bytes = start if resumed else 0
-            while block := _read(response):
-                n_bytes += len(block)
-                if n_bytes > size:
-                    file.truncate(0)
-                    raise DataError(f"{url}: sends more than the {size:,} bytes that are pinned; nothing of it is kept")
-                file.write(block)
+        request = urllib.request.Request(url, headers={"User-Agent": "tls-tasks"})  # noqa: S310 - see _opener
+        with _opener(url).open(request, timeout=_TIMEOUT) as response:
+            if response.length not in (None, size):
+                raise DataError(
+                    f"{url}: would be {response.length:,} bytes, but {size:,} are pinned: not the file that this "
+                    f"release knows; {_BY_HAND}"
+                )
+            while len(content) <= size and (block := response.read(_BLOCK)):
+                content += block
                 report(len(block))
-    if n_bytes < size:
-        raise _CutOffError("the server ended the connection")
-    return resumed
-
-
-def _read(response: Any) -> bytes:
-    try:
-        block: bytes = response.read(_BLOCK)
-    except (OSError, http.client.HTTPException) as error:
-        raise _CutOffError(f"{type(error).__name__}: {error}") from error
-    return block
-
-
-def _advice(status: int) -> str:
-    if status in {403, 404, 410, 451}:
-        return f"it is not there (any more): {_BY_HAND}"
-    return "try again later; what has arrived is kept"
+    except urllib.error.HTTPError as error:
+        gone = error.code in {403, 404, 410, 451}
+        advice = f"it is not there (any more): {_BY_HAND}" if gone else "try again later"
+        raise DataError(f"{url}: HTTP {error.code} {error.reason}; {advice}") from error
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        reason = " ".join(str(getattr(error, "reason", error)).split()) or type(error).__name__
+        if not content:
+            advice = "check the network, or set TLS_TASKS_MIRROR to a mirror"
+            raise DataError(f"{url}: can't be reached: {reason}; {advice}") from error
+    if len(content) == size:
+        return bytes(content)
+    report(-len(content))
+    if len(content) > size:
+        raise DataError(f"{url}: sends more than the {size:,} bytes that are pinned; nothing of it is kept")
+    raise _CutOffError(f"after {len(content):,} of {size:,} bytes")
 
 
 class _OnlyHttps(urllib.request.HTTPRedirectHandler):

@@ -44,8 +44,6 @@ AROUND = [
     (f"“{TEXT}”", TEXT, ["wrapper"]),
     (f"> {TEXT}\n>\n> It rained.", f"{TEXT}\n\nIt rained.", ["wrapper"]),
     (f"Draft:\nA bill.\n\nFinal summary:\n{TEXT}", TEXT, []),  # labelled as no answer: like reasoning
-    (f"A bill was passed.\n\nHere is a shorter version:\n{TEXT}", TEXT, ["draft"]),
-    (f"A bill.\n\n**Revised summary:**\n{TEXT}", TEXT, ["draft"]),
     (f"Summary\n\n{TEXT}", TEXT, ["lead_in"]),
     (f"# Meeting Summary\n\n{TEXT}", TEXT, ["lead_in"]),
     (f"Let me summarize the meeting:\n\n{TEXT}", TEXT, ["lead_in"]),

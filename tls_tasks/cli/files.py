@@ -16,7 +16,7 @@ from tls_tasks.data.keyed import missing_note
 from tls_tasks.evidence.data_rows import read_three, schema_at
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.types import JOURNAL_SCHEMA
-from tls_tasks.summaries.files import read_summaries
+from tls_tasks.summaries.data import read_summaries
 from tls_tasks.summaries.rouge_l import rouge_l
 from tls_tasks.timelines import score as score_timelines
 from tls_tasks.timelines.files import read_topics

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks.core.prf import Counts
+from tls_tasks.core.sums import plain_sum
 from tls_tasks.evidence.matching import Match
 from tls_tasks.evidence.postprocess import Change
 from tls_tasks.evidence.read import ParsedEvidence
@@ -78,38 +79,26 @@ class Document:
         ``checked``, ``grounded``, ``grounded_normalised``; ``domain/DOMAIN/tp`` and so on; ``macro/precision`` and so
         on; ``parse_failures``, ``schema_invalid``.
         """
-        hits = len(self.matches)
-        counts = Counts(hits, len(self.predicted), hits, len(self.wanted))
-        return {
-            **{"n": 1, "tp": hits, "fp": len(self.predicted) - hits, "fn": len(self.wanted) - hits},
+        pairs = [(self.wanted[match.reference], self.predicted[match.prediction]) for match in self.matches]
+        unit: dict[str, float] = {
+            "n": 1,
+            **_hits("", len(pairs), len(self.predicted), len(self.wanted)),
             "objects": len(self.predicted),
-            **self._spans(),
-            **{f"macro/{name}": value for name, value in counts.prf()._asdict().items()},
+            "exact": sum(wanted.span == predicted.span for wanted, predicted in pairs),
+            "overlap": float(plain_sum(match.overlap for match in self.matches)),
+            **{f"macro/{name}": value for name, value in self._prf().items()},
             "parse_failures": int(self.parsed.failed),
             "schema_invalid": sum(bool(entry.issues) for entry in self.parsed.value or ()),
-            **self._by_domain(),
-            **self._accuracies(),
-            **self._grounding(),
         }
-
-    def _spans(self) -> dict[str, float]:
-        exact, overlap = 0, 0.0
-        for match in self.matches:
-            exact += self.wanted[match.reference].span == self.predicted[match.prediction].span
-            overlap += match.overlap
-        return {"exact": exact, "overlap": overlap}
-
-    def _by_domain(self) -> dict[str, float]:
-        wanted = Counter([self.label(entry.domain) for entry in self.wanted])
-        predicted = Counter([self.label(entry.domain) for entry in self.predicted])
-        found = Counter([self.label(self.wanted[match.reference].domain) for match in self.matches])
-        unit: dict[str, float] = {}
+        objects = ([wanted for wanted, _ in pairs], self.predicted, self.wanted)
+        found, predicted, wanted = (Counter(self.label(entry.domain) for entry in part) for part in objects)
         for domain in (*self.schema.domains, OTHER):
-            hits = found[domain]
-            unit[f"domain/{domain}/tp"] = hits
-            unit[f"domain/{domain}/fp"] = predicted[domain] - hits
-            unit[f"domain/{domain}/fn"] = wanted[domain] - hits
-        return unit
+            unit |= _hits(f"domain/{domain}/", found[domain], predicted[domain], wanted[domain])
+        return {**unit, **self._accuracies(), **self._grounding()}
+
+    def _prf(self) -> dict[str, float]:
+        hits = len(self.matches)
+        return Counts(hits, len(self.predicted), hits, len(self.wanted)).prf()._asdict()
 
     def _accuracies(self) -> dict[str, float]:
         """How often each attribute, and all bucket attributes together, could be compared and were right."""
@@ -129,14 +118,14 @@ class Document:
         return {f"{name}/{part}": n[name] for name in asked for part, n in (("right", right), ("asked", asked))}
 
     def _grounding(self) -> dict[str, float]:
+        """Whether there is a source, and how many quotes are in it: verbatim, and normalised."""
         if self.source is None:
             return dict.fromkeys(("sourced", "checked", "grounded", "grounded_normalised"), 0)
         normalised = sum(
-            is_grounded or (entry.span is not None and self.source.holds_normalised(entry.span))
-            for entry, is_grounded in zip(self.predicted, self.grounded, strict=True)
+            entry.span is not None and self.source.holds_normalised(entry.span) for entry in self.predicted
         )
-        grounded = sum(self.grounded)
-        return {"sourced": 1, "checked": len(self.predicted), "grounded": grounded, "grounded_normalised": normalised}
+        parts = {"checked": len(self.predicted), "grounded": sum(self.grounded), "grounded_normalised": normalised}
+        return {"sourced": 1, **parts}
 
     def as_dict(self) -> dict[str, Any]:
         """Its own scores and objects as plain values.
@@ -144,7 +133,6 @@ class Document:
         ``places`` lists [start, end] of each occurrence of the span in the source, verbatim or else up to Unicode form,
         quotation marks and blanks; None without a source.
         """
-        missed, spurious, hits = self.missed(), self.spurious(), len(self.matches)
         flags = {
             "parse_failure": self.parsed.failed,
             "no_predicted_objects": not self.predicted,
@@ -153,13 +141,13 @@ class Document:
         }
         item = {
             "row": self.row,
-            **Counts(hits, len(self.predicted), hits, len(self.wanted)).prf()._asdict(),
-            **{"tp": hits, "fp": len(spurious), "fn": len(missed)},
+            **self._prf(),
+            **_hits("", len(self.matches), len(self.predicted), len(self.wanted)),
             "status": self.parsed.status,
             "flags": [flag for flag, holds in flags.items() if holds],
             "matches": [self._match_as_dict(match) for match in self.matches],
-            "misses": [self._object_as_dict(self.wanted[position], position) for position in missed],
-            "spurious": [self._predicted_as_dict(position) for position in spurious],
+            "misses": [self._object_as_dict(self.wanted[position], position) for position in self.missed()],
+            "spurious": [self._predicted_as_dict(position) for position in self.spurious()],
         }
         return {**item, "changes": [change._asdict() for change in self.changes]} if self.changes else item
 
@@ -182,6 +170,11 @@ class Document:
     def _object_as_dict(self, entry: EvidenceObject, position: int) -> dict[str, Any]:
         places = None if self.source is None else [list(place) for place in self.source.places(entry.span or "")]
         return {"position": position, "domain": entry.domain, "span": entry.span, "places": places}
+
+
+def _hits(prefix: str, hits: int, n_predicted: int, n_wanted: int) -> dict[str, int]:
+    """How many objects were found, spurious and missed."""
+    return {f"{prefix}tp": hits, f"{prefix}fp": n_predicted - hits, f"{prefix}fn": n_wanted - hits}
 
 
 def _value(entry: EvidenceObject, attribute: Attribute, key: str) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -17,7 +17,7 @@ from tls_tasks.evidence.types import Attribute, EvidenceSchema
 
 _NONE = "(none)"  # in a confusion table: no counterpart, or an attribute without a value
 
-_Confusions = dict[str, dict[str, int]]
+_Confusions = defaultdict[str, Counter[str]]
 
 
 def _share(hits: float, others: float) -> float:
@@ -140,21 +140,22 @@ def _schemes(score: Score) -> Mapping[str, Any]:
     return {name: Counts(hit, tp + fp, hit, tp + fn).prf()._asdict() for name, hit in hits.items()}
 
 
-def _confusions(documents: Sequence[Document], matcher: Matcher) -> dict[str, _Confusions]:
+def _confusions(documents: Sequence[Document], matcher: Matcher) -> dict[str, dict[str, dict[str, int]]]:
     """Tables of the reference's value -> the predicted value -> how often.
 
     The table ``domain`` covers all objects: those that are not matched are matched once more regardless of domain, and
     ``(none)`` stands for no counterpart. The tables of attributes cover the matches.
     """
     schema = matcher.schema
-    tables: dict[str, _Confusions] = {"domain": {}, **{attribute.name: {} for attribute in schema.attributes}}
+    names = ("domain", *(attribute.name for attribute in schema.attributes))
+    tables: dict[str, _Confusions] = {name: defaultdict(Counter) for name in names}
     for document in documents:
         for wanted, predicted in _domain_pairs(document, matcher):
-            _count(tables["domain"], wanted, predicted)
+            tables["domain"][wanted][predicted] += 1
         for match in document.matches:
-            for attribute, wanted, predicted_value in document.comparisons(match):
-                _count(tables[attribute.name], wanted, _written(attribute, wanted, predicted_value))
-    return tables
+            for attribute, wanted, written in document.comparisons(match):
+                tables[attribute.name][wanted][_written(attribute, wanted, written)] += 1
+    return {name: {wanted: dict(row) for wanted, row in table.items()} for name, table in tables.items()}
 
 
 def _domain_pairs(document: Document, matcher: Matcher) -> list[tuple[str, str]]:
@@ -168,11 +169,6 @@ def _domain_pairs(document: Document, matcher: Matcher) -> list[tuple[str, str]]
     )
     pairs = [(wanted.pop(match.reference), predicted.pop(match.prediction)) for match in (*document.matches, *across)]
     return [*pairs, *((label, _NONE) for label in wanted.values()), *((_NONE, label) for label in predicted.values())]
-
-
-def _count(table: _Confusions, wanted: str, predicted: str) -> None:
-    row = table.setdefault(wanted, {})
-    row[predicted] = row.get(predicted, 0) + 1
 
 
 def _written(attribute: Attribute, wanted: str, predicted: str | None) -> str:

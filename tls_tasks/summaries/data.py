@@ -14,15 +14,18 @@ from functools import partial
 from itertools import chain, zip_longest
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
+from tls_tasks.core.rows import read_text
 from tls_tasks.data import hub
 from tls_tasks.data.catalogue import DataSet, find_data_set, public_sets, read_catalogue
 from tls_tasks.data.files import Rows, file_rows, split_files, text_lines
+from tls_tasks.data.keyed import PREDICTION_FIELDS, joined, read_keyed, said_of
 from tls_tasks.data.models import DataRow, Id, Texts, named, read_model
 from tls_tasks.data.order import Loaded, Published, Reading, distinct, load, read_place
+from tls_tasks.summaries.rows import read_texts
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of a document in a prompt, some 6,000 tokens of English: a context of 8k has room for the answer."""
@@ -290,3 +293,36 @@ def _grouped(documents: Iterable[Document]) -> list[Document]:
         references = tuple(reference for member in members for reference in member.references)
         grouped.append(replace(members[0], id=name if len(members) > 1 else members[0].id, references=references))
     return grouped
+
+
+class SummaryRow(NamedTuple):
+    """A prediction (None: there is none) and its references."""
+
+    id: str
+    prediction: str | None
+    references: tuple[str, ...]
+
+
+def read_summaries(gold: Path, predictions: Path) -> list[SummaryRow]:
+    """Read gold and predicted summaries from files, joined by id or line by line.
+
+    Args:
+        gold: Rows with one of :data:`REFERENCE_FIELDS`, texts by name, or a text a line.
+        predictions: The same with ``summary`` or one of :data:`~tls_tasks.data.keyed.PREDICTION_FIELDS`.
+
+    Raises:
+        DataError: A place that can't be read, a row that is no text, or a prediction that the gold lacks.
+    """
+    sides = (
+        read_keyed(place, ID_FIELDS, text="line", of_a_model=place is predictions) for place in (gold, predictions)
+    )
+    rows = []
+    for name, reference, prediction in joined(*sides):
+        with said_of(reference):
+            references = read_texts(reference.field(REFERENCE_FIELDS), 0)
+        text = None
+        if prediction is not None:
+            with said_of(prediction):
+                text = read_text(prediction.field((*PREDICTION_FIELDS, "summary")), "predictions", 0)
+        rows.append(SummaryRow(name, text, references))
+    return rows

@@ -16,7 +16,6 @@ from tls_tasks.core.reasoning import strip_thinking
 
 PROBLEM_KINDS = (
     "unfinished_thinking",  # a block of reasoning never ended; what it holds is no answer
-    "draft",  # what stands before "Final summary:" or the like
     "lead_in",  # "Here is a summary:", "**Summary:**"
     "closing_remark",  # "Let me know if …", "(70 words)"
     "wrapper",  # a code fence, <summary>, quotation marks, rules or a JSON object around the whole
@@ -30,15 +29,11 @@ _NOUN = (
 )
 _VERSION = rf"(?:{_NOUN}|version|draft|summari[sz]e)"
 _COUNTED = r"(?:about |approx\.? |approximately |~)?\d{1,4} words"
-_POLITE = (
-    r"(?:i(?:'d|’d| would) be (?:happy|glad) to \w{1,9}|sure(?: thing)?|certainly|of course|absolutely|ok(?:ay)?|great"
-    r"|got it|understood)"
-)
+_POLITE = r"(?:i(?:'d|’d| would) be (?:happy|glad) to \w{1,9}|sure|certainly|of course|absolutely|ok(?:ay)?)"
 _HERE = (
     r"(?:this is|let me|i(?:'ll|’ll| will)|here(?: is|'s|’s| are)|below (?:is|are)|the following is"
     r"|i(?:'ve|’ve| have) (?:written|prepared))"
 )
-_OPENING = rf"(?:{_POLITE}\b[^\n:]{{0,80}}[,.!]\s{{1,3}})?"  # Sure, I can help!
 _HEADING, _BOLD, _END = r"#{1,6}[ \t]{1,3}", r"(?:\*{1,3}|_{1,2})", r"(?:\s{1,9}|$)"
 _ADJECTIVE = r"(?:the |my )?(?:final |brief |short |concise |executive |meeting |news |discussion )?"
 _OF = r"(?: of the (?:meeting|discussion|transcript|articles?|report|documents?|text))?"
@@ -46,10 +41,8 @@ _LEAD_INS = [
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         # Here is a summary of the meeting: … (which may go on in the line)
-        rf"(?:{_HEADING}|{_BOLD})?{_OPENING}(?:[^\n:.!?]{{1,100}}, )?{_HERE}\b[^\n:]{{0,160}}"
+        rf"(?:{_HEADING}|{_BOLD})?(?:[^\n:.!?]{{1,100}}, )?{_HERE}\b[^\n:]{{0,160}}"
         rf"\b(?:{_VERSION}|words|sentences)\b[^\n:]{{0,160}}:{_BOLD}?{_END}",
-        # Here is a summary of the meeting. (a paragraph of its own)
-        rf"{_OPENING}{_HERE}\b[^\n]{{0,120}}\b{_VERSION}\b[^\n]{{0,120}}[.!]\s{{0,9}}\n\s{{0,9}}\n",
         # Sure! (a paragraph of its own)
         rf"{_POLITE}[,.!:][^\n]{{0,120}}\n\s{{0,9}}\n",
         # **Summary (70 words):** …
@@ -60,22 +53,13 @@ _LEAD_INS = [
     )
 ]
 _REMARK = (
-    r"(?:(?:please )?(?:let me know|feel free)\b|(?:i )?hope (?:this|that|it)\b|happy to\b"
-    r"|(?:would|do) you (?:like|want|need)\b|is there anything else"
+    r"(?:(?:please )?(?:let me know|feel free)\b|(?:i )?hope (?:this|that|it)\b"
+    r"|(?:would|do) you (?:like|want|need)\b"
     r"|if you(?:'d|’d| would)? (?:like|need|want|have (?:any|further|more))\b"
-    r"|i can (?:also )?(?:shorten|expand|adjust|make|provide|rewrite|revise)\b"
-    r"|i(?:'ve|’ve| have) (?:kept|focused|tried|summari[sz]ed|limited)\b"
     r"|(?:please )?note\b[^\n]{0,200}\b(?:summary|words?)\b"
-    r"|(?:this|the|my|above) summary (?:is|has|contains|covers|captures|was|stays)\b"
     rf"|(?:total )?(?:word|character)s?(?:[ -](?:count|length))?[ \t]{{0,3}}[:=(]|{_COUNTED}\b)"
 )
 _CLOSING = re.compile(rf"[-*_(\[\s]{{0,9}}{_REMARK}[^\n]{{0,400}}\Z", re.IGNORECASE)
-_LATER = re.compile(
-    rf"^[ \t]{{0,9}}(?:{_HEADING}|{_BOLD})?(?:here(?: is|'s|’s) )?(?:the |my |a )?"
-    rf"(?:final|revised|corrected|improved|shortened|shorter|updated|polished) {_VERSION}"
-    rf"(?:[^\n:]{{0,60}}:{_BOLD}?|{_BOLD}?[ \t]{{0,9}}$)",
-    re.IGNORECASE | re.MULTILINE,
-)
 _FENCED = re.compile(r"(`{3,}|~{3,})[ \t]{0,9}[\w.+-]{0,20}[ \t]{0,9}\n(.*?)\n?[ \t]{0,9}\1[`~]{0,9}", re.DOTALL)
 _TAGGED = re.compile(r"<(summary|answer|text|document|result)>(.*)</\1>", re.IGNORECASE | re.DOTALL)
 _OBJECT = re.compile(r"\{\s{0,99}[\"'“]?\w{1,40}[\"'”]?\s{0,9}:")
@@ -135,14 +119,6 @@ def _is_object(value: object) -> bool:
     return isinstance(value, dict) and bool(value)
 
 
-def _after_draft(text: str) -> str:
-    """What follows the last "Final summary:" or the like, if something stands before it and after."""
-    labels = list(_LATER.finditer(text))
-    if not labels or not text[: labels[-1].start()].strip():
-        return text
-    return text[labels[-1].end() :].strip() or text
-
-
 def _after_lead_in(text: str) -> str:
     """Without what announces the summary."""
     for pattern in _LEAD_INS:
@@ -176,7 +152,6 @@ def _inside(text: str) -> str:
 
 _STEPS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("wrapper", _inside),
-    ("draft", _after_draft),
     ("lead_in", _after_lead_in),
     ("closing_remark", _before_closing),
 )

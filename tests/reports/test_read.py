@@ -293,27 +293,6 @@ def test_answers(given, answers, problems):
     assert ([one.text for one in nuggets[0].answers] if nuggets else None) == answers and parsed.counts() == problems
 
 
-@pytest.mark.parametrize(
-    ("item", "kind", "detail"),
-    [
-        (3, "bad_item", "items[0]: int 3"),
-        ({"gold_answers": ["a"]}, "bad_item", "items[0] with the keys gold_answers"),
-        (
-            {"question_text": " ", "gold_answers": ["a"]},
-            "bad_item",
-            "items[0] with the keys question_text, gold_answers",
-        ),
-        ({"question_text": "q"}, "no_answers", "items[0] with the keys question_text"),
-        ({"question_text": "q", "gold_answers": ["a"], "aggregator_type": "XOR"}, "bad_aggregator", "items[0]"),
-    ],
-)
-def test_bad_items_are_listed(item, kind, detail):
-    good = SEED_NUGGETS["items"][0]
-    parsed = parse_request({**SEED_NUGGETS, "items": [item, good]})
-    assert parsed.value.nuggets[-1] == parse_request(SEED_NUGGETS).value.nuggets[0]
-    assert [(one.kind, one.detail) for one in parsed.problems] == [(kind, detail)]
-
-
 def test_nugget_files():
     lines = [
         json.dumps(SEED_NUGGETS), json.dumps({**SEED_NUGGETS, "query_id": 300, "test_collection": "fas_2024"}),

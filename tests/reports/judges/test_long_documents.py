@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from tests.reports.judges.server import Server
 from tls_tasks.core.errors import InputError
 from tls_tasks.reports.judges import Recorded, Recorder, from_endpoint
-from tls_tasks.reports.judges.questions import WINDOW, ask_in_windows
+from tls_tasks.reports.judges.choose import check_judge
+from tls_tasks.reports.judges.questions import WINDOW, _windows, ask_in_windows
 from tls_tasks.reports.types import Query, Verdict
 
 LONG = "It rained. " * 100 + "Talks ended on Monday. " + "It rained. " * 100
@@ -32,8 +33,6 @@ def test_one_yes_is_yes_and_without_it_one_missing_verdict_is_missing(wanted):
             )
             for values, number in ((wanted[place], number) for place, number in zip(places, numbers, strict=True))
         ]
-
-    from tls_tasks.reports.judges.questions import _windows
 
     sizes = [len(_windows(query.fields["document"], 100, 10)) for query in queries]
     verdicts = ask_in_windows(queries, 100, ask)
@@ -77,3 +76,30 @@ def test_a_document_of_the_usual_length_is_one_question(serve):
 def test_a_window_that_is_none_is_named(window):
     with pytest.raises(InputError, match="window: got"):
         from_endpoint("http://localhost/v1", "m", window=window)
+
+
+@given(st.text(alphabet="ab c\n中", max_size=200), st.integers(1, 40), st.integers(0, 20))
+def test_every_passage_as_long_as_the_overlap_stands_whole_in_a_window(text, size, overlap):
+    overlap = min(overlap, size // 2)
+    pieces = _windows(text, size, overlap)
+    assert pieces and all(len(piece) <= size for piece in pieces)
+    assert all(piece in text for piece in pieces) and text.startswith(pieces[0]) and text.endswith(pieces[-1])
+    for start in range(len(text)):
+        passage = text[start : start + max(overlap, 1)]
+        assert any(passage in piece for piece in pieces)
+    if len(text) <= size:
+        assert pieces == (text,)
+
+
+def test_words_are_whole_where_there_are_blanks():
+    text = " ".join(f"word{number}" for number in range(2000))
+    pieces = _windows(text, 1000, 100)
+    assert len(pieces) < 25
+    assert all(set(piece.split()) <= set(text.split()) for piece in pieces)
+    assert len(_windows("中" * 100_000, 8000, 800)) == 14 and _windows("", 8000, 800) == ("",)
+
+
+def test_a_judge_is_named_with_its_window():
+    judge = {"harness": "hf", "model_args": "pretrained=x"}
+    names = [check_judge(judge | more).split(",") for more in ({}, {"window": 500})]
+    assert [part for part in names[1] if part not in names[0]] == ["window:500"]

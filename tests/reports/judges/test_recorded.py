@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from tests.conftest import SHARED, read_jsonl
+from tests.conftest import read_jsonl
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.reports.judges import Recorded, Recorder, from_callable
 from tls_tasks.reports.judges.questions import distinct
@@ -195,23 +195,3 @@ def test_equal_questions_are_one_whoever_asks():
     assert _question_key("nugget_agreement", {"answer": "a", "question": "q", "sentence": "s"}) == _question_key(
         NUGGET.kind, NUGGET.fields
     )
-
-
-def test_every_judgment_of_the_oracle_is_a_line():
-    if not SHARED.is_dir():
-        pytest.skip("no folder shared/ beside the checkout")
-    n_rows = 0
-    for case in read_jsonl(SHARED / "oracles" / "reports.jsonl"):
-        judge = Recorded(case["judgments"], defaults=case["defaults"])
-        for row in case["judgments"]:
-            kind = {"citation_relevance": "citation_support", "check_negative": "negative"}.get(
-                row["kind"], row["kind"]
-            )
-            fields = {name: row[name] for name in ("sentence", "question", "answer") if name in row}
-            about = {"doc_id": row["doc_id"]} if "doc_id" in row else {}
-            verdict = judge.ask([Query(kind, fields | ({"document": "?"} if about else {}), about)])[0]
-            assert verdict.raw == row["verdict"] and verdict.value is {"YES": True, "YES.": True, "NO": False}.get(
-                row["verdict"]
-            )
-            n_rows += 1
-    assert n_rows > 150

@@ -54,25 +54,10 @@ def test_any_text_is_read_or_undecided(text):
     assert len(kept) <= RAW_LENGTH and kept.encode() is not None and "\n" not in kept
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "yes ",
-        "no\n",
-        "no, a\n",
-        "the answer is ",
-        '{"verdict": ',
-        "answer ",
-        "yes or ",
-        "answer is",
-        "***",
-        "<think>",
-        "</think>",
-        "YES/",
-        "'",
-        " ",
-    ],
-)
+UNITS = 'yes |no\n|no, a\n|the answer is |{"verdict": |answer |yes or |***|<think>|</think>|YES/|\'| '.split("|")
+
+
+@pytest.mark.parametrize("unit", UNITS)
 def test_a_million_characters_take_no_time(unit):
     text = unit * (1_000_000 // len(unit))
     assert hostile.seconds(lambda answer: read_verdict(answer, [text]), text) < 10

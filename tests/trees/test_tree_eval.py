@@ -748,6 +748,33 @@ def test_the_sums_of_the_samples_are_the_batch(case, compat):
         assert all(item[key] == batch.definitions[key].value([unit]) for key in KEYS)
 
 
+SEVERAL_KINDS = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}, {
+    "type": "object", "properties": {"a": {"type": "integer"}, "b": {"type": "string"}}}]}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("node", "values"),
+    [
+        (SEVERAL_KINDS, ["x", ["x", "y"], {"a": 1}, None, [], {}]),
+        ({"type": "array", "items": SEVERAL_KINDS}, [["x", {"a": 1}], [["x"]], [], ["x"], None]),
+        (SEVERAL_KINDS, [AnyOf(["x", ["x"]]), AnyOf(["x", "y"]), {"b": "x"}]),
+        ({"$ref": "#"}, [{"v": {"v": {}}}, {"v": None}, {}, None, AnyOf([{"v": {}}, None])]),
+        ({"type": "object", "additionalProperties": {"type": "string"}}, [{"u": "x"}, {}, None]),
+        ({}, [1, {"u": [1, {"w": 2}]}, [[1], 2], None]),
+    ],
+    ids=["kinds", "items of kinds", "answers", "itself", "other keys", "any"],
+)
+def test_every_row_counts_the_same_whatever_the_others_are(node, values):
+    schema = {"type": "object", "properties": {"v": node, "w": {"type": "string"}}}
+    references, predictions = [], []
+    for reference in values:
+        for prediction in values:
+            references.append({"v": reference, "w": "x"})
+            predictions.append({"v": prediction.values[0] if isinstance(prediction, AnyOf) else prediction})
+    alone = [tree_eval([one], [other], schema).units[0] for one, other in zip(predictions, references, strict=True)]
+    assert tree_eval(predictions, references, schema).units == alone
+
+
 @given(CASES, OPTIONS_TO_TRY, COMPAT)
 def test_results_stay_in_their_bounds(case, changes, compat):
     result = tree_eval(case.predictions, case.references, case.schema, compat=compat, options=changes).as_dict()

@@ -17,7 +17,7 @@ from scipy.optimize import linear_sum_assignment
 from tls_tasks.trees.counts import Array, Counts
 from tls_tasks.trees.leaf_base import FloatArray
 from tls_tasks.trees.nodes import count_nodes
-from tls_tasks.trees.pairs import Operands, Pairs
+from tls_tasks.trees.pairs import Pairs
 from tls_tasks.trees.plan import Plan
 from tls_tasks.trees.similarity import sort_key, weights_of
 from tls_tasks.trees.types import ListOf
@@ -31,7 +31,7 @@ CHUNK = 500_000
 _ALMOST = 1 - 1e-12
 """Sums of the same numbers in another order may differ by less."""
 
-Weigh = Callable[[Operands], Counts]
+Weigh = Callable[[Pairs], Counts]
 """Counts pairs of items, as far as their weights need it."""
 
 Pairing = tuple[Sequence[int], Sequence[int]]
@@ -52,6 +52,7 @@ class Lists:
         keys: What each list is sorted by, a text an item.
         spans: Of each list, the indices of its items.
         lengths: How many items each list has.
+        list_of: The number of the list that each item is in.
     """
 
     def __init__(self, lists: Sequence[Any], node: ListOf, is_sorted: bool) -> None:
@@ -68,13 +69,12 @@ class Lists:
             self.spans.append(range(len(self.items), len(self.items) + len(items)))
             self.items += [items[place] for place in places]
             self.places += places
-        self.lengths = np.array([len(span) for span in self.spans], dtype=np.int64)
+        self.lengths = np.array(list(map(len, self.spans)), dtype=np.int64)
+        self.list_of = np.repeat(np.arange(len(self.spans)), self.lengths)
 
     def totals(self, amounts: Array) -> Array:
         """The sum over the items of each list."""
-        sums = np.concatenate([[0], np.cumsum(amounts)])
-        totals: Array = sums[[span.stop for span in self.spans]] - sums[[span.start for span in self.spans]]
-        return totals
+        return np.bincount(self.list_of, weights=amounts, minlength=len(self.spans)).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +99,11 @@ class Matches:
     is_of: Array
     counts: Counts | None
 
-    def operands(self) -> Operands:
+    def pairs(self) -> Pairs:
         """The items that belong together."""
         left, right = self.left.items, self.right.items
         references, predictions = [left[i] for i in self.rows.tolist()], [right[j] for j in self.columns.tolist()]
-        return Operands.aligned(references, predictions, are_items=True)
+        return Pairs.aligned(references, predictions)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,21 +137,20 @@ class _Block:
         return weights[:, starts[:, None] + np.arange(n_columns)]
 
 
-def align(plan: Plan, node: ListOf, operands: Operands, weigh: Weigh, keeps_counts: bool) -> Matches:
+def align(plan: Plan, node: ListOf, pairs: Pairs, weigh: Weigh, keeps_counts: bool) -> Matches:
     """Align the items of each pair of lists.
 
     Args:
         plan: The schema and its settings.
         node: The node of the lists.
-        operands: The lists.
+        pairs: The lists.
         weigh: Counts pairs of items.
         keeps_counts: Whether these counts are all that is needed of the matches, so that a list in a list in a list …
             is walked once a level, and not twice for each level above it.
     """
     is_free = not node.is_ordered and not node.is_keyed
     is_sorted = is_free and not plan.follows_treeval
-    left, right = (Lists(lists, node, is_sorted) for lists in (operands.references, operands.predictions))
-    pairs = operands.pairs
+    left, right = (Lists(lists, node, is_sorted) for lists in (pairs.references, pairs.predictions))
     blocks = [
         _Block(owner, left.spans[i], right.spans[j])
         for owner, (i, j) in enumerate(zip(pairs.rows.tolist(), pairs.columns.tolist(), strict=True))
@@ -162,7 +161,7 @@ def align(plan: Plan, node: ListOf, operands: Operands, weigh: Weigh, keeps_coun
         aligner.add(zip(blocks, (_by_key(left, right, block) for block in blocks), strict=True))
     elif node.is_ordered:
         aligner.add((block, _by_position(block)) for block in blocks)
-    elif pairs.shape:
+    elif pairs.are_all:
         aligner.add_grid(blocks)
     else:
         aligner.add_blocks(blocks)
@@ -216,8 +215,7 @@ class _Aligner:
         """Align lists that are compared all with all: their items are one grid."""
         n = len(self.right.items)
         placed = [_Block(own.owner, own.rows, own.columns, own.rows[0] * n + own.columns[0], n) for own in blocks]
-        grid = Pairs.grid(len(self.left.items), n)
-        self.add_weighed(placed, Operands(self.left.items, self.right.items, grid, are_items=True))
+        self.add_weighed(placed, Pairs.all_of(self.left.items, self.right.items))
 
     def add_blocks(self, blocks: list[_Block]) -> None:
         """Align lists of which short ones share one walk and each long one has its own; some need no weights."""
@@ -230,10 +228,9 @@ class _Aligner:
                 short.append(block)
             else:
                 columns = self.few_of_a_kind(block)
-                references, predictions = self.items(block.rows, columns)
-                grid = Pairs.grid(len(references), len(predictions))
+                items = [self.left.items[i] for i in block.rows], [self.right.items[j] for j in columns]
                 placed = _Block(block.owner, block.rows, columns, 0, len(columns))
-                self.add_weighed([placed], Operands(references, predictions, grid, are_items=True))
+                self.add_weighed([placed], Pairs.all_of(*items))
         if short:
             self.add_together(short)
 
@@ -255,9 +252,6 @@ class _Aligner:
             return block.columns
         return [j for j in block.columns if j - start < n or keys[j] != keys[j - n]]
 
-    def items(self, rows: Sequence[int], columns: Sequence[int]) -> tuple[list[Any], list[Any]]:
-        return [self.left.items[i] for i in rows], [self.right.items[j] for j in columns]
-
     def add_together(self, blocks: list[_Block]) -> None:
         """Align lists of which all pairs of items are scored in one walk."""
         placed, rows, columns = list[_Block](), list[int](), list[int]()
@@ -265,14 +259,13 @@ class _Aligner:
             placed.append(_Block(block.owner, block.rows, block.columns, len(rows), len(block.columns)))
             rows += [i for i in block.rows for _ in block.columns]
             columns += [*block.columns] * len(block.rows)
-        pairs = Pairs(np.array(rows), np.array(columns))
-        self.add_weighed(placed, Operands(self.left.items, self.right.items, pairs, are_items=True))
+        self.add_weighed(placed, Pairs(self.left.items, self.right.items, np.array(rows), np.array(columns)))
 
-    def add_weighed(self, blocks: list[_Block], operands: Operands) -> None:
+    def add_weighed(self, blocks: list[_Block], pairs: Pairs) -> None:
         """Weigh pairs of items, and add the pairings of the blocks that these pairs are made of."""
-        n_inner = sum(count_nodes(item, items=True) - count_nodes(item) for item in operands.predictions)
-        weights, n = np.empty((self.n_objectives, operands.pairs.n)), 0
-        for chunk in operands.chunks(max(1, CHUNK // max(1, len(operands.predictions) + n_inner)), CHUNK):
+        n_inner = sum(count_nodes(item, items=True) - count_nodes(item) for item in pairs.predictions)
+        weights, n = np.empty((self.n_objectives, pairs.n)), 0
+        for chunk in pairs.chunks(max(1, CHUNK // max(1, len(pairs.predictions) + n_inner)), CHUNK):
             counts = self.weigh(chunk)
             weights[:, n : n + counts.n] = weights_of(self.plan, self.node.item, chunk, counts)
             n += counts.n

@@ -9,7 +9,7 @@ from typing import Any
 
 from tls_tasks.trees.answers import has_answers
 from tls_tasks.trees.nodes import MISSING, resolved
-from tls_tasks.trees.pairs import Operands
+from tls_tasks.trees.pairs import Pairs
 from tls_tasks.trees.plan import Plan
 from tls_tasks.trees.types import ANY_OF, AnyOf, Branch, ListOf, OneOf, Path, Position, SchemaNode, part_for
 from tls_tasks.trees.walk import Step, Walk, whole_tree
@@ -40,36 +40,36 @@ class _Search:
         self.walk, self.objective = Walk(plan), objective
         self.alignments: Alignments = {}
 
-    def look(self, step: Step, node: SchemaNode, one: Any, other: Any, path: Path, in_list: bool = False) -> None:
+    def look(self, step: Step, node: SchemaNode, one: Any, other: Any, path: Path) -> None:
         """Look at two values; ``step``: how the walk goes through them."""
         if has_answers(resolved(node), one):
-            operands = Operands.aligned([one], [other], in_list)
-            _, _, best = self.walk.best_answers(step, node, operands)
+            pairs = Pairs.aligned([one], [other])
+            _, _, best = self.walk.best_answers(step, node, pairs)
             index = int(best[self.objective][0])
             where: Path = (*path, ANY_OF)
             self.alignments[where] = [(index, index)]
-            self.look(step, node, one.values[index], other, path, in_list)
+            self.look(step, node, one.values[index], other, path)
             return
         node = resolved(node)
         if isinstance(node, OneOf):
             part = part_for(node, one)
-            self.look(step, part, one, other if part_for(node, other) is part else MISSING, path, in_list)
+            self.look(step, part, one, other if part_for(node, other) is part else MISSING, path)
         elif isinstance(node, Branch) and isinstance(one, dict):
-            self.look_into_dictionaries(node, one, other if isinstance(other, dict) else {}, path, in_list)
+            self.look_into_dictionaries(node, one, other if isinstance(other, dict) else {}, path)
         elif isinstance(node, ListOf) and isinstance(one, list):
-            self.look_into_lists(node, one, other if isinstance(other, list) else [], path, in_list)
+            self.look_into_lists(node, one, other if isinstance(other, list) else [], path)
 
-    def look_into_dictionaries(self, node: Branch, one: Any, other: Any, path: Path, in_list: bool) -> None:
+    def look_into_dictionaries(self, node: Branch, one: Any, other: Any, path: Path) -> None:
         """Look at the values of the reference's keys; the walk takes those that the schema doesn't name for items."""
         for key, child in node.children.items():
             if key in one:
-                self.look(self.walk.value, child, one[key], other.get(key, MISSING), (*path, key), in_list)
+                self.look(self.walk.value, child, one[key], other.get(key, MISSING), (*path, key))
         if node.rest is not None:
             for key in one.keys() - node.children.keys() & other.keys():
-                self.look(self.walk.value, node.rest.item, one[key], other[key], (*path, key), in_list=True)
+                self.look(self.walk.value, node.rest.item, one[key], other[key], (*path, key))
 
-    def look_into_lists(self, node: ListOf, one: list[Any], other: list[Any], path: Path, in_list: bool) -> None:
-        matches = self.walk.align(node, Operands.aligned([one], [other], in_list))
+    def look_into_lists(self, node: ListOf, one: list[Any], other: list[Any], path: Path) -> None:
+        matches = self.walk.align(node, Pairs.aligned([one], [other]))
         is_own = matches.is_of[self.objective]
         left, right = matches.left.places, matches.right.places
         rows, columns = matches.rows[is_own].tolist(), matches.columns[is_own].tolist()
@@ -77,7 +77,7 @@ class _Search:
         if pairs:
             self.alignments[path] = pairs
         for i, j in pairs:
-            self.look(self.walk.items, node.item, one[i], other[j], (*path, Position(i)), in_list=True)
+            self.look(self.walk.items, node.item, one[i], other[j], (*path, Position(i)))
 
 
 def chosen(value: Any, alignments: Any, path: Path = ()) -> Any:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tls_tasks.trees.counts import EXACT, GUIDE, MORE, SOFT, SPARE, Array, Counts
-from tls_tasks.trees.pairs import Operands, Pairs, at
+from tls_tasks.trees.pairs import Pairs
 from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.similarity import f1_of_values, guide_weights, n_values
 from tls_tasks.trees.types import AnyOf, OneOf, SchemaNode
@@ -27,48 +27,40 @@ def has_answers(node: SchemaNode, value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """All answers of references, each beside the predictions that the reference is compared with.
+    """All answers of references, each beside the prediction that the reference is compared with.
 
     Attributes:
-        operands: The answers and the predictions.
+        pairs: The answers and the predictions.
         first: Of each pair of a reference and a prediction, the index of the pair with the first answer.
         n: How many answers the reference has.
-        stride: By how much the index of the pair with the next answer is greater.
     """
 
-    operands: Operands
+    pairs: Pairs
     first: Array
     n: Array
-    stride: int
 
     @classmethod
-    def of(cls, node: SchemaNode, operands: Operands) -> Answers:
+    def of(cls, node: SchemaNode, pairs: Pairs) -> Answers:
         """The answers of these references; a reference with a single answer is that answer."""
-        each = [value.values if has_answers(node, value) else (value,) for value in operands.references]
-        answers, lengths = [answer for own in each for answer in own], np.array(list(map(len, each)), dtype=np.int64)
-        pairs, starts = operands.pairs, np.cumsum(lengths) - lengths
-        n = lengths[pairs.rows]
-        if pairs.shape:
-            grid = Pairs.grid(len(answers), pairs.shape[1])
-            all_with_all = Operands(answers, operands.predictions, grid, operands.are_items)
-            return cls(all_with_all, starts[pairs.rows] * pairs.shape[1] + pairs.columns, n, pairs.shape[1])
-        first, owners = np.cumsum(n) - n, np.repeat(np.arange(pairs.n), n)
-        indices = starts[pairs.rows][owners] + np.arange(len(owners)) - first[owners]
-        predictions = at(operands.predictions, pairs.columns[owners])
-        return cls(Operands.aligned(at(answers, indices), predictions, operands.are_items), first, n, 1)
+        each = [value.values if has_answers(node, value) else (value,) for value in pairs.references]
+        rows, columns = pairs.rows.tolist(), pairs.columns.tolist()
+        n = np.array([len(each[row]) for row in rows], dtype=np.int64)
+        answers = [answer for row in rows for answer in each[row]]
+        predictions = [pairs.predictions[j] for i, j in zip(rows, columns, strict=True) for _ in each[i]]
+        return cls(Pairs.aligned(answers, predictions), np.cumsum(n) - n, n)
 
     def best(self, plan: Plan, node: SchemaNode, counts: Counts) -> list[Array]:
         """For each objective, the index of the pair with the answer that fits best."""
         scores = [guide_weights(plan, node, counts)]
         if not plan.follows_treeval:
-            scores += f1_of_values(plan, node, self.operands, counts)
+            scores += f1_of_values(plan, node, self.pairs, counts)
         return [self.greatest(own) for own in scores]
 
     def greatest(self, scores: Array) -> Array:
         """The index of the pair with the greatest score among the answers of a reference; of equal ones the first."""
         best = self.first
         for number in range(1, int(self.n.max(initial=0))):
-            other = self.first + np.minimum(number, self.n - 1) * self.stride
+            other = self.first + np.minimum(number, self.n - 1)
             best = np.where(scores[other] > scores[best] + 1e-12, other, best)
         return best
 
@@ -86,7 +78,7 @@ class Answers:
                 chosen.of[GUIDE][name] = amount[self.first]
                 chosen.add(f"spare|{field}", amount[best[SOFT]] - amount[self.first], SOFT)
                 chosen.add(SPARE, amount[best[EXACT]] - amount[self.first], EXACT)
-        n = n_values(plan, node, self.operands.references)[self.operands.pairs.rows]
+        n = n_values(plan, node, self.pairs.references)
         for objective in (SOFT, EXACT):
             chosen.add(MORE, n[best[objective]] - n[self.first], objective)
         return chosen

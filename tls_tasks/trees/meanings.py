@@ -18,7 +18,7 @@ import numpy as np
 from tls_tasks.text.dates import read_date
 from tls_tasks.trees.compliance import base_type
 from tls_tasks.trees.counts import Array
-from tls_tasks.trees.pairs import Operands
+from tls_tasks.trees.pairs import Pairs
 from tls_tasks.trees.plan import Field
 from tls_tasks.trees.types import AnyOf, Branch, ListOf, SchemaNode, part_for
 
@@ -122,36 +122,34 @@ def _mapped(read: Callable[[Any], Any], value: Any) -> Any:
     return AnyOf([read(answer) for answer in value.values]) if isinstance(value, AnyOf) else read(value)
 
 
-def as_meant(field: Field, operands: Operands, scored: Array | None, day_month: str) -> Array | None:
+def as_meant(field: Field, pairs: Pairs, scored: Array | None, day_month: str) -> Array | None:
     """The similarities of pairs of values as they are meant, 0 where that is as they stand; None: it is everywhere.
 
     Args:
         field: The leaf.
-        operands: Its values.
+        pairs: Its values.
         scored: Which pairs have two values; None: all.
         day_month: ``day_first`` or ``month_first``; of anything else a date with two readings stays as it is.
     """
     kind = base_type(field.type)
     if kind in ("datetime", "date-time") or (kind == "date" and day_month in ("day_first", "month_first")):
         read = partial(_in_one_way, partial(_day if kind == "date" else _moment, day_month))
-        left, right = ([_mapped(read, value) for value in own] for own in (operands.references, operands.predictions))
-        live = np.ones(operands.pairs.n, dtype=bool) if scored is None else scored
+        left, right = ([_mapped(read, value) for value in own] for own in (pairs.references, pairs.predictions))
+        live = np.ones(pairs.n, dtype=bool) if scored is None else scored
     else:
-        told, given = (set(map(type, own)) for own in (operands.references, operands.predictions))
+        told, given = (set(map(type, own)) for own in (pairs.references, pairs.predictions))
         if not (str in given and told & _NUMBERS) and not (int in field.types and given & _NUMBERS and told & _TEXTS):
             return None
-        left, right = (
-            [_mapped(_as_number, value) for value in own] for own in (operands.references, operands.predictions)
-        )
-        (was, has), (gave, has_given) = _kinds(operands.references, left), _kinds(operands.predictions, right)
-        rows, columns = operands.pairs.rows, operands.pairs.columns
+        left, right = ([_mapped(_as_number, value) for value in own] for own in (pairs.references, pairs.predictions))
+        (was, has), (gave, has_given) = _kinds(pairs.references, left), _kinds(pairs.predictions, right)
+        rows, columns = pairs.rows, pairs.columns
         live = was[rows] & has_given[columns]
         if int in field.types:
             live = live | (has[rows] & gave[columns])
         live = live if scored is None else live & scored
     if not live.any():
         return None
-    similarities = [metric.normalize(operands.pairs.scores(metric, left, right, live)) for metric in field.metrics]
+    similarities = [metric.normalize(pairs.of(left, right).scores(metric, live)) for metric in field.metrics]
     found: Array = live * sum(similarities) / len(similarities)
     return found
 

@@ -88,18 +88,15 @@ def count_nodes(tree: Any, *, only_leaves: bool = False, items: bool = False) ->
 def nodes_below(node: SchemaNode, value: Any) -> int:
     """The nodes below a node of the schema with this value, and items of lists; a leaf has none, whatever its value."""
     node, value = settled(node, value)
-    if isinstance(node, Branch) and isinstance(value, dict):
-        known = [nodes_below(child, value[key]) for key, child in node.children.items() if key in value]
-        others = [child for key, child in value.items() if key not in node.children]
-        unknown = (
-            [count_nodes(child, items=True) for child in others]
-            if node.rest is None
-            else [nodes_below(node.rest.item, child) for child in others]
-        )
-        return len(value) + sum(known) + sum(unknown)
     if isinstance(node, ListOf) and isinstance(value, list):
         return sum(item_nodes(node.item, item) for item in value)
-    return 0
+    if not isinstance(node, Branch) or not isinstance(value, dict):
+        return 0
+    below = [
+        count_nodes(child, items=True) if inner is None else nodes_below(inner, child)
+        for inner, child in _children(node, value)
+    ]
+    return len(value) + sum(below)
 
 
 def values_outside(node: SchemaNode | None, value: Any) -> int:
@@ -118,12 +115,8 @@ def values_outside(node: SchemaNode | None, value: Any) -> int:
         node, value = settled(node, value)
     if isinstance(node, Field) or value is None or value is MISSING:
         return 0
-    if isinstance(value, dict):
-        known, rest = (node.children, node.rest and node.rest.item) if isinstance(node, Branch) else ({}, None)
-        return sum(values_outside(known.get(key, rest), child) for key, child in value.items())
-    if isinstance(value, list):
-        item = node.item if isinstance(node, ListOf) else None
-        return sum(values_outside(item, child) for child in value)
+    if isinstance(value, dict | list):
+        return sum(values_outside(inner, child) for inner, child in _children(node, value))
     return 1
 
 
@@ -154,11 +147,16 @@ def fields_with_value(node: SchemaNode, value: Any, is_loose: bool) -> list[Fiel
     node, value = settled(node, value)
     if isinstance(node, Field):
         return [node] if state_of(node, value, is_loose) in (VALUE, WRONG) else []
-    children: list[tuple[SchemaNode, Any]] = []
-    if isinstance(node, Branch) and isinstance(value, dict):
-        children = [(child, value[key]) for key, child in node.children.items() if key in value]
-        if node.rest is not None:
-            children += [(node.rest.item, child) for key, child in value.items() if key not in node.children]
-    elif isinstance(node, ListOf) and isinstance(value, list):
-        children = [(node.item, item) for item in value]
-    return [field for child, below in children for field in fields_with_value(child, below, is_loose)]
+    below = [child for child in _children(node, value) if child[0] is not None]
+    return [field for inner, child in below for field in fields_with_value(inner, child, is_loose)]
+
+
+def _children(node: SchemaNode | None, value: Any) -> list[tuple[Any, Any]]:
+    """The values in a dictionary or list, each with its node; None where the schema has nothing."""
+    if isinstance(value, dict):
+        known, rest = (node.children, node.rest and node.rest.item) if isinstance(node, Branch) else ({}, None)
+        return [(known.get(key, rest), child) for key, child in value.items()]
+    if isinstance(value, list):
+        item = node.item if isinstance(node, ListOf) else None
+        return [(item, child) for child in value]
+    return []

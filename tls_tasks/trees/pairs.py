@@ -1,4 +1,4 @@
-"""Values of two operands, references and predictions, and which of them are compared."""
+"""Pairs of values, of references and of predictions: which are compared, and what each is to its node."""
 
 from __future__ import annotations
 
@@ -15,33 +15,52 @@ from tls_tasks.trees.nodes import MAYBE, VALUE
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """Which references are compared with which predictions.
+    """Values of references and of predictions, and which of them are compared.
 
     Attributes:
-        rows: Of each pair, the index of the reference.
-        columns: Likewise of the prediction.
-        shape: How many references and predictions there are if all are compared with all, row by row.
+        references: Values of references.
+        predictions: Values of predictions.
+        rows: Of each pair, the index of its reference.
+        columns: Likewise of its prediction.
+        are_all: Whether all are compared with all, row by row.
     """
 
+    references: list[Any]
+    predictions: list[Any]
     rows: Array
     columns: Array
-    shape: tuple[int, int] | None = None
+    are_all: bool = False
 
     @classmethod
-    def aligned(cls, n: int) -> Pairs:
-        """Each with its counterpart."""
-        return cls(np.arange(n), np.arange(n))
+    def aligned(cls, references: list[Any], predictions: list[Any]) -> Pairs:
+        """Each reference with its prediction."""
+        indices = np.arange(len(references))
+        return cls(references, predictions, indices, indices)
 
     @classmethod
-    def grid(cls, n_references: int, n_predictions: int) -> Pairs:
-        """All with all."""
-        rows, columns = np.divmod(np.arange(n_references * n_predictions), max(1, n_predictions))
-        return cls(rows, columns, (n_references, n_predictions))
+    def all_of(cls, references: list[Any], predictions: list[Any]) -> Pairs:
+        """All references with all predictions."""
+        rows, columns = np.divmod(np.arange(len(references) * len(predictions)), max(1, len(predictions)))
+        return cls(references, predictions, rows, columns, are_all=True)
 
     @property
     def n(self) -> int:
         """How many pairs there are."""
         return len(self.rows)
+
+    def of(self, references: list[Any], predictions: list[Any]) -> Pairs:
+        """Other values of the same trees."""
+        return Pairs(references, predictions, self.rows, self.columns, self.are_all)
+
+    def chunks(self, n_rows: int, n_pairs: int) -> Iterator[Pairs]:
+        """The same pairs, so many rows of all with all at a time, or so many pairs."""
+        if self.are_all:
+            for start in range(0, len(self.references), n_rows):
+                yield Pairs.all_of(self.references[start : start + n_rows], self.predictions)
+        else:
+            for start in range(0, self.n, n_pairs):
+                part = slice(start, start + n_pairs)
+                yield Pairs(self.references, self.predictions, self.rows[part], self.columns[part])
 
     def sums(self, amounts: Any, owners: Array) -> Array:
         """The sums of amounts by owner: the index of the pair that owns each."""
@@ -49,66 +68,27 @@ class Pairs:
         sums = np.bincount(owners, weights=amounts, minlength=self.n)
         return sums if amounts.dtype.kind == "f" else sums.astype(np.int64)
 
-    def scores(self, metric: LeafMetric, references: Sequence[Any], predictions: Sequence[Any], usable: Array) -> Array:
+    def scores(self, metric: LeafMetric, usable: Array) -> Array:
         """A metric's scores of the pairs that are ``usable``, and 0 of the others."""
         scores, usable = np.zeros(self.n), np.broadcast_to(usable, self.n)
-        if self.shape is None:
+        if not self.are_all:
             indices = np.flatnonzero(usable)
-            left, right = at(references, self.rows[indices]), at(predictions, self.columns[indices])
+            left, right = _at(self.references, self.rows[indices]), _at(self.predictions, self.columns[indices])
             scores[indices] = metric.pairs(left, right)
             return scores
         if usable.all():
-            return metric.matrix(references, predictions).ravel()
-        is_usable, grid = usable.reshape(self.shape), scores.reshape(self.shape)
+            return metric.matrix(self.references, self.predictions).ravel()
+        shape = len(self.references), len(self.predictions)
+        is_usable, grid = usable.reshape(shape), scores.reshape(shape)
         rows, columns = np.flatnonzero(is_usable.any(axis=1)), np.flatnonzero(is_usable.any(axis=0))
         if len(rows):
-            grid[np.ix_(rows, columns)] = metric.matrix(at(references, rows), at(predictions, columns))
+            grid[np.ix_(rows, columns)] = metric.matrix(_at(self.references, rows), _at(self.predictions, columns))
         return np.where(usable, scores, 0.0)
 
 
-def at(values: Sequence[Any], indices: Array) -> list[Any]:
+def _at(values: Sequence[Any], indices: Array) -> list[Any]:
     """The values at these indices."""
     return [values[index] for index in indices.tolist()]
-
-
-@dataclass(frozen=True, slots=True)
-class Operands:
-    """Values of references and of predictions, and which of them are compared.
-
-    Attributes:
-        references: Values of references.
-        predictions: Values of predictions.
-        pairs: Which with which.
-        are_items: Whether they are in lists.
-    """
-
-    references: list[Any]
-    predictions: list[Any]
-    pairs: Pairs
-    are_items: bool = False
-
-    @classmethod
-    def aligned(cls, references: list[Any], predictions: list[Any], are_items: bool = False) -> Operands:
-        """Each reference with its prediction."""
-        return cls(references, predictions, Pairs.aligned(len(references)), are_items)
-
-    def of(self, references: list[Any], predictions: list[Any]) -> Operands:
-        """Other values of the same trees."""
-        return Operands(references, predictions, self.pairs, self.are_items)
-
-    def chunks(self, n_rows: int, n_pairs: int) -> Iterator[Operands]:
-        """The same pairs, so many rows of all with all at a time, or so many pairs."""
-        pairs = self.pairs
-        if pairs.shape is None:
-            for start in range(0, pairs.n, n_pairs):
-                part = slice(start, start + n_pairs)
-                some = Pairs(pairs.rows[part], pairs.columns[part])
-                yield Operands(self.references, self.predictions, some, self.are_items)
-            return
-        for start in range(0, pairs.shape[0], n_rows):
-            references = self.references[start : start + n_rows]
-            some = Pairs.grid(len(references), len(self.predictions))
-            yield Operands(references, self.predictions, some, self.are_items)
 
 
 class States:

@@ -1,16 +1,39 @@
-"""What nodes count, by the states of their values: the rules of the guide, and those of treeval's program."""
+"""What is counted, by the states of values: nodes, leaves and items of lists, in the guide and in treeval's program."""
 
 from __future__ import annotations
 
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
-from tls_tasks.trees.counts import ALWAYS, GUIDE, Array, Counts
-from tls_tasks.trees.nodes import ABSENT, MAYBE, NULL, VALUE, WRONG, count_nodes, nodes_below, schema_nodes
-from tls_tasks.trees.pairs import Operands, States
-from tls_tasks.trees.plan import Plan
+from tls_tasks.trees.align import Lists, Matches
+from tls_tasks.trees.compliance import slips
+from tls_tasks.trees.counts import ALWAYS, EXACT, GUIDE, HITS, OUTSIDE, SOFT, SPARE, Array, Counts
+from tls_tasks.trees.meanings import as_meant
+from tls_tasks.trees.nodes import (
+    ABSENT,
+    MAYBE,
+    NULL,
+    VALUE,
+    WRONG,
+    BadReferenceError,
+    count_nodes,
+    fields_with_value,
+    item_nodes,
+    nodes_below,
+    schema_nodes,
+    values_outside,
+)
+from tls_tasks.trees.pairs import Pairs, States
+from tls_tasks.trees.plan import Field, Plan
 from tls_tasks.trees.types import Branch, ListOf, SchemaNode
+
+RIGHT = 1 - 1e-12
+"""From this similarity on a value is right."""
+
+
+# --- nodes ---
 
 
 def count_presence(plan: Plan, node: SchemaNode, states: States, counts: Counts) -> None:
@@ -34,16 +57,16 @@ def where_nodes_count(plan: Plan, node: SchemaNode, states: States) -> Array:
     return np.asarray((states.left == VALUE) & is_walked)
 
 
-def count_as_treeval(plan: Plan, node: SchemaNode, operands: Operands, states: States, counts: Counts) -> None:
+def count_as_treeval(plan: Plan, node: SchemaNode, pairs: Pairs, states: States, counts: Counts) -> None:
     """Count what treeval counts below a dictionary or list that one of the trees lacks, or has as null."""
     is_missed = (states.right == ABSENT) | ((states.left >= VALUE) & (states.right == NULL))
-    is_extra, columns = (states.left == NULL) & states.has_right, operands.pairs.columns
+    is_extra, columns = (states.left == NULL) & states.has_right, pairs.columns
     counts_items = plan.options.list_items == "nodes"
     if isinstance(node, Branch) or counts_items:
-        sizes = [nodes_below(node, own) if counts_items else count_nodes(own) for own in operands.predictions]
+        sizes = [nodes_below(node, own) if counts_items else count_nodes(own) for own in pairs.predictions]
         counts.add("node_fp", is_extra * np.array(sizes)[columns])
     if isinstance(node, Branch):
-        leaves = np.array([count_nodes(value, only_leaves=True) for value in operands.predictions])
+        leaves = np.array([count_nodes(value, only_leaves=True) for value in pairs.predictions])
         counts.add("node_fn", is_missed * schema_nodes(node))
         counts.add("leaf_fn", is_missed * schema_nodes(node, only_leaves=True))
         counts.add("leaf_fp", is_extra * leaves[columns])
@@ -57,38 +80,119 @@ def unknown_nodes(plan: Plan, unknown: dict[Any, Any]) -> int:
     return len(unknown) + sum(count_nodes(value, items=counts_items) for value in unknown.values())
 
 
+# --- leaves ---
+
+
+def score_leaf(plan: Plan, field: Field, pairs: Pairs, states: States, counts: Counts, has_details: bool) -> None:
+    """Score the pairs that have two values; a prediction of another type gets each metric's worst score.
+
+    Args:
+        plan: The schema and its settings.
+        field: The leaf.
+        pairs: Its values.
+        states: What they are to the leaf.
+        counts: What is added to.
+        has_details: Whether it matters what each pair is, or only its scores.
+    """
+    both = states.has_left & states.has_right
+    usable = both & (states.right != WRONG)
+    similarity: Any = 0.0
+    for metric in field.metrics:
+        predictions = pairs.predictions
+        if metric.name == "exact_match" and plan.options.types == "loose" and not field.depth:
+            predictions = _as_one_array(predictions, usable)
+        scores = pairs.of(pairs.references, predictions).scores(metric, usable)
+        scores = np.where(both & ~usable, metric.worst, scores)
+        counts.add(field.part("sum", metric), scores)
+        counts.add(field.part("n", metric), both)
+        similarity = similarity + metric.normalize(scores)
+    similarity = usable * (similarity / len(field.metrics))
+    if has_details:
+        _count_kinds(field, states, similarity >= RIGHT, counts)
+    if plan.follows_treeval:
+        return
+    meant = as_meant(field, pairs, both, plan.options.day_month)
+    if meant is not None:
+        similarity = np.maximum(similarity, meant)
+    is_right = similarity >= RIGHT
+    counts.add(HITS, similarity, SOFT)
+    counts.add(HITS, is_right, EXACT)
+    if has_details:
+        _count_values(field, states, similarity, is_right, counts)
+
+
+def _as_one_array(predictions: list[Any], usable: Array) -> list[Any]:
+    """The predictions as treeval compares them: they are one array, where one float makes floats of all."""
+    kinds = set(map(type, compress(predictions, np.broadcast_to(usable, len(predictions)).tolist())))
+    if float not in kinds or not kinds & {int, bool}:
+        return predictions
+    return [float(value) if isinstance(value, int) and abs(value) < 2**1000 else value for value in predictions]
+
+
+def _count_kinds(field: Field, states: States, is_right: Array, counts: Counts) -> None:
+    """Count what the leaf is in each pair."""
+    has_left, has_right = states.has_left, states.has_right
+    counts.add(f"correct|{field.name}", is_right)
+    counts.add(f"wrong|{field.name}", has_left & has_right & ~is_right)
+    counts.add(f"missed|{field.name}", has_left & ~has_right)
+    counts.add(f"invented|{field.name}", ~has_left & has_right)
+    counts.add(f"absent|{field.name}", ~has_left & ~has_right)
+
+
+def _count_values(field: Field, states: States, similarity: Array, is_right: Array, counts: Counts) -> None:
+    """Count what the leaf is where items of lists are paired for similarity, and how many values are wanted."""
+    counts.add(f"sum|{field.name}", similarity, SOFT)
+    counts.add(f"right|{field.name}", is_right, SOFT)
+    counts.add(f"met|{field.name}", states.has_left & states.has_right, SOFT)
+    is_optional = states.left == MAYBE
+    counts.add(f"wanted|{field.name}", states.has_left & ~is_optional)
+    counts.add(f"spare|{field.name}", is_optional & states.has_right, SOFT)
+    counts.add(SPARE, is_optional & states.has_right, EXACT)
+
+
+def add_worst(field: Field, times: Array, counts: Counts) -> None:
+    """Count each metric's worst score so many times."""
+    if times.any():
+        for metric in field.metrics:
+            counts.add(field.part("sum", metric), times * metric.worst)
+            counts.add(field.part("n", metric), times)
+
+
 # --- items of lists ---
 
 
-def are_null(states: States) -> Array:
+def _are_null(states: States) -> Array:
     """Where two items are null, or the first may be."""
     return np.asarray(((states.left == NULL) | (states.left == MAYBE)) & (states.right == NULL))
 
 
+def count_leaf_items(plan: Plan, states: States, counts: Counts) -> None:
+    """Count items that are leaves: each pair is one node."""
+    counts.are_null = _are_null(states)
+    counts.add("node_tp", int(plan.options.list_items == "nodes"))
+
+
 def count_items(states: States, counts: Counts) -> None:
     """Count items that should be dictionaries or lists: two nulls, and each that is something else, are one node."""
-    both_null = are_null(states)
-    counts.add("node_tp", both_null)
-    counts.add("node_fn", (states.left != VALUE) & ~both_null)
-    counts.add("node_fp", (states.right != VALUE) & ~both_null)
+    counts.are_null = _are_null(states)
+    counts.add("node_tp", counts.are_null)
+    counts.add("node_fn", (states.left != VALUE) & ~counts.are_null)
+    counts.add("node_fp", (states.right != VALUE) & ~counts.are_null)
 
 
-def are_scalars(operands: Operands) -> tuple[Array, Array]:
+def are_scalars(pairs: Pairs) -> tuple[Array, Array]:
     """In which pairs the value of each side is neither a dictionary nor a list."""
     left, right = (
-        np.array([not isinstance(value, dict | list) for value in values], dtype=bool)
-        for values in (operands.references, operands.predictions)
+        np.array([not isinstance(value, dict | list) for value in values])
+        for values in (pairs.references, pairs.predictions)
     )
-    return left[operands.pairs.rows], right[operands.pairs.columns]
+    return left[pairs.rows], right[pairs.columns]
 
 
-def count_items_of_kinds(plan: Plan, operands: Operands, left: Array, right: Array, counts: Counts) -> None:
+def count_items_of_kinds(plan: Plan, pairs: Pairs, left: Array, right: Array, counts: Counts) -> None:
     """Count items that may be of several kinds: a scalar (``left``, ``right``: where it is one) or null is one node."""
-    null_left, null_right = (
-        np.array([value is None for value in values], dtype=bool)
-        for values in (operands.references, operands.predictions)
-    )
-    counts.are_null = null_left[operands.pairs.rows] & null_right[operands.pairs.columns]
+    nulls = [np.array([value is None for value in own]) for own in (pairs.references, pairs.predictions)]
+    counts.are_null = nulls[0][pairs.rows] & nulls[1][pairs.columns]
     counts.are_single = left | right
     one_node = int(plan.options.list_items == "nodes")
     counts.add("node_tp", (left & right) * one_node)
@@ -103,3 +207,62 @@ def give_lists_one_vote(counts: Counts) -> None:
         n = f"n|{name.removeprefix('sum|')}"
         amounts[name] = amounts[name] / np.maximum(amounts[n], 1)
         amounts[n] = 0 + (amounts[n] > 0)
+
+
+# --- items without counterpart ---
+
+
+def count_unmatched(
+    plan: Plan, node: ListOf, matches: Matches, pairs: Pairs, counts: Counts, has_details: bool
+) -> None:
+    """Count the nodes of items without counterpart; ``has_details``: their leaves, too.
+
+    Leaves of nothing at all are rightly absent.
+    """
+    is_guide = matches.is_of[GUIDE]
+    owners, rows, columns = matches.owners[is_guide], matches.rows[is_guide], matches.columns[is_guide]
+    for kind, count, lists, matched, of_pair in (
+        ("missed", "node_fn", matches.left, rows, pairs.rows),
+        ("invented", "node_fp", matches.right, columns, pairs.columns),
+    ):
+        sizes = np.array([_size(plan, node, item) for item in lists.items], dtype=np.int64)
+        counts.add(count, lists.totals(sizes)[of_pair] - pairs.sums(sizes[matched], owners))
+        if has_details:  # then each list has its own counterpart
+            _count_leaves(plan, node.item, kind, lists, matched, counts)
+    if has_details and isinstance(node.item, Field) and not node.is_keyed:
+        are_empty = (matches.left.lengths[pairs.rows] == 0) & (matches.right.lengths[pairs.columns] == 0)
+        counts.add(f"absent|{node.item.name}", are_empty)
+
+
+def _size(plan: Plan, node: ListOf, item: Any) -> int:
+    """The nodes of an item."""
+    if node.is_keyed:
+        return 1 + nodes_below(node.item, item)
+    return item_nodes(node.item, item, plan.options.list_items == "nodes")
+
+
+def _count_leaves(plan: Plan, node: SchemaNode, kind: str, lists: Lists, matched: Array, counts: Counts) -> None:
+    """Count the leaves of items without counterpart, each with the list that it is in.
+
+    Raises:
+        BadReferenceError: Such an item of a reference does not follow the schema.
+    """
+    is_alone, is_loose = np.ones(len(lists.items), dtype=bool), plan.options.types == "loose"
+    is_alone[matched] = False
+    outside, by_field = np.zeros(counts.n, dtype=np.int64), dict[int, list[int]]()
+    for index in np.flatnonzero(is_alone).tolist():
+        item = lists.items[index]
+        if kind == "missed" and not is_loose and item is not None and slips(item, node):
+            raise BadReferenceError
+        if kind == "invented":
+            outside[lists.list_of[index]] += values_outside(node, item)
+        for field in fields_with_value(node, item, is_loose):
+            by_field.setdefault(field.index, []).append(lists.list_of[index])
+    counts.add(OUTSIDE, outside)
+    for number, owners in by_field.items():
+        field, amounts = plan.fields[number], np.bincount(owners, minlength=counts.n)
+        counts.add(f"{kind}|{field.name}", amounts)
+        if kind == "missed":
+            counts.add(f"wanted|{field.name}", amounts)
+        if plan.options.unmatched_items == "worst":
+            add_worst(field, amounts, counts)

@@ -16,15 +16,15 @@ import numpy as np
 from tls_tasks.trees.counts import EXACT, GUIDE, HITS, LEAF_COUNTS, MORE, NODE_COUNTS, SOFT, Array, Counts
 from tls_tasks.trees.leaf_base import FloatArray
 from tls_tasks.trees.nodes import count_nodes, fields_with_value, values_outside
-from tls_tasks.trees.pairs import Operands
+from tls_tasks.trees.pairs import Pairs
 from tls_tasks.trees.plan import Field, Plan
-from tls_tasks.trees.types import Again, Branch, ListOf, OneOf, SchemaNode, part_for
+from tls_tasks.trees.types import Branch, ListOf, SchemaNode, part_for
 
 _TIE_BREAK = 1e-9
 """What nodes and leaves in common weigh beside the scores of metrics, where those decide."""
 
 
-def weights_of(plan: Plan, node: SchemaNode, operands: Operands, counts: Counts) -> FloatArray:
+def weights_of(plan: Plan, node: SchemaNode, pairs: Pairs, counts: Counts) -> FloatArray:
     """How well the items of each pair fit together for each objective, ``[objectives, pairs]``.
 
     For values it is the sum that the objective maximises. Items that are less similar than ``least_similarity`` have
@@ -37,17 +37,18 @@ def weights_of(plan: Plan, node: SchemaNode, operands: Operands, counts: Counts)
     weights[GUIDE], weights[SOFT], weights[EXACT] = of_guide, counts.get(HITS, SOFT), counts.get(HITS, EXACT)
     least = plan.options.least_similarity
     if least:
-        similarities = np.array([of_guide, *f1_of_values(plan, node, operands, counts)])
+        similarities = np.array([of_guide, *f1_of_values(plan, node, pairs, counts)])
         weights[similarities <= least - 1e-12] = 0.0
     return weights
 
 
 def guide_weights(plan: Plan, node: SchemaNode, counts: Counts) -> FloatArray:
     """How well the values of each pair fit together by the profile's own score."""
+    mean, is_scored = _mean_over_metrics(plan, counts)
     if isinstance(node, Field):
-        mean = _mean_score(plan, node, counts)
+        if plan.follows_treeval and len(node.metrics) == 1:  # the score itself
+            mean = counts.get(node.part("sum", node.metrics[0]))
     else:
-        mean, is_scored = _mean_over_metrics(plan, node, counts)
         product = _f1(counts, NODE_COUNTS) * _f1(counts, LEAF_COUNTS)
         if plan.follows_treeval:
             mean = np.where(is_scored, mean, 1.0) * product
@@ -57,10 +58,10 @@ def guide_weights(plan: Plan, node: SchemaNode, counts: Counts) -> FloatArray:
     return np.broadcast_to(np.where(counts.are_null, 1.0, mean), counts.n)
 
 
-def f1_of_values(plan: Plan, node: SchemaNode, operands: Operands, counts: Counts) -> list[FloatArray]:
+def f1_of_values(plan: Plan, node: SchemaNode, pairs: Pairs, counts: Counts) -> list[FloatArray]:
     """The F1 of the values of each pair by similarity and by exactness; 1 where neither side has a value."""
-    left, right = (n_values(plan, node, values) for values in (operands.references, operands.predictions))
-    both = left[operands.pairs.rows] + right[operands.pairs.columns]
+    left, right = (n_values(plan, node, values) for values in (pairs.references, pairs.predictions))
+    both = left[pairs.rows] + right[pairs.columns]
     f1s = []
     for objective in (SOFT, EXACT):
         n = both + counts.get(MORE, objective)
@@ -75,26 +76,14 @@ def n_values(plan: Plan, node: SchemaNode, values: Sequence[Any]) -> Array:
     return np.array([len(fields_with_value(node, value, is_loose)) + values_outside(node, value) for value in values])
 
 
-def _mean_score(plan: Plan, field: Field, counts: Counts) -> Any:
-    """The mean of a leaf's normalised scores; of a single one treeval takes the score itself."""
-    if plan.follows_treeval and len(field.metrics) == 1:
-        return counts.get(field.part("sum", field.metrics[0]))
-    total: Any = 0.0
-    for metric in field.metrics:
-        score = metric.normalize(counts.get(field.part("sum", metric)), clip=not plan.follows_treeval)
-        total = total + score * (counts.get(field.part("n", metric)) > 0)
-    return total / len(field.metrics)
-
-
-def _mean_over_metrics(plan: Plan, node: SchemaNode, counts: Counts) -> tuple[Any, Array]:
+def _mean_over_metrics(plan: Plan, counts: Counts) -> tuple[Any, Array]:
     """The mean over metrics of the normalised mean over leaves, and where anything was scored."""
-    fields = fields_below(node)
     total: Any = 0.0
     n_metrics: Any = np.array(0)
     for metric in plan.metrics.values():
         scores: Any = 0.0
         votes: Any = np.array(0)
-        for field in fields:
+        for field in plan.fields:
             if field.part("sum", metric) in counts.of[GUIDE]:
                 n = counts.get(field.part("n", metric))
                 scores = scores + counts.get(field.part("sum", metric)) / np.maximum(n, 1)
@@ -112,26 +101,6 @@ def _f1(counts: Counts, names: Sequence[str]) -> Any:
         precision = np.where(hits + extra > 0, hits / (hits + extra), 1.0)
         recall = np.where(hits + missed > 0, hits / (hits + missed), 1.0)
         return np.where(precision + recall > 0, 2 * precision * recall / (precision + recall), 0.0)
-
-
-def fields_below(node: SchemaNode) -> list[Field]:
-    """The leaves at and below a node, each once."""
-    fields: dict[int, Field] = {}
-    waiting, seen = [node], set[int]()
-    while waiting:
-        node = waiting.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, Branch):
-            waiting += [*node.children.values(), *([] if node.rest is None else [node.rest.item])]
-        elif isinstance(node, ListOf | Again):
-            waiting.append(node.item if isinstance(node, ListOf) else node.node)
-        elif isinstance(node, OneOf):
-            waiting += node.parts
-        elif isinstance(node, Field):
-            fields[node.index] = node
-    return [fields[index] for index in sorted(fields)]
 
 
 # --- texts that tell items apart ---

@@ -27,27 +27,33 @@ def has_answers(node: SchemaNode, value: Any) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """All answers of references, each beside the prediction that the reference is compared with.
+    """All answers of references, each beside the predictions that the reference is compared with.
 
     Attributes:
         pairs: The answers and the predictions.
         first: Of each pair of a reference and a prediction, the index of the pair with the first answer.
         n: How many answers the reference has.
+        stride: By how much the index of the pair with the next answer is greater.
     """
 
     pairs: Pairs
     first: Array
     n: Array
+    stride: int
 
     @classmethod
     def of(cls, node: SchemaNode, pairs: Pairs) -> Answers:
         """The answers of these references; a reference with a single answer is that answer."""
         each = [value.values if has_answers(node, value) else (value,) for value in pairs.references]
-        rows, columns = pairs.rows.tolist(), pairs.columns.tolist()
-        n = np.array([len(each[row]) for row in rows], dtype=np.int64)
+        n = np.array(list(map(len, each)), dtype=np.int64)
+        if pairs.are_all:
+            stride = len(pairs.predictions)
+            all_pairs = Pairs.all_of([answer for answers in each for answer in answers], pairs.predictions)
+            return cls(all_pairs, (np.cumsum(n) - n)[pairs.rows] * stride + pairs.columns, n[pairs.rows], stride)
+        n, rows, columns = n[pairs.rows], pairs.rows.tolist(), pairs.columns.tolist()
         answers = [answer for row in rows for answer in each[row]]
         predictions = [pairs.predictions[j] for i, j in zip(rows, columns, strict=True) for _ in each[i]]
-        return cls(Pairs.aligned(answers, predictions), np.cumsum(n) - n, n)
+        return cls(Pairs.aligned(answers, predictions), np.cumsum(n) - n, n, 1)
 
     def best(self, plan: Plan, node: SchemaNode, counts: Counts) -> list[Array]:
         """For each objective, the index of the pair with the answer that fits best."""
@@ -60,7 +66,7 @@ class Answers:
         """The index of the pair with the greatest score among the answers of a reference; of equal ones the first."""
         best = self.first
         for number in range(1, int(self.n.max(initial=0))):
-            other = self.first + np.minimum(number, self.n - 1)
+            other = self.first + np.minimum(number, self.n - 1) * self.stride
             best = np.where(scores[other] > scores[best] + 1e-12, other, best)
         return best
 
@@ -78,7 +84,7 @@ class Answers:
                 chosen.of[GUIDE][name] = amount[self.first]
                 chosen.add(f"spare|{field}", amount[best[SOFT]] - amount[self.first], SOFT)
                 chosen.add(SPARE, amount[best[EXACT]] - amount[self.first], EXACT)
-        n = n_values(plan, node, self.pairs.references)
+        n = n_values(plan, node, self.pairs.references)[self.pairs.rows]
         for objective in (SOFT, EXACT):
             chosen.add(MORE, n[best[objective]] - n[self.first], objective)
         return chosen

@@ -141,69 +141,9 @@ def differences(reference: Any, prediction: Any, plan: Plan, alignments: Alignme
         0 $.b 2 None missed 0.0
         0 $.c None 1 invented 0.0
     """
-<<<<<<< HEAD
     for node in side_by_side(plan.root, reference, prediction, alignments):
         if node.state == "pair" and not (isinstance(node.reference, AnyOf) and not node.reference.present):
             similarity = _similarity(node, plan)
-=======
-    walk = _Differences(alignments, plan.options.types == "loose", plan)
-    reference = chosen(reference, alignments)
-    for path, expected, got, kind, similarity in walk.node(plan.root, reference, prediction, (), ()):
-        yield {"path": _json_path(path), "expected": _plain(expected), "got": got, "kind": kind, "score": similarity}
-
-
-@dataclass(frozen=True, slots=True)
-class _Differences:
-    alignments: _Alignments
-    is_loose: bool
-    plan: Plan
-
-    def node(self, node: SchemaNode | None, one: Any, other: Any, path: Path, there: Path) -> Iterator[_Found]:
-        """Of a node; ``path`` has the positions of the reference, ``there`` those of the prediction."""
-        one_part, node = node and part_for(node, one), node and part_for(node, other)
-        if one_part is not node:  # values of two kinds; null is no value of any
-            yield from _alone(one_part, one, path, "missed")
-            yield from _alone(node, other, there, "invented")
-        elif isinstance(node, Field):
-            yield from self._leaf(node, one, other, path, there)
-        elif isinstance(node, Branch) and isinstance(one, dict) and isinstance(other, dict):
-            for key in dict.fromkeys([*node.children, *(one if node.rest else ()), *other]):
-                inner = _inner(node, key)
-                yield from self.node(inner, one.get(key), other.get(key), (*path, key), (*there, key))
-        elif isinstance(node, ListOf) and isinstance(one, list) and isinstance(other, list):
-            pairs = dict(self.alignments.get(path, ()))
-            for i, item in enumerate(one):
-                j = pairs.get(i)
-                place = (*path, Position(i))
-                if j is None:
-                    yield from _alone(node.item, item, place, "missed")
-                else:
-                    yield from self.node(node.item, item, other[j], place, (*there, Position(j)))
-            found = set(pairs.values())
-            for j, item in enumerate(other):
-                if j not in found:
-                    yield from _alone(node.item, item, (*there, Position(j)), "invented")
-        else:
-            yield from _alone(node, one, path, "missed")
-            yield from _alone(node, other, there, "invented")
-
-    def _leaf(self, node: Field, one: Any, other: Any, path: Path, there: Path) -> Iterator[_Found]:
-        left, right = state_of(node, one, self.is_loose), state_of(node, other, self.is_loose)
-        has_right = right in (VALUE, WRONG)
-        if left == NULL or (left == MAYBE and not has_right):
-            yield from _alone(node, other, there, "invented")
-        elif not has_right:
-            yield path, one, None, "missed", 0.0
-        else:
-            similarity = 0.0
-            if right == VALUE:
-                scores = [float(metric.normalize(metric.pairs([one], [other])[0])) for metric in node.metrics]
-                similarity = plain_mean(scores)
-            if not self.plan.follows_treeval:
-                pair = Pairs.aligned([one], [other])
-                meant = as_meant(node, pair, None, self.plan.options.day_month)
-                similarity = similarity if meant is None else max(similarity, float(meant[0]))
->>>>>>> 05995d2 (Tree engine: one class of pairs, one file of rules, one recursion into values; rows count the same whatever the others are)
             if similarity < 1 - 1e-12:
                 yield _difference(node.path, node.reference, node.prediction, "wrong", similarity)
         elif node.state in ("pair", "type"):

@@ -1,8 +1,7 @@
-"""JSON in model text, found in stages, the strictest first: see :func:`find_json`.
+"""JSON in model text: see :func:`find_json`.
 
 The caller says what it can use by weighing a value, so that neither a citation ``[1]`` nor a schema that the model
-repeats is taken for its answer. json_repair is very good at guessing, which is why it comes last: of two objects on two
-lines it keeps one, it finishes objects that a token limit cut off, and it is quadratic (30 s for 900 kB).
+repeats is taken for its answer.
 """
 
 from __future__ import annotations
@@ -11,15 +10,14 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, SupportsIndex
+from typing import Any, Literal, NamedTuple
 
-from tls_tasks.core.json_scan import LOOSE_ONLY, Container, scan
-from tls_tasks.core.json_values import Notes, number_of, object_of, problem
-from tls_tasks.core.parsed import Problem
+from tls_tasks.core.json_values import MAX_DEPTH, MAX_REPAIRED, TOKEN, Notes, decoded, loosely_decoded, mended, repaired
+from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.core.reasoning import strip_thinking
 
 Stage = Literal["none", "whole", "fence", "jsonl", "scan", "truncated", "repaired", "outline"]
-"""The stages in the order in which they are tried: the later, the further the text is from what was asked for."""
+"""How a value was found: the later, the further the text is from what was asked for."""
 
 JSON_PROBLEM_KINDS = (
     "unfinished_thinking",  # a thinking block never ended; what it holds is no answer
@@ -45,8 +43,7 @@ class FoundJson:
             object with a key twice is a :class:`~tls_tasks.core.json_values.RepeatedKeys`.
         stage: The last stage that was needed for them; ``none`` if there is no usable value.
         problems: What was repaired or dropped; kinds are :data:`JSON_PROBLEM_KINDS`.
-        places: Where each value stands in the text without its thinking: start and end. The lines of JSON Lines have
-            the place of their block.
+        places: Where each value stands in the text without its thinking: start and end.
     """
 
     values: tuple[Any, ...]
@@ -55,19 +52,18 @@ class FoundJson:
     places: tuple[tuple[int, int], ...] = field(default=(), repr=False)
 
 
-class _Search(NamedTuple):
-    """What one search of a text goes by."""
-
-    weigh: Weigh
-    weigh_cut: Weigh
-    budget: _RepairBudget
-    deep: bool
-
-
 _FENCE = re.compile(r"^[ \t]{0,12}(`{3,}|~{3,})[ \t]{0,12}([\w+.-]{0,30})", re.MULTILINE | re.ASCII)
 _JSON_BEGINS = tuple('[{"-0123456789tfnNI')
-_MAX_WRAPPERS = 4  # levels of wrappers, and of strings in strings, in which JSON is looked for
-_REPAIRABLE = re.compile(r"\{|\[\s*[\[{\"']")
+# A list of numbers in prose is a citation, so it is no beginning; nor is a bracket before a word.
+_BEGINNING = re.compile(r"\{\s*(?:[\"'“A-Za-z_]|//|# )|\[\s*(?:[\[{\"'“]|# )")
+_IS_LIKE_JSON = re.compile(r"\{\s*\"|\[\s*[\[{\"]")
+_CLOSING = {"[": "]", "{": "}"}
+_MAX_WRAPPERS = 4  # levels of strings in strings in which JSON is looked for
+_MAX_CUTS = 8  # levels to which an unfinished object is cut
+_MAX_PASSES = 3  # how often a text is read, for what is whole within or behind what is damaged
+_MAX_BROKEN = 2_000  # damaged pieces of a text after which it is given up: a model in a loop
+_MAX_REPAIRS = 3 * MAX_REPAIRED**2  # json_repair is quadratic: what all its pieces of a text may cost
+_REPAIR_COST = 200  # characters for which a call of json_repair stands
 
 
 def fences(text: str) -> Iterator[tuple[int, int]]:
@@ -93,10 +89,9 @@ def fences(text: str) -> Iterator[tuple[int, int]]:
 def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: bool = False) -> FoundJson:
     r"""Find the JSON values that the caller can use.
 
-    In this order, and the first stage with a usable value wins: the whole text; the whole text without its thinking;
-    fenced blocks; JSON Lines; whole lists and objects in prose; the whole entries of a list or object that is cut off
-    or damaged; the same with loose quotes; json_repair. What is damaged in the middle goes through the last two as
-    well, which win if they find more items.
+    The first of these with a usable value wins: the whole text; the whole text without its thinking; fenced blocks;
+    all lists and objects in prose. Of one that is cut off, the whole entries count. One that is damaged is mended; if
+    it can't be, the entries before the damage count, and what is whole behind it.
 
     Args:
         text: What the model wrote.
@@ -124,9 +119,9 @@ def find_json(text: str, weigh: Weigh, weigh_cut: Weigh | None = None, *, deep: 
     before = (problem("unfinished_thinking", text),) if answer.unfinished else ()
     if not before and answer.text != text and (whole := _whole(answer.text, weigh)):
         return whole
-    search = _Search(weigh, weigh_cut or weigh, _RepairBudget(), deep)
-    found = _in_fences(answer.text, search) or _in_region(answer.text, search)
-    return replace(found, problems=before + found.problems)
+    search = _Search(weigh, weigh_cut or weigh, deep)
+    result = _in_fences(answer.text, search) or search.in_prose(answer.text)
+    return replace(result, problems=before + result.problems)
 
 
 def is_whole_json(text: str, accept: Callable[[Any], bool]) -> bool:
@@ -143,40 +138,33 @@ def is_whole_json(text: str, accept: Callable[[Any], bool]) -> bool:
     return all(_whole(block, accept) for block in blocks)
 
 
-def _decoder(notes: Notes, strict: bool = True) -> json.JSONDecoder:
-    """The standard library's decoder, which neither refuses large numbers nor hides repeated keys."""
-    return json.JSONDecoder(
-        strict=strict,
-        object_pairs_hook=lambda pairs: object_of(pairs, notes),
-        parse_int=lambda token: number_of(token, notes),
-        parse_float=lambda token: number_of(token, notes),
-        parse_constant=lambda token: number_of(token, notes),
-    )
-
-
-_IN_STRINGS = _decoder({}, strict=False)
-
-
 def _whole(text: str, weigh: Weigh) -> FoundJson | None:
     """The text as one JSON value; None if it is none or of no use."""
     stripped = text.strip().lstrip("\ufeff")
+    notes: Notes = {}
     if not stripped.startswith(_JSON_BEGINS):
         return None
-    for strict in (True, False):
-        notes: Notes = {}
-        try:
-            value = _decoder(notes, strict).decode(stripped)
-        except RecursionError:
-            return None
-        except ValueError as error:
-            if str(error).startswith("Invalid control character"):
-                continue
-            return None
-        if not strict:
-            notes[problem("repaired_json", "control character in a string")] = None
-        usable = _usable(value, weigh, notes)
-        return FoundJson(usable, "whole", tuple(notes), ((0, len(text)),)) if usable else None
-    return None
+    try:
+        usable = _usable(loosely_decoded(stripped, notes), weigh, notes)
+    except (ValueError, RecursionError):
+        return None
+    return FoundJson(usable, "whole", tuple(notes), ((0, len(text)),)) if usable else None
+
+
+def _in_fences(text: str, search: _Search) -> FoundJson | None:
+    """The usable values of all fenced blocks together; None if there are none."""
+    results = []
+    for start, end in fences(text):
+        block = text[start:end]
+        result = _whole(block, search.weigh) or search.in_prose(block)
+        places = tuple((start + begin, start + stop) for begin, stop in result.places)
+        results.append(replace(result, places=places))
+    stages = {result.stage for result in results if result.values}
+    values, problems, places = (
+        tuple(part for result in results for part in getattr(result, name)) for name in ("values", "problems", "places")
+    )
+    stage: Stage = "repaired" if "repaired" in stages else "truncated" if "truncated" in stages else "fence"
+    return FoundJson(values, stage, problems, places) if values else None
 
 
 def _usable(value: Any, weigh: Weigh, notes: Notes) -> tuple[Any, ...]:
@@ -203,198 +191,197 @@ def unpacked(value: Any, depth: int = 0) -> Any:
     if isinstance(value, str):
         text = value.strip()
         try:
-            return _IN_STRINGS.decode(text) if text[:1] + text[-1:] in ("[]", "{}", '""') else value
+            return loosely_decoded(text, {}) if text[:1] + text[-1:] in ("[]", "{}", '""') else value
         except (ValueError, RecursionError):
             return value
     if isinstance(value, list | dict) and depth < _MAX_WRAPPERS:
         inners = value.values() if isinstance(value, dict) else value
-        found = [unpacked(inner, depth + 1) for inner in inners]
-        if any(new is not old for new, old in zip(found, inners, strict=True)):
-            return dict(zip(value, found, strict=True)) if isinstance(value, dict) else found
+        new = [unpacked(inner, depth + 1) for inner in inners]
+        if any(one is not old for one, old in zip(new, inners, strict=True)):
+            return dict(zip(value, new, strict=True)) if isinstance(value, dict) else new
     return value
 
 
-def _in_fences(text: str, search: _Search) -> FoundJson | None:
-    """The usable values of all fenced blocks together; None if there are none."""
-    values: list[Any] = []
-    problems: list[Problem] = []
-    places: list[tuple[int, int]] = []
-    stage: Stage = "fence"
-    for start, end in fences(text):
-        block = text[start:end]
-        if not block.strip():
-            continue
-        found = _whole(block, search.weigh) or _in_region(block, search)
-        values += found.values
-        problems += found.problems
-        places += [(start + begin, start + stop) for begin, stop in found.places]
-        stage = found.stage if found.stage in ("truncated", "repaired") and stage != "repaired" else stage
-    return FoundJson(tuple(values), stage, tuple(problems), tuple(places)) if values else None
-
-
-def _in_region(text: str, search: _Search) -> FoundJson:
-    """What a piece of text holds that is not one JSON value: JSON Lines, values in prose, damaged values."""
-    weigh = search.weigh
-    if (lines := _json_lines(text, weigh)) is not None:
-        return lines
-    strict = _scanned(text, search)
-    # If the only trouble is that the text ends too early, there is nothing to guess.
-    if not _is_damaged(strict) and (strict.values or strict.problems or not _REPAIRABLE.search(text)):
-        return strict
-    loose = _scanned(text, search, loose=True) if _is_damaged(strict) or LOOSE_ONLY.search(text) else strict
-    best = max(strict, loose, key=lambda found: (_weight(found, weigh), not _is_damaged(found)))
-    if (best.values and not _is_damaged(best)) or not (begin := _REPAIRABLE.search(text)):
-        return best
-    guessed = _repaired(text, begin.start(), search.budget)
-    if _weight(guessed, weigh) > _weight(best, weigh):
-        return guessed
-    return best if guessed.values else replace(best, problems=best.problems + guessed.problems)
-
-
-def _weight(found: FoundJson, weigh: Weigh) -> int:
-    """How many items there are in all."""
-    return sum(int(weigh(value)) for value in found.values)
-
-
-def _is_damaged(found: FoundJson) -> bool:
-    """Whether something in the middle could not be read."""
-    return any(noted.kind == "broken_json" for noted in found.problems)
-
-
-def _json_lines(text: str, weigh: Weigh) -> FoundJson | None:
-    """One list or object a line; None if a line is something else."""
-    notes: Notes = {}
-    decoder = _decoder(notes)
-    values: list[Any] = []
-    try:
-        for line in text.strip().lstrip("\ufeff").split("\n"):
-            if line := line.strip():
-                if line[0] not in "[{":
-                    return None
-                values.append(decoder.decode(line))
-    except (ValueError, RecursionError):
-        return None
-    usable = tuple(found for value in values for found in _usable(value, weigh, notes))
-    place = (0, len(text))
-    return FoundJson(usable, "jsonl", tuple(notes), (place,) * len(usable)) if usable else FoundJson((), "none")
-
-
-def _scanned(text: str, search: _Search, *, loose: bool = False) -> FoundJson:
-    """The usable values in prose, whole or cut."""
-    values: list[Any] = []
-    places: list[tuple[int, int]] = []
-    notes: Notes = {problem("repaired_json", "quotes"): None} if loose else {}
-    stage: Stage = "none"
-    for found in scan(text, loose=loose, deep=search.deep):
-        weigh = search.weigh if found.state == "whole" else search.weigh_cut
-        usable = next((use for cut in found.cuts if (use := _usable(cut, weigh, notes))), ())
-        if usable:
-            values += usable
-            places.append((found.start, found.end))
-            notes.update(found.notes)
-            stage = "repaired" if loose else "scan"
-        if found.state != "whole":
-            notes[_damage(text, found)] = None
-        if found.state == "unfinished" and stage == "scan":
-            stage = "truncated"
-    return FoundJson(tuple(values), stage, tuple(notes), tuple(places))
-
-
-def _damage(text: str, found: Container) -> Problem:
-    """Where a container stops being readable."""
-    kind = "truncated" if found.state == "unfinished" else "broken_json"
-    return problem(kind, text[max(found.start, found.end - 40) : found.end + 40])
-
-
-def _repaired(text: str, begin: int, budget: _RepairBudget) -> FoundJson:
-    """What json_repair makes of the text up to its last closing bracket, so that it does not finish a cut-off entry."""
-    place, text = (begin, len(text)), text[begin:]
-    end = max(text.rfind("}"), text.rfind("]")) + 1 or len(text)
-    problems = [problem("repaired_json", "json_repair")]
-    if "{" in text[end:] or "[" in text[end:]:
-        problems.append(problem("truncated", text[end:]))
-    try:
-        return FoundJson((_repair(text[:end], budget),), "repaired", tuple(problems), (place,))
-    except Exception as error:  # of any kind, see _repair(); the model's text is at fault, and is counted
-        return FoundJson((), "none", (problem("not_repaired", str(error) or repr(error)),))
-
-
-# json_repair is another project's parser on hostile text: it gets a budget.
-
-
-class _RepairBudgetError(Exception):
-    """json_repair was given too much text, or looked at it too often."""
+# --- pieces of a text that may be JSON ---
 
 
 @dataclass(slots=True)
-class _RepairBudget:
-    """What json_repair may still do for one model text.
+class _Open:
+    """A list or an object that has not ended yet.
 
     Attributes:
-        characters: Characters that it may be given, in all.
-        steps: How often it may look at one; ordinary trouble needs 2 to 4 a character.
+        bracket: ``[`` or ``{``.
+        cut: Where its last whole item ends.
+        in_value: Whether a value is expected or has begun: in a list always, in an object after a colon.
+        has_inner: Whether a list or an object is one of its whole items.
     """
 
-    characters: int = 100_000
-    steps: int = 2_000_000
+    bracket: str
+    cut: int
+    in_value: bool
+    has_inner: bool = False
+
+    def ends_item(self, end: int) -> None:
+        """Note that a string or a container ends here; an object's key is no item."""
+        if self.in_value:
+            self.cut = end
 
 
-class _Metered(str):
-    """A str that counts how often it is indexed. Its pieces share the count.
+class _Piece(NamedTuple):
+    """A piece of a text that begins with a bracket.
 
-    json_repair looks ahead for the end of a string, again and again if it finds none: ten kilobytes of ``'it's',`` take
-    it seconds, a hundred take minutes. Counting is what can be done from outside.
-
-    Example:
-        >>> text = _Metered("abc", _RepairBudget(steps=2))
-        >>> text[0], text[1:]
-        ('a', 'bc')
-        >>> text[1:][0]
-        Traceback (most recent call last):
-        ...
-        tls_tasks.core.json_text._RepairBudgetError: json_repair takes too long
+    Attributes:
+        start: Where it begins.
+        end: Where its bracket is closed or the text ends; or where it is hopeless, since a bracket of the other kind
+            stands in its place, or it is nested too deeply.
+        path: The containers that are open at its end, the outermost first.
+        depth: Levels of containers in it.
+        is_unfinished: Whether the text ends in it.
     """
 
-    budget: _RepairBudget
-
-    def __new__(cls, text: str, budget: _RepairBudget) -> _Metered:
-        """``budget`` is what the count is taken from."""
-        metered = super().__new__(cls, text)
-        metered.budget = budget
-        return metered
-
-    def __getitem__(self, key: SupportsIndex | slice) -> str:
-        piece = super().__getitem__(key)
-        self.budget.steps -= 1 + len(piece) // 100
-        if self.budget.steps < 0:
-            raise _RepairBudgetError("json_repair takes too long")
-        return _Metered(piece, self.budget) if isinstance(key, slice) else piece
-
-    def __add__(self, other: str) -> _Metered:
-        return _Metered(super().__add__(other), self.budget)
+    start: int
+    end: int
+    path: list[_Open]
+    depth: int
+    is_unfinished: bool
 
 
-def _repair(text: str, budget: _RepairBudget) -> Any:
-    """What json_repair makes of a text.
+def _piece_at(text: str, start: int, stop: int) -> _Piece:
+    """Match the bracket at ``start``, in linear time; brackets in strings and comments don't count."""
+    path: list[_Open] = []
+    depth = 0
+    for token in TOKEN.finditer(text, start, stop):
+        mark = token["mark"] or ""
+        if mark and mark in _CLOSING:
+            path.append(_Open(mark, token.end(), mark == "["))
+            depth = max(depth, len(path))
+            if depth > MAX_DEPTH:
+                return _Piece(start, token.end(), path, depth, False)
+        elif mark == ",":
+            path[-1].cut, path[-1].in_value = token.start(), path[-1].bracket == "["
+        elif mark == ":":
+            path[-1].in_value = True
+        elif mark in ("]", "}"):
+            if mark != _CLOSING[path[-1].bracket]:
+                return _Piece(start, token.end(), path, depth, False)
+            path.pop()
+            if not path:
+                return _Piece(start, token.end(), path, depth, False)
+            path[-1].ends_item(token.end())
+            path[-1].has_inner = True
+        elif token["end"] or token["single"] or token["word"]:
+            path[-1].ends_item(token.end())
+    return _Piece(start, stop, path, depth, True)
 
-    Args:
-        text: JSON with something wrong in it.
-        budget: What it may still do; used up.
 
-    Raises:
-        Exception: Of any kind: it is another project's parser on hostile text. RecursionError, ValueError and
-            :class:`_RepairBudgetError` are what was seen.
+def _cuts(text: str, piece: _Piece, deep: bool) -> Iterator[tuple[str, int]]:
+    """The piece without its unfinished item, and where it was cut.
 
-    Example:
-        >>> _repair("[{'a': 1,}", _RepairBudget())
-        [{'a': 1}]
+    The whole piece is cut first; then, as long as it is an object whose value is unfinished, that value (``deep``: the
+    other way round). A list of scalars is not cut: it is part of an item, not a list of items.
     """
-    import json_repair
+    path = piece.path[:1]
+    for outer, inner in zip(piece.path[: _MAX_CUTS - 1], piece.path[1:], strict=False):
+        if outer.bracket == "[" or not (deep or inner.bracket == "{" or inner.has_inner):
+            break
+        path.append(inner)
+    for n_levels in range(len(path), 0, -1) if deep else range(1, len(path) + 1):
+        closing = "".join(_CLOSING[outer.bracket] for outer in reversed(path[:n_levels]))
+        cut = path[n_levels - 1].cut
+        yield text[piece.start : cut] + closing, cut
 
-    budget.characters -= len(text)
-    if budget.characters < 0:
-        raise _RepairBudgetError(f"{len(text)} characters are too many for json_repair")
-    if (n_open := sum(map(text.count, "[{")) - sum(map(text.count, "]}"))) > 500:  # it refuses these, after seconds
-        raise _RepairBudgetError(f"{n_open} lists and objects that never end are too many for json_repair")
-    # Through JSON once more, so that no string of the value is a _Metered one.
-    return json.loads(json.dumps(json_repair.loads(_Metered(text, budget))))
+
+class _Search:
+    """One search of a text: what the caller can use, and what json_repair may still be given."""
+
+    def __init__(self, weigh: Weigh, weigh_cut: Weigh, deep: bool) -> None:
+        self.weigh, self.weigh_cut, self.deep = weigh, weigh_cut, deep
+        self.repairs = _MAX_REPAIRS
+
+    def in_prose(self, text: str) -> FoundJson:
+        """The usable lists and objects of a text."""
+        values: list[Any] = []
+        places: list[tuple[int, int]] = []
+        between: list[str] = []
+        notes: Notes = {}
+        stages: set[Stage] = set()
+        position, left, n_broken = 0, _MAX_PASSES * len(text), 0
+        while n_broken < _MAX_BROKEN and (begin := _BEGINNING.search(text, position)):
+            piece = _piece_at(text, begin.start(), len(text))
+            usable, stage, end = self._of_piece(text, piece, notes)
+            stages.add(stage)
+            if usable:
+                values += usable
+                places.append((piece.start, end))
+            between.append(text[position : piece.start])
+            n_broken += stage == "none"
+            if end < piece.end:  # what follows is read again, unless that would be endless work
+                left -= piece.end - piece.start
+            position = end if left > 0 else piece.end
+        between.append(text[position:])
+        if not values:
+            return FoundJson((), "none", tuple(notes))
+        last: Stage = "repaired" if "repaired" in stages else "truncated" if "truncated" in stages else "scan"
+        is_blank = not "".join(between).strip()
+        if stages == {"scan"} and len(between) > 2 and is_blank and all("\n" in gap for gap in between[1:-1]):
+            last = "jsonl"
+        return FoundJson(tuple(values), last, tuple(notes), tuple(places))
+
+    def _of_piece(self, text: str, piece: _Piece, notes: Notes) -> tuple[tuple[Any, ...], Stage, int]:
+        """What is usable of a piece, how it was read, and where reading goes on."""
+        damaged = piece
+        if not piece.is_unfinished:
+            content = text[piece.start : piece.end]
+            usable, stage = self._use(content, piece.depth, self.weigh, notes)
+            if usable or stage == "scan":
+                return usable, stage, piece.end
+            damaged = _piece_at(text, piece.start, piece.start + _end_of_json(content))
+        is_like_json = _IS_LIKE_JSON.match(text, piece.start) is not None
+        if is_like_json:
+            kind = "truncated" if piece.is_unfinished else "broken_json"
+            notes[problem(kind, text[max(piece.start, damaged.end - 40) : damaged.end + 40])] = None
+        for content, cut in _cuts(text, damaged, self.deep):
+            usable, stage = self._use(content, piece.depth, self.weigh_cut, notes)
+            if usable and piece.is_unfinished:
+                return usable, "truncated" if stage == "scan" else stage, piece.end
+            if usable:
+                return usable, stage, max(cut, piece.start + 1)
+        if is_like_json and (piece.is_unfinished or piece.depth > MAX_DEPTH):
+            return (), "truncated" if piece.is_unfinished else "none", piece.end
+        is_object = bool(damaged.path) and damaged.path[0].bracket == "{"
+        return (), "none", max(damaged.end if is_like_json and is_object else 0, piece.start + 1)
+
+    def _use(self, content: str, depth: int, weigh: Weigh, notes: Notes) -> tuple[tuple[Any, ...], Stage]:
+        """The value of a balanced piece, if it is of use, and how it was read: ``none`` if it can't be."""
+        for read in (loosely_decoded, mended):
+            own: Notes = {}
+            try:
+                usable = _usable(read(content, own), weigh, own)
+            except (ValueError, RecursionError):
+                continue
+            notes.update(own if usable else {})
+            return usable, "repaired" if problem("repaired_json", "quotes") in own else "scan"
+        cost = (len(content) + _REPAIR_COST) ** 2
+        if len(content) > MAX_REPAIRED or depth > MAX_DEPTH or self.repairs < cost:
+            notes[problem("not_repaired", "too much or too deeply nested for json_repair")] = None
+            return (), "none"
+        self.repairs -= cost
+        own = {}
+        try:
+            usable = _usable(repaired(content, own), weigh, own)
+        except Exception as error:  # of any kind: it is another project's parser, and the model's text is at fault
+            notes[problem("not_repaired", str(error) or repr(error))] = None
+            return (), "none"
+        notes.update(own if usable else {})
+        return usable, "repaired"
+
+
+def _end_of_json(content: str) -> int:
+    """Where a text stops being JSON."""
+    try:
+        decoded(content, {}, strict=False)
+    except json.JSONDecodeError as error:
+        return error.pos
+    except (ValueError, RecursionError):
+        pass
+    return 0

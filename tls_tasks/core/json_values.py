@@ -1,46 +1,47 @@
-"""What all readers of JSON in model text share: numbers and objects as they are meant, and what is noted on the way."""
+"""One piece of model text as a JSON value: decoded, mended where it can be meant in one way only, or repaired.
+
+json_repair guesses, so it comes last, and only for short pieces: where quotation marks don't pair it takes 1 s for 4 kB
+and 40 s for 32 kB.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
-from tls_tasks.core.parsed import Problem
+from tls_tasks.core.parsed import Problem, problem
 
 MAX_DIGITS = 640
 """Digits of an integer: the lowest limit that Python may be set to, so that ``int`` can't refuse it."""
 
-DETAIL_LENGTH = 80
-"""Characters of model text kept in a problem's detail."""
+MAX_DEPTH = 50
+"""Levels of lists and objects: no model means what is nested deeper."""
+
+MAX_REPAIRED = 4_000
+"""Characters that json_repair is given."""
 
 Notes = dict[Problem, None]
 """What was noted while reading, each thing once, in order."""
 
+# A quotation mark ends a string if what follows could follow a string. A pattern never goes back: a repetition can't
+# fail after it (string), stands in a lookahead (single), or is short.
+_STRING_ENDS = r"\s{0,200}(?:[,:\]}]|\Z|\n\s{0,200}[\"']|//|/\*|# )"
+TOKEN = re.compile(
+    rf"""(?P<string>"(?:[^"\\]+|\\.|"(?!{_STRING_ENDS}))*(?P<end>"?))"""
+    rf"""|(?P<single>(?<=[\[{{(,:\s])'(?=(?P<inner>(?:[^'\\\n]{{1,200}}|\\.|'(?!{_STRING_ENDS})){{0,60}}))(?P=inner)')"""
+    r"""|(?P<comment>//[^\n]*|/\*(?:[^*]+|\*(?!/))*(?:\*/)?|(?<=[\s,{\[])\#[^\n]*)"""
+    r"""|(?P<word>\b(?:true|false|null|True|False|None)\b|-?[0-9]+(?:\.[0-9]+)?(?=\s))"""
+    r"""|(?P<key>\b[A-Za-z_]\w{0,40}(?=\s{0,9}:))|(?P<mark>[\[\]{},:\u00a0])""",
+    re.DOTALL,
+)
+"""What is to be told apart in JSON and in what is nearly JSON; numbers and all else stand between tokens."""
 
-def problem(kind: str, text: str) -> Problem:
-    """A problem with its text shortened and made safe to write (a lone surrogate can't be encoded).
-
-    Example:
-        >>> problem("invalid_date", " " + "soon " * 100).detail[-9:]
-        'oon soon…'
-    """
-    detail = text[: 4 * DETAIL_LENGTH].strip()
-    if len(detail) > DETAIL_LENGTH:
-        detail = detail[: DETAIL_LENGTH - 1] + "…"
-    return Problem(kind, detail.encode("utf-8", "replace").decode("utf-8"))
-
-
-_NOT_IN_NAMES = re.compile(r"[\W_]+")
-
-
-def folded(name: str) -> str:
-    """A name without what does not tell names apart: case, blanks, hyphens and underscores.
-
-    Example:
-        >>> folded("Last night"), folded("last_night"), folded("lastNight")
-        ('lastnight', 'lastnight', 'lastnight')
-    """
-    return _NOT_IN_NAMES.sub("", name).casefold()
+_ESCAPE = re.compile(r"\\(?:([\"\\/bfnrt]|u[0-9a-fA-F]{4})|(.?))|\"", re.DOTALL)
+_CLOSES = re.compile(r"\s{0,200}[\]}]")
+_NEXT_LINE = r"[ \t\r]{0,9}\n\s{0,200}[\"']"
+_GOES_ON = {"string": re.compile(_NEXT_LINE), "mark": re.compile(rf"\s{{0,200}}[\[{{]|{_NEXT_LINE}")}
+_WORDS = {"None": "null", "True": "true", "False": "false"}
 
 
 class RepeatedKeys(dict[str, Any]):
@@ -53,9 +54,9 @@ class RepeatedKeys(dict[str, Any]):
 
 def object_of(pairs: list[tuple[str, Any]], notes: Notes) -> dict[str, Any]:
     """The object with these keys and values; repeated keys are noted."""
-    found = dict(pairs)
-    if len(found) == len(pairs):
-        return found
+    plain = dict(pairs)
+    if len(plain) == len(pairs):
+        return plain
     seen: set[str] = set()
     for key, _ in pairs:
         if key in seen:
@@ -72,3 +73,100 @@ def number_of(token: str, notes: Notes) -> int | float:
     if value - value != 0:  # infinite or NaN
         notes[problem("non_finite", token)] = None
     return value
+
+
+def decoded(text: str, notes: Notes, *, strict: bool = True) -> Any:
+    """The value of a JSON document; numbers of any size are taken, and repeated keys are kept.
+
+    Args:
+        text: The document.
+        notes: Collects what is wrong with it.
+        strict: Whether control characters in strings are no JSON.
+
+    Raises:
+        ValueError: The text is no JSON document.
+        RecursionError: It is nested too deeply.
+    """
+
+    def number(token: str) -> int | float:
+        return number_of(token, notes)
+
+    def items(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        return object_of(pairs, notes)
+
+    decoder = json.JSONDecoder(
+        strict=strict, object_pairs_hook=items, parse_int=number, parse_float=number, parse_constant=number
+    )
+    return decoder.decode(text)
+
+
+def loosely_decoded(text: str, notes: Notes) -> Any:
+    """The same, with control characters in strings, which are noted."""
+    try:
+        return decoded(text, notes)
+    except json.JSONDecodeError as error:
+        if not error.msg.startswith("Invalid control character"):
+            raise
+    notes.clear()
+    value = decoded(text, notes, strict=False)
+    notes[problem("repaired_json", "control character in a string")] = None
+    return value
+
+
+def mended(text: str, notes: Notes) -> Any:
+    r"""The value of what is JSON but for quotation marks, commas, comments, needless backslashes and Python's words.
+
+    Raises:
+        ValueError: There is more wrong with it.
+        RecursionError: It is nested too deeply.
+
+    Example:
+        >>> notes = {}
+        >>> mended('{"text": "The "big" one", when: None, } // all', notes), [noted.detail for noted in notes]
+        ({'text': 'The "big" one', 'when': None}, ['quotes', 'Python literal', 'trailing comma', 'comment'])
+    """
+
+    def note(what: str) -> None:
+        notes[problem("repaired_json", what)] = None
+
+    def escaped(escape: re.Match[str]) -> str:
+        if escape[1]:
+            return escape[0]
+        note("quotes" if escape[0] == '"' else "needless backslash")
+        return '\\"' if escape[0] == '"' else escape[2]
+
+    def plain(token: re.Match[str]) -> str:
+        kind, written = str(token.lastgroup), token[0]
+        if kind == "comment" or written == "\u00a0":
+            note("comment" if kind == "comment" else "no-break space")
+            return " "
+        if written == "," and _CLOSES.match(text, token.end()):
+            note("trailing comma")
+            return ""
+        if kind in ("single", "key"):
+            note("quotes")
+        if kind == "word":
+            if written in _WORDS:
+                note("Python literal")
+            return _WORDS.get(written, written)
+        if kind in ("string", "single", "key"):
+            inner = written if kind == "key" else written[1:-1]
+            written, kind = f'"{_ESCAPE.sub(escaped, inner)}"', "string"
+        if (kind == "string" or written in "]}") and _GOES_ON[kind].match(text, token.end()):
+            note("missing comma")
+            return f"{written},"
+        return written
+
+    return loosely_decoded(TOKEN.sub(plain, text), notes)
+
+
+def repaired(text: str, notes: Notes) -> Any:
+    """What json_repair makes of a text.
+
+    Raises:
+        Exception: Of any kind: it is another project's parser on a model's text.
+    """
+    import json_repair
+
+    notes[problem("repaired_json", "json_repair")] = None
+    return json_repair.loads(text, skip_json_loads=True)

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
+
+DETAIL_LENGTH = 80
+"""Characters of model text kept in a problem's detail."""
+
+_NOT_IN_NAMES = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +53,26 @@ class Parsed(Generic[T]):
     def counts(self) -> dict[str, int]:
         """How often each kind of problem occurred."""
         return dict(Counter(problem.kind for problem in self.problems))
+
+
+def problem(kind: str, text: str) -> Problem:
+    """A problem with its text shortened and made safe to write (a lone surrogate can't be encoded).
+
+    Example:
+        >>> problem("invalid_date", " " + "soon " * 100).detail[-9:]
+        'oon soon…'
+    """
+    detail = text[: 4 * DETAIL_LENGTH].strip()
+    if len(detail) > DETAIL_LENGTH:
+        detail = detail[: DETAIL_LENGTH - 1] + "…"
+    return Problem(kind, detail.encode("utf-8", "replace").decode("utf-8"))
+
+
+def folded(name: str) -> str:
+    """A name without what does not tell names apart: case, blanks, hyphens and underscores.
+
+    Example:
+        >>> folded("Last night"), folded("last_night"), folded("lastNight")
+        ('lastnight', 'lastnight', 'lastnight')
+    """
+    return _NOT_IN_NAMES.sub("", name).casefold()

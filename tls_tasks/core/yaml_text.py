@@ -14,9 +14,9 @@ from typing import Any
 
 import yaml
 
-from tls_tasks.core.json_scan import MAX_DEPTH, Open
 from tls_tasks.core.json_text import FoundJson, Weigh, fences
-from tls_tasks.core.json_values import Notes, number_of, problem
+from tls_tasks.core.json_values import MAX_DEPTH, Notes, number_of, object_of
+from tls_tasks.core.parsed import problem
 from tls_tasks.core.reasoning import strip_thinking
 
 MAX_CHARACTERS = 100_000
@@ -170,24 +170,21 @@ def _mended(line: str) -> str:
 
 def _read(text: str, notes: Notes) -> tuple[Any, Notes]:
     """The last document of a YAML text, as far as it can be read; nothing is None."""
-    nothing = Open(False, "item")
-    path = [nothing]
+    documents: list[Any] = []
+    path: list[tuple[bool, list[Any]]] = [(False, documents)]  # whether it is a mapping, and its keys and values
     try:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
-            top = path[-1]
+            is_mapping, items = path[-1]
+            is_key = is_mapping and len(items) % 2 == 0
             if isinstance(event, yaml.ScalarEvent):
-                value = Unquoted(event.value) if event.implicit[0] and not event.style else event.value
-                if top.expect == "key":
-                    top.key, top.expect = event.value, "value"
-                else:
-                    _put(top, value)
-            elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
-                if top.expect == "key" or len(path) > MAX_DEPTH:
+                is_plain = event.implicit[0] and not event.style and not is_key
+                items.append(Unquoted(event.value) if is_plain else event.value)
+            elif isinstance(event, yaml.CollectionStartEvent):
+                if is_key or len(path) > MAX_DEPTH:
                     raise ValueError("a key that is no scalar, or too many levels")
-                is_object = isinstance(event, yaml.MappingStartEvent)
-                path.append(Open(is_object, "key" if is_object else "item"))
-            elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
-                _put(path[-2], path.pop().finished(notes))
+                path.append((isinstance(event, yaml.MappingStartEvent), []))
+            elif isinstance(event, yaml.CollectionEndEvent):
+                _end_collection(path, notes)
             elif isinstance(event, yaml.AliasEvent):
                 raise ValueError("an alias")
     except Exception as error:  # of any kind: it is another project's parser on a model's text, which is at fault
@@ -195,11 +192,12 @@ def _read(text: str, notes: Notes) -> tuple[Any, Notes]:
         is_at_end = mark is not None and mark.index >= len(text.rstrip())
         notes[problem("truncated" if is_at_end else "broken_json", str(error))] = None
     while len(path) > 1:
-        value = path.pop().finished(notes)
-        _put(path[-1], value)
-    return (nothing.items[-1] if nothing.items else None), notes
+        _end_collection(path, notes)
+    return (documents[-1] if documents else None), notes
 
 
-def _put(into: Open, value: Any) -> None:
-    into.put(value)
-    into.expect = "key" if into.is_object else "item"
+def _end_collection(path: list[tuple[bool, list[Any]]], notes: Notes) -> None:
+    """Put the innermost list or mapping, without a key that lacks its value, into the one around it."""
+    is_mapping, items = path.pop()
+    value = object_of(list(zip(items[::2], items[1::2], strict=False)), notes) if is_mapping else items
+    path[-1][1].append(value)

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any
 
 from tls_tasks.core.json_text import FoundJson
-from tls_tasks.core.json_values import folded, problem
 from tls_tasks.core.markdown_tables import table_at
+from tls_tasks.core.parsed import folded, problem
 from tls_tasks.core.yaml_text import find_yaml
 from tls_tasks.evidence.objects import ObjectReader
 

@@ -7,8 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tls_tasks.core.json_values import folded, problem
-from tls_tasks.core.parsed import Problem
+from tls_tasks.core.parsed import Problem, folded, problem
 from tls_tasks.evidence.types import EvidenceObject, EvidenceSchema, scalar_text
 
 _MAX_DEPTH = 6  # levels of wrappers and lists that are searched

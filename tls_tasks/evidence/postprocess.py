@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.json_values import folded
 from tls_tasks.core.options import check_choice
+from tls_tasks.core.parsed import folded
 from tls_tasks.evidence.objects import ObjectReader
 from tls_tasks.evidence.types import JOURNAL_SCHEMA, Attribute, EvidenceObject, EvidenceSchema, scalar_text
 from tls_tasks.text.quotes import Source

@@ -10,8 +10,7 @@ from typing import Any, Literal
 
 from tls_tasks.core.examples import LEAD, is_example, lead_of
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json
-from tls_tasks.core.json_values import problem
-from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.core.parsed import Parsed, Problem, problem
 from tls_tasks.core.reasoning import first_reading, strip_thinking
 from tls_tasks.evidence.forms import find_objects
 from tls_tasks.evidence.objects import ObjectReader

@@ -14,8 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
-from tls_tasks.core.json_values import problem
-from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.core.parsed import Parsed, Problem, problem
 from tls_tasks.reports.files import BadRow, read_rows, with_keys
 from tls_tasks.reports.read import ID_FIELDS, id_text, shown
 from tls_tasks.reports.types import Nugget, NuggetAnswer, ReportRequest

@@ -17,8 +17,7 @@ from itertools import accumulate
 from typing import Any
 
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, find_json
-from tls_tasks.core.json_values import problem
-from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.core.parsed import Parsed, Problem, problem
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.rows import describe
 from tls_tasks.reports.citations import Citations

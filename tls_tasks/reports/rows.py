@@ -12,8 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.json_values import problem
-from tls_tasks.core.parsed import Parsed
+from tls_tasks.core.parsed import Parsed, problem
 from tls_tasks.core.rows import describe, read_columns
 from tls_tasks.reports.citations import Citations
 from tls_tasks.reports.documents import shown_titles

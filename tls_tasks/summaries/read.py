@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable
 
 from tls_tasks.core.json_text import find_json
-from tls_tasks.core.json_values import problem
-from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.core.parsed import Parsed, Problem, problem
 from tls_tasks.core.reasoning import strip_thinking
 
 PROBLEM_KINDS = (

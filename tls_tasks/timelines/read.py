@@ -16,9 +16,8 @@ from typing import Any, Literal, get_args, get_type_hints
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, find_json, is_whole_json
-from tls_tasks.core.json_values import problem
 from tls_tasks.core.options import check_choice, check_options
-from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.core.parsed import Parsed, Problem, problem
 from tls_tasks.core.reasoning import first_reading, strip_thinking
 from tls_tasks.core.rows import describe
 from tls_tasks.text.dates import DateExpression, DayMonth, Numeric, dates_in, settle

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tls_tasks.core.json_values import RepeatedKeys, problem
-from tls_tasks.core.parsed import Problem
+from tls_tasks.core.json_values import RepeatedKeys
+from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.text.dates import MAX_LENGTH, DateExpression, Known, may_hold_date, partial_context, read_date
 from tls_tasks.timelines.entries import ASIDE_KEYS, DATE_KEYS, END_KEYS, TEXT_KEYS, UNKNOWN, RawEntry
 from tls_tasks.timelines.read_lines import read_lines

@@ -11,9 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tls_tasks.core.json_values import problem
 from tls_tasks.core.markdown_tables import Table, table_at
-from tls_tasks.core.parsed import Problem
+from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.text.dates import DateExpression, Known, dates_in
 from tls_tasks.timelines.entries import TEXT_LABEL, UNKNOWN, RawEntry, continued, item_of, without_marker
 from tls_tasks.timelines.markup import as_lines

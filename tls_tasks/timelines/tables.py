@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from tls_tasks.core.json_values import problem
 from tls_tasks.core.markdown_tables import Table
-from tls_tasks.core.parsed import Problem
+from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.text.dates import MAX_LENGTH, DateExpression, Known, read_date
 from tls_tasks.timelines.entries import ASIDE_KEYS, DATE_KEYS, TEXT_KEYS, UNKNOWN, RawEntry, clean
 

@@ -9,9 +9,8 @@ from functools import partial
 from typing import Any
 
 from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, FoundJson, Stage, find_json, is_whole_json
-from tls_tasks.core.json_values import problem
 from tls_tasks.core.options import check_choice
-from tls_tasks.core.parsed import Parsed, Problem
+from tls_tasks.core.parsed import Parsed, Problem, problem
 from tls_tasks.core.reasoning import first_reading
 from tls_tasks.core.yaml_text import find_yaml
 from tls_tasks.trees.shapes import fit, is_echo, looks_like, unwrapped

@@ -13,8 +13,7 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.json_text import is_whole_json
-from tls_tasks.core.json_values import problem
-from tls_tasks.core.parsed import Problem
+from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.core.rows import as_values, describe, read_columns
 from tls_tasks.trees.read import ParsedTree, TooDeepError, parse_tree, plain
 from tls_tasks.trees.types import ANY_OF, MAX_DEPTH, AnyOf, Branch, Leaf, SchemaNode

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tls_tasks.core.json_text import unpacked
-from tls_tasks.core.json_values import folded
+from tls_tasks.core.parsed import folded
 from tls_tasks.core.yaml_text import Unquoted, settled
 from tls_tasks.trees.compliance import complies
 from tls_tasks.trees.types import Branch, Leaf, ListOf, SchemaNode

@@ -329,23 +329,30 @@ class _Search:
 
     def _of_piece(self, text: str, piece: _Piece, notes: Notes) -> tuple[tuple[Any, ...], Stage, int]:
         """What is usable of a piece, how it was read, and where reading goes on."""
+        content = text[piece.start : piece.end]
         damaged = piece
+        # Where brackets don't match, json_repair may join neighbours: whole items come first, unless depth is wanted.
+        is_mismatched = bool(piece.path) and not piece.is_unfinished and not self.deep
         if not piece.is_unfinished:
-            content = text[piece.start : piece.end]
-            usable, stage = self._use(content, piece.depth, self.weigh, notes)
-            if usable or stage == "scan":
-                return usable, stage, piece.end
+            if not is_mismatched:
+                usable, stage = self._use(content, piece.depth, self.weigh, notes)
+                if usable or stage == "scan":
+                    return usable, stage, piece.end
             damaged = _piece_at(text, piece.start, piece.start + _end_of_json(content))
         is_like_json = _IS_LIKE_JSON.match(text, piece.start) is not None
         if is_like_json:
             kind = "truncated" if piece.is_unfinished else "broken_json"
             notes[problem(kind, text[max(piece.start, damaged.end - 40) : damaged.end + 40])] = None
-        for content, cut in _cuts(text, damaged, self.deep):
-            usable, stage = self._use(content, piece.depth, self.weigh_cut, notes)
+        for part, cut in _cuts(text, damaged, self.deep):
+            usable, stage = self._use(part, piece.depth, self.weigh_cut, notes)
             if usable and piece.is_unfinished:
                 return usable, "truncated" if stage == "scan" else stage, piece.end
             if usable:
                 return usable, stage, max(cut, piece.start + 1)
+        if is_mismatched:
+            usable, stage = self._use(content, piece.depth, self.weigh, notes)
+            if usable:
+                return usable, stage, piece.end
         if is_like_json and (piece.is_unfinished or piece.depth > MAX_DEPTH):
             return (), "truncated" if piece.is_unfinished else "none", piece.end
         is_object = bool(damaged.path) and damaged.path[0].bracket == "{"

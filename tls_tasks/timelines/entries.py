@@ -124,7 +124,8 @@ def clean(text: str) -> str:
     text = _CITATION.sub("", _LINK.sub(r"\1", text)).strip() if "[" in text or "【" in text else text
     text = _EMPHASIS.sub(r"\1\2", _CODE.sub(r"\1", text))
     closing = _QUOTES.get(text[:1])
-    text = text.rstrip(",; ") if closing and text.endswith((closing + ",", closing + ";")) else text  # of data
+    bare = text.rstrip(",;)] ")
+    text = bare if closing and bare.endswith(closing) else text  # of data, such as ('2011-01-25', 'A'),
     if closing and len(text) > 2 and text.endswith(closing) and text.count(closing) == (2 if closing == text[0] else 1):
         text = text[1:-1].strip()
     return text

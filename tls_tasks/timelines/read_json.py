@@ -19,15 +19,12 @@ _MAX_DEPTH = 6
 _Pairs = Sequence[tuple[str, Any]]
 _Item = RawEntry | Problem
 
-_TUPLE = re.compile(r"\(\s{0,20}(?:[\"'][^\"'\n]{4,80}[\"']|(?:datetime\.)?date(?:time)?\([0-9, ]{8,14}\))\s{0,20},")
-_TOKEN = re.compile(
-    r"\\.|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'"
-    r"|(?:datetime\.)?date(?:time)?\(([0-9]{4}), ?([0-9]{1,2}), ?([0-9]{1,2})\)|[()]"
-)
+_TUPLE = re.compile(r"\((?=\s{0,20}[\"'][^\"'\n]{0,40}[0-9])")
+_TUPLE_END = re.compile(r"(?<=[\"'])\)(?=\s{0,20}[,\]])")
 
 
 def without_tuples(text: str) -> str:
-    """Python's tuples as lists and its dates as strings, so that a list of pairs is JSON; any other text as it is.
+    """Python's tuples that begin with a date as lists, so that a list of pairs is JSON; any other text as it is.
 
     Example:
         >>> without_tuples("[('2011-01-25', 'A (B).')]")
@@ -35,15 +32,7 @@ def without_tuples(text: str) -> str:
         >>> without_tuples("A (B)")
         'A (B)'
     """
-    if not _TUPLE.search(text):
-        return text
-
-    def plain(token: re.Match[str]) -> str:
-        if token[1]:
-            return f'"{token[1]}-{token[2]:0>2}-{token[3]:0>2}"'
-        return {"(": "[", ")": "]"}.get(token[0], token[0])
-
-    return _TOKEN.sub(plain, text)
+    return _TUPLE_END.sub("]", _TUPLE.sub("[", text)) if _TUPLE.search(text) else text
 
 
 def json_entries(value: object) -> list[_Item]:

@@ -142,7 +142,6 @@ LINE_FORMS = [
     ("**25 January 2011**\n1. A\n\n**January 26, 2011**\n\n* B", AB, {}),
     ("**25 January 2011: Rage**\nA\n\nB", {"2011-01-25": ["Rage", "A", "B"]}, {}),
     ("## 25 January 2011\n### Rage\nA\n## Sources\n- BBC", {"2011-01-25": ["Rage", "A"]}, {"undated_text": 2}),
-    ("25 January 2011\n-----\nA", A, {}),
     ("## 2011\n### 2011-01-25\nA", A, {}),
     ("## January 2011\n- A\n- B", {"2011-01-01": ["A", "B"]}, {"partial_date": 1}),
     # continuation

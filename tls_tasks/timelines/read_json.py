@@ -135,7 +135,7 @@ def _object(value: dict[str, Any], depth: int, known: Known) -> Iterator[_Item]:
 def _wrapped(pairs: _Pairs, depth: int, known: Known, is_dated: bool) -> list[_Item]:
     """The entries in an object's lists and objects.
 
-    If the object has a date of its own, only what has dates too is an entry, and the rest belongs to its text.
+    If the object has a date of its own, strings in its lists are its text.
     """
     entries: list[_Item] = []
     dates = (*DATE_KEYS, *END_KEYS)
@@ -143,18 +143,11 @@ def _wrapped(pairs: _Pairs, depth: int, known: Known, is_dated: bool) -> list[_I
     for key, inner in inners:
         within = _within(key, known)
         if is_dated:
-            inner = [item for item in (inner if isinstance(inner, list) else [inner]) if _has_date(item, within)]
+            inner = [item for item in inner if not isinstance(item, str)] if isinstance(inner, list) else inner
         items = list(_read(inner, depth + 1, within))
         if any(isinstance(item, RawEntry) and item.expression for item in items):
             entries += items
     return entries
-
-
-def _has_date(item: Any, known: Known) -> bool:
-    if not isinstance(item, dict):
-        return False
-    named = {_key(key): inner for key, inner in item.items()}
-    return any(_date(named.get(key), known) for key in DATE_KEYS) or any(read_date(key, known) for key in item)
 
 
 def _map(pairs: _Pairs, depth: int, known: Known) -> Iterator[_Item]:

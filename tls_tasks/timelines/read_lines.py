@@ -109,11 +109,8 @@ class _Lines:
         if is_restart(stripped):
             yield from self._drop(stripped)
             yield _RESTART
-        elif stripped.startswith(_FENCE) or _MARKUP_TAG.fullmatch(stripped):
+        elif stripped.startswith(_FENCE) or _MARKUP_TAG.fullmatch(stripped) or _is_rule(stripped):
             yield from self._close()
-        elif _is_rule(stripped):
-            if not self._is_underline():
-                yield from self._close()
         elif prefix := self._prefix(line, stripped):
             if self.is_aside:
                 yield problem("dated_text", stripped)
@@ -172,10 +169,6 @@ class _Lines:
             yield problem("dated_text", stripped)
         elif self.seen_date or not self.keep_undated or TEXT_LABEL.match(without_marker(stripped)):
             yield problem("undated_text", stripped)
-
-    def _is_underline(self) -> bool:
-        """Whether a line of dashes here would underline the date above it, as in Markdown."""
-        return self.day is not None and not self.day.sentences and not self.after_blank
 
     def _close(self, child: DateExpression | None = None) -> Iterator[_Item]:
         if self.day is not None:

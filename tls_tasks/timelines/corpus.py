@@ -17,6 +17,7 @@ from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.text.centrality import centrality
 from tls_tasks.timelines.context import day_heading
 from tls_tasks.timelines.mentions import MONTHS
+from tls_tasks.timelines.prompts import counted, filled
 from tls_tasks.timelines.read import TimelinePolicy, parse_timeline
 from tls_tasks.timelines.topics import Article
 
@@ -132,23 +133,7 @@ def map_prompt(topic: str, sentences: str, n_events: int) -> str:
         sentences: A chunk's text.
         n_events: The most events that an answer may name.
     """
-    return (
-        f"You will read sentences from news articles about {topic}, grouped by the day on which they were "
-        "published.\n\n"
-        f"<sentences>\n{sentences}</sentences>\n\n"
-        f"List the events in these sentences that a timeline of {topic} could not do without: at most {n_events} "
-        f"{'event' if n_events == 1 else 'events'}.\n"
-        "- Give the day on which an event happened, not the day on which it was reported. Work out words such as "
-        '"yesterday", "on Friday" or "last week" from the day above the sentence.\n'
-        "- Leave out opinions, predictions, background, and events whose day the sentences do not tell.\n"
-        "- Mention an event once, even if several sentences report it.\n"
-        f"- Write one sentence of at most {_WORDS_PER_SENTENCE} words for each event. It must make sense on its own: "
-        "keep the names, places and numbers of the text.\n\n"
-        "Write one line for each event, the earliest first, and nothing else. If there is no such event, write: none\n"
-        "The form of a line is YYYY-MM-DD: what happened. For example:\n"
-        "2010-04-14: An ash cloud from the Eyjafjallajökull volcano closes most airports in northern Europe.\n\n"
-        "Events:"
-    )
+    return filled("map", topic=topic, sentences=sentences, events=counted(n_events, "event"), words=_WORDS_PER_SENTENCE)
 
 
 def read_events(answer: str, last_day: datetime.date, answer_tokens: int) -> list[Event]:
@@ -234,19 +219,10 @@ def write_prompt(topic: str, day: datetime.date, notes: Iterable[str], n_sentenc
         notes: What was found about it.
         n_sentences: The most sentences that the entry may have.
     """
-    words = f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"  # in English whatever the locale
+    date = f"{day.day} {MONTHS[day.month - 1].capitalize()} {day.year}"  # in English whatever the locale
     listed = "".join(f"- {note}\n" for note in notes)
-    return (
-        f"These notes about {words} ({day.isoformat()}) were taken from news articles about {topic}. Some may be "
-        "wrong, or repeat each other.\n\n"
-        f"<notes>\n{listed}</notes>\n\n"
-        f"Write the entry for {words} in a timeline of {topic}: at most {n_sentences} "
-        f"{'sentence' if n_sentences == 1 else 'sentences'}, at most {_WORDS_PER_SENTENCE * n_sentences} words in "
-        "all.\n"
-        "- Begin with what most of the notes agree on. Use only what the notes say.\n"
-        "- Write in the present tense, like a news agency, without the date and without any introduction.\n\n"
-        "Entry:"
-    )
+    sentences, words = counted(n_sentences, "sentence"), _WORDS_PER_SENTENCE * n_sentences
+    return filled("write", topic=topic, date=date, iso=day.isoformat(), notes=listed, sentences=sentences, words=words)
 
 
 def write_tokens(n_sentences: int) -> int:

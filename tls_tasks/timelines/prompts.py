@@ -1,8 +1,13 @@
-"""What a model is asked. The instruction comes last, since a prompt that is too long loses its beginning."""
+"""What a model is asked, from the texts in ``prompt_texts``.
+
+The instruction comes last, since a prompt that is too long loses its beginning.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from tls_tasks.timelines.mentions import MONTHS
@@ -12,6 +17,20 @@ OPENING = "The sentences below come from news articles about"
 
 CLOSED_BOOK_OPENING = "From what you know, write a timeline of"
 
+EXAMPLE = "An ash cloud from the Eyjafjallajökull volcano closes most airports in northern Europe."
+"""Of an event that no data set has, so that a model's answer holds it only if it repeats the prompt."""
+
+
+@cache
+def _text(name: str) -> str:
+    path = Path(__file__).parent / "prompt_texts" / f"{name}.txt"
+    return path.read_text(encoding="utf-8").removesuffix("\n")
+
+
+def filled(name: str, **fields: Any) -> str:
+    """A text of ``prompt_texts`` with its fields filled in."""
+    return _text(name).format(**fields)
+
 
 def prompt(doc: Mapping[str, Any]) -> str:
     """The prompt with articles.
@@ -19,17 +38,8 @@ def prompt(doc: Mapping[str, Any]) -> str:
     Their time is told in months: the day of the first article may be a date of the reference.
     """
     first, last = _month(doc["start_date"]), _month(doc["end_date"])
-    return (
-        f"{OPENING} {doc['query']}. They are grouped by the day on which they were published.\n\n"
-        f"<sentences>\n{doc['context']}</sentences>\n\n"
-        f"Use these sentences to write a timeline of {doc['query']}: the dates on which the most important events "
-        "happened, and what happened on each of them. The articles appeared "
-        f"{f'in {first}' if first == last else f'between {first} and {last}'}.\n"
-        f"{_length(doc)}"
-        "- Give the date on which an event happened, not the date on which it was reported. Work out words such as "
-        '"yesterday" or "on Friday" from the day above the sentence.\n'
-        f"{_FORM}"
-    )
+    months = f"in {first}" if first == last else f"between {first} and {last}"
+    return filled("articles", opening=OPENING, months=months, context=doc["context"], **_common(doc))
 
 
 def closed_book_prompt(doc: Mapping[str, Any]) -> str:
@@ -46,30 +56,26 @@ def closed_book_prompt(doc: Mapping[str, Any]) -> str:
     """
     first, last = doc["start_date"][:4], doc["end_date"][:4]
     years = f"the year {first}" if first == last else f"the years {first} to {last}"
-    return (
-        f"{CLOSED_BOOK_OPENING} {doc['query']}: the dates on which the most important events happened, and what "
-        f"happened on each of them. It covers {years}.\n{_length(doc)}{_FORM}"
-    )
+    return filled("closed_book", opening=CLOSED_BOOK_OPENING, years=years, **_common(doc))
 
 
-def _length(doc: Mapping[str, Any]) -> str:
-    dates, sentences = doc["n_asked"], doc["n_sentences"]
-    each = "one sentence that makes" if sentences == 1 else f"at most {sentences} sentences that make"
-    return (
-        f"- Choose about {dates} date{'s' if dates > 1 else ''}.\n"
-        f"- Summarise what happened on a date in {each} sense on {'its' if sentences == 1 else 'their'} own.\n"
-    )
+def _common(doc: Mapping[str, Any]) -> dict[str, str]:
+    """What both forms say: the topic, how long the timeline is and what a line looks like."""
+    n_sentences = doc["n_sentences"]
+    sentences = "one sentence that makes" if n_sentences == 1 else f"at most {n_sentences} sentences that make"
+    their = "its" if n_sentences == 1 else "their"
+    length = filled("length", n_dates=counted(doc["n_asked"], "date"), sentences=sentences, their=their)
+    return {"query": doc["query"], "length": length, "form": filled("form", example=EXAMPLE)}
 
 
-EXAMPLE = "An ash cloud from the Eyjafjallajökull volcano closes most airports in northern Europe."
-"""Of an event that no data set has, so that a model's answer holds it only if it repeats the prompt."""
+def counted(n: int, noun: str) -> str:
+    """A number with its noun.
 
-_FORM = (
-    "\nWrite one line for each date, the earliest first, and nothing else. The form of a line is YYYY-MM-DD: summary. "
-    "For example:\n"
-    f"2010-04-14: {EXAMPLE}\n\n"
-    "Timeline:"
-)
+    Example:
+        >>> counted(1, "date"), counted(2, "date")
+        ('1 date', '2 dates')
+    """
+    return f"{n} {noun}{'' if n == 1 else 's'}"
 
 
 def _month(day: str) -> str:

@@ -4,9 +4,7 @@ import datetime
 
 import pytest
 
-from tests.conftest import ROOT
 from tests.hostile import HOSTILE
-from tests.rule_model import answer
 from tls_tasks.core.errors import InputError
 from tls_tasks.timelines import corpus, documents
 from tls_tasks.timelines.data import load_documents
@@ -129,26 +127,6 @@ def test_prompts_name_topic_day_and_numbers():
     entry = corpus.write_prompt("Egypt", DAY, ["Protests begin."], 2)
     assert entry.startswith("These notes about 25 January 2011 (2011-01-25) were taken")
     assert "<notes>\n- Protests begin.\n</notes>" in entry and "at most 2 sentences, at most 60 words in all" in entry
-
-
-def test_the_readme_shows_the_questions_as_a_model_sees_them():
-    readme = (ROOT / "task_configs" / "timelines" / "README.md").read_text(encoding="utf-8")
-    sentences = "Tuesday, 2011-01-25\n- …\n- …\nWednesday, 2011-01-26\n- …\n"
-    assert corpus.map_prompt("egypt", sentences, 12) in readme
-    assert corpus.write_prompt("egypt", DAY, ["…", "…"], 1) in readme
-
-
-def test_the_rules_of_the_tests_are_few():
-    lines = (ROOT / "tests" / "rule_model.py").read_text(encoding="utf-8").splitlines()
-    assert len(lines) < 60
-
-
-def test_the_rules_answer_both_questions():
-    question = corpus.map_prompt("Egypt", "Wednesday, 2011-01-26\n- Crowds gathered on Tuesday.\n- It rains.\n", 3)
-    assert answer(question) == "2011-01-25: Crowds gathered on Tuesday."
-    assert answer(corpus.map_prompt("Egypt", "Wednesday, 2011-01-26\n- It rains.\n", 3)) == "none"
-    notes = ["Crowds gather.", "Crowds gather in Cairo.", "It rains in Cairo."]
-    assert answer(corpus.write_prompt("Egypt", DAY, notes, 1)) == "Crowds gather in Cairo."
 
 
 # --- the articles behind a document ---

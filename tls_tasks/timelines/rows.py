@@ -43,9 +43,7 @@ def check_row(row: Any, field: str, index: int) -> None:
 
 def is_row(mapping: Mapping[Any, Any]) -> bool:
     """Whether a mapping is a timeline, with a date among its keys, or an entry, rather than timelines by name."""
-    return _is_entry(mapping) or any(
-        isinstance(key, datetime.date) or (isinstance(key, str) and _read_day(key) is not None) for key in mapping
-    )
+    return _is_entry(mapping) or any(_read_day(key) is not None for key in mapping)
 
 
 def as_plain(value: Any) -> Any:
@@ -101,11 +99,9 @@ def read_references(
     if isinstance(row, str):
         row = _from_json(row)
     row = _unwrapped(row)
-    if not _is_list(row) or _is_one_timeline(row):
+    if not _is_list(row) or all(map(_is_entry, row)):  # an empty list is one timeline
         return (_reference(row, place, policy, repeated),)
-    return tuple(
-        _reference(timeline, _within(place, position), policy, repeated) for position, timeline in enumerate(row)
-    )
+    return tuple(_reference(one, _within(place, position), policy, repeated) for position, one in enumerate(row))
 
 
 def _within(place: _Place, position: int) -> _Place:
@@ -141,17 +137,11 @@ def _is_list(row: Any) -> bool:
     return isinstance(row, Sequence) and not isinstance(row, str | bytes)
 
 
-def _is_one_timeline(row: Sequence[Any]) -> bool:
-    """Whether a list is one of entries (an empty one is), not one of timelines."""
-    return all(_is_entry(entry) for entry in row)
-
-
 def _is_entry(entry: Any) -> bool:
     if isinstance(entry, Mapping):
         return any(key in entry for key in (*DATE_KEYS, *TEXT_KEYS))
-    if not _is_list(entry) or len(entry) != 2 or not (isinstance(entry[1], str) or _is_list(entry[1])):
-        return False
-    return isinstance(entry[0], datetime.date) or (isinstance(entry[0], str) and _read_day(entry[0]) is not None)
+    is_pair = _is_list(entry) and len(entry) == 2 and (isinstance(entry[1], str) or _is_list(entry[1]))
+    return is_pair and _read_day(entry[0]) is not None
 
 
 def _structured(row: Any, place: _Place) -> Parsed[Timeline]:
@@ -162,10 +152,9 @@ def _structured(row: Any, place: _Place) -> Parsed[Timeline]:
         raise InputError(*place, f"one entry {shorten(row)}", "a timeline; did you mean [[{'date': …, 'text': …}, …]]?")
     if isinstance(row, Mapping) or _is_list(row):
         days = list(_days(row, place))
-        timeline, seen = Timeline.of(days), Counter(day for day, _ in days)
-        return Parsed(
-            timeline, tuple(Problem("repeated_date", str(day)) for day in timeline.dates for _ in range(1, seen[day]))
-        )
+        counts = Counter(day for day, _ in days)
+        repeated = [Problem("repeated_date", str(day)) for day in sorted(counts) for _ in range(1, counts[day])]
+        return Parsed(Timeline.of(days), tuple(repeated))
     raise InputError(*place, describe(row), _FORMS)
 
 
@@ -201,14 +190,7 @@ def _first(entry: Mapping[str, Any], keys: Sequence[str]) -> Any:
 
 
 def _day(value: Any, place: _Place) -> datetime.date:
-    """The day of a str, date or datetime; time of day and time zone are dropped, not converted."""
-    day: datetime.date | None = None
-    if isinstance(value, datetime.datetime):
-        day = value.date() if value == value else None  # pandas' NaT is a datetime that does not equal itself
-    elif isinstance(value, datetime.date):
-        day = value
-    elif isinstance(value, str):
-        day = _read_day(value)
+    day = _read_day(value)
     if day is None:
         raise InputError(
             *place, f"date {describe(value)}", "a date such as '2011-01-25', a datetime.date or a datetime.datetime"
@@ -216,12 +198,18 @@ def _day(value: Any, place: _Place) -> datetime.date:
     return day
 
 
-def _read_day(text: str) -> datetime.date | None:
-    """The day that a str names; None for a month, a year, a range and ``01/02/2011``: the caller must say which."""
-    expression = read_date(text)
-    if expression is None or expression.precision != "day" or expression.is_range or expression.other:
-        return None
-    return expression.date
+def _read_day(value: Any) -> datetime.date | None:
+    """The day of a str, date or datetime; time of day and time zone are dropped, not converted.
+
+    None for anything else, and for a month, a year, a range and ``01/02/2011``: the caller must say which.
+    """
+    if isinstance(value, datetime.datetime):
+        return value.date() if value == value else None  # pandas' NaT is a datetime that does not equal itself
+    if not isinstance(value, str):
+        return value if isinstance(value, datetime.date) else None
+    found = read_date(value)
+    is_day = found is not None and found.precision == "day" and not found.is_range and not found.other
+    return found.date if found and is_day else None
 
 
 def _sentences(value: Any, place: _Place) -> tuple[str, ...]:

@@ -100,6 +100,41 @@ NEVER = re.compile("(?!)")
 
 LAYERS: tuple[Layer, ...] = (
     Layer("timelines", "tables", {"timelines.read_lines.table_at": always(None)}, ("timelines/tables.py",)),
+    Layer("evidence", "tables", {"evidence.forms._in_tables": always([])}, ("evidence.forms._in_tables",)),
+    Layer("evidence", "XML", {"evidence.forms._in_xml": always([])}, ("evidence.forms._in_xml",)),
+    Layer(
+        "evidence",
+        "YAML and lists",
+        {"evidence.forms._in_outlines": always(FoundJson((), "none"))},
+        ("evidence.forms._in_outlines", "evidence.forms._named", "evidence.forms._name"),
+    ),
+    Layer("evidence", "quotes around cells", {"evidence.forms._bare": str.strip}, ("evidence.forms._bare",)),
+    Layer("evidence", "examples", {"evidence.read.is_example": always(False)}, ()),
+    Layer(
+        "evidence",
+        "lists that are repeated",
+        {"evidence.read.is_repeated": always(False)},
+        ("evidence.read.is_repeated",),
+    ),
+    Layer(
+        "summaries",
+        "fences, tags, quotation marks",
+        {"summaries.read._FENCED": NEVER, "summaries.read._TAGGED": NEVER, "summaries.read._QUOTES": ()},
+        ("summaries.read._inside", "summaries.read._FENCED", "summaries.read._TAGGED", "summaries.read._QUOTES"),
+    ),
+    Layer(
+        "summaries",
+        "announcements",
+        {"summaries.read._LEAD_INS": ()},
+        ("summaries.read._after_lead_in", "summaries.read._LEAD_INS"),
+    ),
+    Layer(
+        "summaries",
+        "closing remarks",
+        {"summaries.read._CLOSING": NEVER},
+        ("summaries.read._before_closing", "summaries.read._REMARK", "summaries.read._CLOSING"),
+    ),
+    Layer("summaries", "JSON", {"summaries.read._from_json": str}, ("summaries.read._from_json",)),
     Layer(
         "reports",
         "marks in HTML, LaTeX and superscript",

@@ -289,11 +289,6 @@ def test_a_key_that_is_there_is_not_replaced():
     assert fields(json.dumps(both)) == [both]
 
 
-@pytest.mark.parametrize(("span", "is_read"), [("<b>", True), ("<the quote>", False), ("{evidence_span}", False)])
-def test_a_quote_that_looks_like_a_placeholder_is_one_in_the_words_of_the_prompt(span, is_read):
-    assert (parse_evidence(json.dumps([{"domain": "food", "evidence_span": span}])).value is not None) is is_read
-
-
 # --- rows ---
 
 
@@ -441,7 +436,6 @@ LISTS = [
     (f"Tea (e.g. green tea) is food:\n{listed(DRUNK)}", [DRUNK]),
     (json.dumps(SCHEMA), None),
     (f"```json\n{json.dumps(SCHEMA)}\n```\n```json\n{listed(DRUNK)}\n```", [DRUNK]),
-    (listed(one("<domain>", "<exact words>")) + "\n" + listed(DRUNK), [DRUNK]),
     (listed(one("symptom | food | emotion | mind", "...")), None),
 ]  # fmt: skip
 
@@ -463,15 +457,11 @@ FORMS = [
      [{**DRUNK, **THERE}, MIND]),
     ("#### Food\n\n| evidence_span |\n|---|\n| Had tea |\n\n**Mind**\n\n| evidence_span |\n|---|\n"
      "| racing thoughts |", [DRUNK, MIND]),
-    ("| domain | evidence_span | intensity_bucket / arousal_bucket |\n|---|---|---|\n"
-     "| emotion | calm | low |\n| food | Had tea | high |",
-     [{**MOOD, "arousal_bucket": "low"}, {**DRUNK, "intensity_bucket": "high"}]),
     ("domain\tevidence_span\nfood\tHad tea\nmind\tracing thoughts", [DRUNK, MIND]),
     ("```yaml\nfood:\n  - evidence_span: Had tea\n    polarity: present\nmind:\n"
      "  - evidence_span: racing thoughts\n```", [{**DRUNK, **THERE}, MIND]),
     ("Here you go:\n\n- domain: food\n  evidence_span: 'Had tea'\n- domain: mind\n"
      "  evidence_span: racing thoughts\n\nThat is all.", [DRUNK, MIND]),
-    ("## food\n- Had tea\n\n## mind\n- racing thoughts", [DRUNK, MIND]),
     ("The writer had tea (food), and racing thoughts (mind).", None),
     ("The domain: food. She drank a lot.", None),
     ("An object would have a domain: and an evidence_span: key.", None),

@@ -15,10 +15,6 @@ from tls_tasks.core.yaml_text import find_yaml
 from tls_tasks.evidence.objects import ObjectReader
 
 _LEAF = re.compile(r"<([A-Za-z][\w.-]{0,60})>([^<]*)</\1\s*>|</[A-Za-z]")
-_HEADING = re.compile(
-    r"^[ \t]{0,3}(?:#{1,6}[ \t]+|(?:\d{1,2}[.)][ \t]+)?(?=\*\*))\**([A-Za-z][\w -]{0,60})\**:?\**[ \t]*$", re.MULTILINE
-)
-_EITHER = re.compile(r"\s*/\s*|\s+or\s+", re.IGNORECASE)
 _EMPTY = frozenset(("", "-", "–", "—", "n/a", "null"))
 _QUOTES = ('""', "''", "“”", "‘’", "``")
 
@@ -49,7 +45,7 @@ def _in_tables(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
     heading: dict[str, str] = {}
     index = 0
     while index < len(lines):
-        table = table_at(lines, index, lambda header: any(reader.span in keys for keys in _columns(header, reader)))
+        table = table_at(lines, index, lambda header: reader.span in _columns(header, reader))
         if table is None:
             if domain := reader.domains.get(folded(lines[index])):
                 heading = {reader.domain: domain}
@@ -57,23 +53,14 @@ def _in_tables(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
             continue
         index += table.n_lines
         columns = _columns(table.rows[0], reader)
-        yield from ({**heading, **_row(columns, cells, reader)} for cells in table.rows[1:])
+        for cells in table.rows[1:]:
+            texts = zip(columns, map(_bare, cells), strict=False)
+            yield {**heading, **{key: text for key, text in texts if key and text.lower() not in _EMPTY}}
 
 
-def _columns(header: Sequence[str], reader: ObjectReader) -> list[list[str]]:
-    """The keys that each column may hold: several under ``intensity_bucket / arousal_bucket``."""
-    return [[key for part in _EITHER.split(cell) if (key := reader.keys.get(folded(part)))] for cell in header]
-
-
-def _row(columns: Sequence[Sequence[str]], cells: Sequence[str], reader: ObjectReader) -> dict[str, str]:
-    texts = [_bare(cell) for cell in cells]
-    domain = next((text for keys, text in zip(columns, texts, strict=False) if reader.domain in keys), "")
-    known = {reader.domain, reader.span, *(key for _, key in reader.schema.fields_of(domain))}
-    fields = {}
-    for keys, text in zip(columns, texts, strict=False):
-        if keys and text.lower() not in _EMPTY:
-            fields[next((key for key in keys if key in known), keys[0])] = text
-    return fields
+def _columns(header: Sequence[str], reader: ObjectReader) -> list[str | None]:
+    """The key that each column holds."""
+    return [reader.keys.get(folded(cell)) for cell in header]
 
 
 def _in_xml(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
@@ -90,20 +77,17 @@ def _in_xml(text: str, reader: ObjectReader) -> Iterator[dict[str, str]]:
 
 
 def _in_outlines(text: str, reader: ObjectReader) -> FoundJson:
-    """Outlines, in which a heading that is a domain is the key of what is below it."""
+    found = find_yaml(text, lambda value: reader.count_whole(_named(value, reader)), as_written=True)
+    return replace(found, values=tuple(_named(value, reader) for value in found.values))
 
-    def named(value: Any) -> Any:
-        if isinstance(value, list):
-            return [named(entry) for entry in value]
-        if isinstance(value, dict):
-            return {_name(str(key), reader): named(inner) for key, inner in value.items()}
-        return _bare(value) if isinstance(value, str) else value
 
-    def heading(line: re.Match[str]) -> str:
-        return f"{line[1]}:" if folded(line[1]) in reader.domains else line[0]
-
-    found = find_yaml(_HEADING.sub(heading, text), lambda value: reader.count_whole(named(value)), as_written=True)
-    return replace(found, values=tuple(map(named, found.values)))
+def _named(value: Any, reader: ObjectReader) -> Any:
+    """A value with the schema's keys and domains in the place of the names that stand for them."""
+    if isinstance(value, list):
+        return [_named(entry, reader) for entry in value]
+    if isinstance(value, dict):
+        return {_name(str(key), reader): _named(inner, reader) for key, inner in value.items()}
+    return _bare(value) if isinstance(value, str) else value
 
 
 def _name(written: str, reader: ObjectReader) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -12,10 +11,7 @@ from tls_tasks.evidence.types import EvidenceObject, EvidenceSchema, scalar_text
 
 _MAX_DEPTH = 6  # levels of wrappers and lists that are searched
 
-# What stands for a value in a template: dots, a type, the prompt's words in brackets.
-_PLACEHOLDER = re.compile(
-    r"\.\.\.|…|str(?:ing)?|enum|[<{\[][a-z_ ]{0,60}(?:domain|quote|span|text|words)[a-z_ ]{0,60}[>}\]]"
-)
+_PLACEHOLDERS = ("...", "…", "str", "string")  # what stands for a quote in a template
 
 
 class ObjectReader:
@@ -138,19 +134,10 @@ class ObjectReader:
     def _is_object(self, value: Mapping[str, Any]) -> bool:
         return self.domain in value or self.span in value
 
-    def _is_template(self, value: Mapping[str, Any]) -> bool:
-        """Whether it is a part of a JSON schema, or an object with placeholders."""
-        domain, span = value.get(self.domain), value.get(self.span)
-        if isinstance(domain, str) and "|" in domain and self.domains.keys() >= set(map(folded, domain.split("|"))):
-            return True
-        return isinstance(domain, Mapping) or any(
-            isinstance(text, str) and _PLACEHOLDER.fullmatch(text) for text in (domain, span)
-        )
-
     def _raw_mapping(
         self, value: Mapping[str, Any], domain: str | None, depth: int, listed: bool
     ) -> Iterator[Mapping[str, Any] | Problem]:
-        if self._is_template(value):
+        if isinstance(value.get(self.domain), Mapping) or value.get(self.span) in _PLACEHOLDERS:  # a schema, a template
             yield problem("example", repr(dict(value))[:100])
             return
         inners = {key: inner for key, inner in value.items() if isinstance(inner, list | tuple | Mapping)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -73,7 +73,7 @@ def _evidence_of(reader: ObjectReader, text: str) -> ParsedEvidence:
     if not found.values:
         found = _without_keys(text, reader) or found
     answer = strip_thinking(text).text
-    if not found.values and not _is_damaged(found) and not is_whole_json(text, _is_nested):
+    if not found.values and not _is_damaged(found):
         other = find_objects(answer, reader)
         found = replace(other, problems=found.problems + other.problems) if other.values else found
     entries = list(_entries(found, answer, reader))
@@ -83,11 +83,6 @@ def _evidence_of(reader: ObjectReader, text: str) -> ParsedEvidence:
         return ParsedEvidence(objects, noted, _status(found))
     status = _abstention(text, answer, reader, found)
     return ParsedEvidence(None if status == "failed" else (), noted, status)
-
-
-def _is_nested(value: Any) -> bool:
-    """Whether it is JSON in which no line of another form can stand."""
-    return isinstance(value, list | dict)
 
 
 def _entries(found: FoundJson, answer: str, reader: ObjectReader) -> Iterator[Mapping[str, Any] | Problem]:
@@ -107,12 +102,17 @@ def _entries(found: FoundJson, answer: str, reader: ObjectReader) -> Iterator[Ma
         entries = list(reader.raw(value))
         spans = {_span(entry, reader) for entry in entries if not isinstance(entry, Problem)}
         for earlier in kept[-_MAX_COMPARED:] if isinstance(value, list) else ():
-            if 0 < len(earlier[1]) <= 2 * len(earlier[1] & spans):
+            if is_repeated(earlier[1], spans):
                 kept.remove(earlier)
                 yield problem("draft", str(earlier[0]))
         kept.append((entries, spans))
     for entries, _ in kept:
         yield from entries
+
+
+def is_repeated(earlier: Set[tuple[str, str]], later: Set[tuple[str, str]]) -> bool:
+    """Whether a list has at least half of the objects of an earlier one."""
+    return 0 < len(earlier) <= 2 * len(earlier & later)
 
 
 def _span(entry: Mapping[str, Any], reader: ObjectReader) -> tuple[str, str]:

@@ -10,6 +10,7 @@ import tls_tasks
 from tests.conftest import made_once
 from tls_tasks.after.scored_runs import score_places
 from tls_tasks.after.submission import archive, checks
+from tls_tasks.after.submission.records import Claim
 from tls_tasks.after.submission.verification import ask_again
 from tls_tasks.cli import main
 
@@ -88,7 +89,8 @@ def forge(folder, rows=None, results=None, manifest=None, records=True):
     if records:
         [scored] = score_places([folder / "run"])
         shutil.rmtree(folder / "every_eval_ever")  # its paths name the model
-        for name, text in archive.records_of([scored], listed["model"], listed["organization"], "other", False).items():
+        claim = Claim(listed["model"], listed["organization"])
+        for name, text in archive.records_of([scored], claim, False).items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text, encoding="utf-8")
     listed["files"] = archive.file_hashes(folder)

@@ -11,6 +11,7 @@ from tls_tasks.after.scored_runs import score_places
 from tls_tasks.after.submission.archive import MANIFEST, pack, write
 from tls_tasks.after.submission.checks import refusals, secrets
 from tls_tasks.after.submission.leaderboard import rankings, site, told_apart
+from tls_tasks.after.submission.records import Claim
 from tls_tasks.after.submission.signing import bound_names, check_signing, sign
 from tls_tasks.after.submission.unpack import opened
 from tls_tasks.after.submission.verification import Means, Verified, verify_submission
@@ -106,11 +107,9 @@ def _run_submit(args: argparse.Namespace) -> int:
     if found:
         note("submit", *(f"refused: {refusal}" for refusal in found))
         return 1
-    names = {"organization": args.organization, "relationship": args.relationship}
+    claim = Claim(model, args.organization or model.partition("/")[0], args.relationship)
     with made_folder(args.out) as folder:
-        write(
-            scored, folder, model, without_chat_template=args.no_chat_template, hub_records=args.eval_results, **names
-        )
+        write(scored, folder, claim, without_chat_template=args.no_chat_template, hub_records=args.eval_results)
         if args.sign is not None:
             sign(folder / MANIFEST, args.sign)
         if args.zip is not None:

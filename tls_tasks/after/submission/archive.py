@@ -7,6 +7,7 @@ import json
 import shutil
 import zipfile
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import yaml
@@ -16,7 +17,7 @@ from tls_tasks.after.foreign import Manifest, read_manifest
 from tls_tasks.after.scored_runs import ScoredTask, score_places
 from tls_tasks.after.submission import Refusal
 from tls_tasks.after.submission.checks import packed_files, refusals
-from tls_tasks.after.submission.records import eval_results, every_eval_ever, model_index
+from tls_tasks.after.submission.records import Claim, eval_results, every_eval_ever, model_index
 from tls_tasks.after.submission.unpack import check_rows, files_of
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.whole import made_folder, replaced
@@ -34,10 +35,8 @@ _MOST_BYTES_OF_MANIFEST = 1 << 20  # a line a file
 def write(
     scored: Sequence[ScoredTask],
     folder: Path,
-    model: str,
+    claim: Claim,
     *,
-    organization: str | None = None,
-    relationship: str = "other",
     without_chat_template: bool = False,
     hub_records: bool = False,
 ) -> None:
@@ -46,9 +45,7 @@ def write(
     Args:
         scored: The tasks.
         folder: Where to; must be empty or not exist.
-        model: ``ORG/NAME``.
-        organization: Who ran the evaluation; None: the model's ``ORG``.
-        relationship: What they are to the model's maker.
+        claim: Of the submitter.
         without_chat_template: The submitter says that the model was meant to run without one.
         hub_records: Also write ``.eval_results``, of the tasks that read a data set on the hub.
 
@@ -60,19 +57,16 @@ def write(
         raise DataError(
             f".eval_results: no task here ran on a data set of the hub, but on the {scored[0].edition} data"
         )
-    organization = organization or model.partition("/")[0]
     with made_folder(folder) as made:
         (made / _RUN).mkdir()
         for path in packed_files(scored):
             shutil.copyfile(path, made / _RUN / path.name)
-        for name, text in records_of(scored, model, organization, relationship, hub_records).items():
+        for name, text in records_of(scored, claim, hub_records).items():
             _write_text(made / name, text)
         manifest = {
             "format": _FORMAT,
             "tls_tasks": __version__,
-            "model": model,
-            "organization": organization,
-            "relationship": relationship,
+            **asdict(claim),
             "chat_template": not without_chat_template,
             "tasks": [task.name for task in scored],
             "files": file_hashes(made),
@@ -80,16 +74,13 @@ def write(
         _write_text(made / MANIFEST, json.dumps(manifest, indent=2, ensure_ascii=False, sort_keys=True) + "\n")
 
 
-def records_of(
-    scored: Sequence[ScoredTask], model: str, organization: str, relationship: str, hub_records: bool
-) -> dict[str, str]:
+def records_of(scored: Sequence[ScoredTask], claim: Claim, hub_records: bool) -> dict[str, str]:
     """The files of others' formats, by name."""
-    records = {"model-index.yml": _yaml(model_index(scored, model))}
+    records = {"model-index.yml": _yaml(model_index(scored, claim.model))}
     if hub_records:
         records[_EVAL_RESULTS] = _yaml(eval_results([task for task in scored if task.edition == "hub"]))
     for task in scored:
-        files = every_eval_ever(task, model, organization=organization, relationship=relationship)
-        records |= {f"every_eval_ever/{name}": text for name, text in files.items()}
+        records |= {f"every_eval_ever/{name}": text for name, text in every_eval_ever(task, claim).items()}
     return records
 
 
@@ -171,9 +162,9 @@ def _other_files(stated: dict[str, str], present: dict[str, str]) -> Iterator[Re
 def _other_records(manifest: Manifest, present: dict[str, str], scored: Sequence[ScoredTask]) -> Iterator[Refusal]:
     """Records that are not those of the run, and files that are none of an archive's."""
     model, version = manifest["model"], manifest.get("tls_tasks")
-    organization = str(manifest.get("organization") or model.partition("/")[0])
-    relationship = str(manifest.get("relationship") or "other")
-    records = records_of(scored, model, organization, relationship, _EVAL_RESULTS in manifest["files"])
+    organization = manifest.get("organization") or model.partition("/")[0]
+    claim = Claim(model, organization, manifest.get("relationship") or "other")
+    records = records_of(scored, claim, _EVAL_RESULTS in manifest["files"])
     advice = _AS_WRITTEN if version == __version__ else f"verify it with tls-tasks {version}, which wrote it"
     for name, text in records.items():
         if present.get(name) != hashlib.sha256(text.encode("utf-8", "replace")).hexdigest():

@@ -8,12 +8,13 @@ import json
 import math
 import uuid
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from tls_tasks import __version__
 from tls_tasks.after.scored_runs import ScoredTask
 from tls_tasks.core.errors import TlsTasksError
-from tls_tasks.core.intervals import Interval, caution
+from tls_tasks.core.intervals import LEAST_TRUSTED, Interval
 from tls_tasks.core.options import LEAST_BOOTSTRAP
 from tls_tasks.core.task import answer_text
 
@@ -22,6 +23,21 @@ _COLLECTION = "tls-tasks"
 _KINDS = ("precision", "recall", "f1", "accuracy", "coverage", "support")
 _PLACES = ("provenance", "config_source", "data")  # what is said elsewhere, and paths of one machine
 _JUDGED = "reports"  # the family whose numbers rest on a judge's verdicts
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What a submitter says of a run.
+
+    Attributes:
+        model: The published model's name, ``ORG/NAME``.
+        organization: Who ran the evaluation.
+        relationship: To the maker of the model: ``first_party``, ``third_party``, ``collaborative`` or ``other``.
+    """
+
+    model: str
+    organization: str
+    relationship: str = "other"
 
 
 def eval_results(scored: Sequence[ScoredTask]) -> list[dict[str, Any]]:
@@ -84,41 +100,39 @@ def _named(scored: ScoredTask) -> str:
     return f"tls-tasks/{scored.name}"
 
 
-def every_eval_ever(scored: ScoredTask, model: str, *, organization: str, relationship: str) -> dict[str, str]:
+def every_eval_ever(scored: ScoredTask, claim: Claim) -> dict[str, str]:
     """The record of one task and its rows: path below the folder that holds ``data/`` -> text.
 
     The names are made from what was run, so that the same run gives the same files.
 
     Args:
         scored: The task, with at least one document.
-        model: ``ORG/NAME``.
-        organization: Who ran the evaluation.
-        relationship: To the model's maker: ``first_party``, ``third_party``, ``collaborative`` or ``other``.
+        claim: Of the submitter.
     """
     stamp = str(int(scored.results["date"]))
-    evaluation = f"{scored.name}/{model}/{stamp}"
+    evaluation = f"{scored.name}/{claim.model}/{stamp}"
     name = uuid.UUID(bytes=hashlib.sha256(evaluation.encode()).digest()[:16], version=4)
-    path = f"data/{_COLLECTION}/{model}/{name}"
-    rows = _rows(scored, {"schema_version": _SCHEMA_VERSION, "evaluation_id": evaluation, "model_id": model})
+    path = f"data/{_COLLECTION}/{claim.model}/{name}"
+    stated = {"schema_version": _SCHEMA_VERSION, "evaluation_id": evaluation}
+    rows = _rows(scored, {**stated, "model_id": claim.model})
     # Escaped, since the validator takes line separators in a text for ends of lines.
     text = "".join(json.dumps(row, allow_nan=False) + "\n" for row in rows)
     record = {
-        "schema_version": _SCHEMA_VERSION,
-        "evaluation_id": evaluation,
+        **stated,
         "evaluation_timestamp": stamp,
         "retrieved_timestamp": stamp,
         "source_metadata": {
             "source_name": "tls-tasks",
             "source_type": "evaluation_run",
-            "source_organization_name": organization,
-            "evaluator_relationship": relationship,
+            "source_organization_name": claim.organization,
+            "evaluator_relationship": claim.relationship,
         },
         "eval_library": {
             "name": "lm_eval",
             "version": str(scored.results.get("lm_eval_version", "unknown")),
             "additional_details": {"tls_tasks_version": __version__},
         },
-        "model_info": _model_info(model, _deployment(scored)),
+        "model_info": _model_info(claim.model, _deployment(scored)),
         "evaluation_results": _results(scored, n_rows=len(rows)),
     }
     files = {}
@@ -166,7 +180,7 @@ def _results(scored: ScoredTask, n_rows: int) -> list[dict[str, Any]]:
                 "details": {
                     "documents": str(len(scored.ids)),
                     "documents_without_row": str(len(scored.ids) - n_rows),
-                    "interval_caution": caution({key: intervals.get(key)}),
+                    "interval_caution": _caution(key, intervals.get(key)),
                 },
                 "uncertainty": _uncertainty(scored, intervals.get(key), errors.get(key, math.nan)),
             },
@@ -206,6 +220,19 @@ def _metric(scored: ScoredTask, key: str) -> dict[str, Any]:
         **({"llm_scoring": _judging(judge)} if scored.family == _JUDGED and judge else {}),
         "additional_details": {"signature": "; ".join(scored.signatures.values())},
     }
+
+
+def _caution(key: str, interval: Interval | None) -> str:
+    # Archives hold these sentences and are compared word by word: another wording would refuse all older ones.
+    if interval is None:
+        return "no intervals: they need two topics or documents at least that add to a result"
+    sentences = []
+    if interval.n < LEAST_TRUSTED:
+        untrusted = f"intervals of {interval.n} topics or documents can't be trusted"
+        sentences.append(f"{untrusted}: of fewer than {LEAST_TRUSTED} they hold the true value too rarely")
+    if not interval.has_width:
+        sentences.append(f"no width, since all gave the same, which says nothing of others: {key}")
+    return "; ".join(sentences)
 
 
 def _judging(judge: str) -> dict[str, Any]:

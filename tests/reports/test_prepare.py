@@ -49,7 +49,7 @@ def test_the_task_reads_what_was_written(tmp_path, capsys):
         ),
         ({"requests": [{"request_id": "r1", "problem_statement": "?", "doc_ids": ["d7"]}]}, "no document 'd7'"),
         ({"requests": []}, "no request in requests.jsonl"),
-        ({"documents": [{"id": "d1"}]}, "documents.jsonl, line 1: text must be text"),
+        ({"documents": [{"id": "d1"}]}, "documents.jsonl, line 1: no field text"),
     ],
 )
 def test_nothing_is_written_of_a_broken_row(tmp_path, capsys, changed, message):

@@ -20,27 +20,26 @@ from __future__ import annotations
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from functools import partial
 from itertools import accumulate
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field
 
 from tls_tasks.core.errors import DataError
 from tls_tasks.core.options import check_whole_number
 from tls_tasks.data.catalogue import find_data_set, public_sets, read_catalogue
+from tls_tasks.data.models import DataRow, Id, named, read_model, read_models
 from tls_tasks.data.order import EMBEDDED, Loaded, Reading, load, read_place
-from tls_tasks.reports.documents import canonical_collection
+from tls_tasks.reports.documents import CollectionRow, DocumentRow
 from tls_tasks.reports.files import read_objects
 
 DEFAULT_CONTEXT_BUDGET = 24_000
 """Characters of documents in a prompt, some 6,000 tokens of English: a context of 8k has room for the report."""
 
 _NO_FOLDER = "not a folder with requests.jsonl, nuggets.jsonl and documents.jsonl"
-_REQUEST_IDS = ("request_id", "topic_id", "query_id", "id")
-_NUGGET_IDS = ("query_id", "request_id", "topic_id")
-_DOCUMENT_IDS = ("id", "doc_id", "docno")
-_COLLECTIONS = ("collection_id", "collection", "collection_ids")
 _SOURCES = "sources"  # a hash of all documents of a request, whatever the budget shows of them: for the fingerprint
 
 EMBEDDED_RECORDING = EMBEDDED / "report_generation" / "verdicts.jsonl"
@@ -52,6 +51,32 @@ ALL_SETS = read_catalogue(Path(__file__).with_name("data_sets.json"))
 DATA_SETS = public_sets(ALL_SETS)
 
 _EXAMPLES = Path(__file__).with_name("fewshot.json")
+
+
+def _filled(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must be text, got blanks")
+    return text
+
+
+_Text = Annotated[Id, AfterValidator(_filled)]
+
+
+class _RequestRow(CollectionRow):
+    request_id: _Text = named("request_id", "topic_id", "query_id", "id")
+    title: Id = named("title", "query_text", default="")
+    background: Id = ""
+    problem_statement: _Text = named("problem_statement", "problem statement")
+    limit: Annotated[int, Field(gt=0)] = 0
+    doc_ids: list[str] | None = None
+
+
+class _ShownRow(DocumentRow):
+    text: _Text = named("text")
+
+
+class _NuggetRow(DataRow):
+    query_id: _Text = named("query_id", "request_id", "topic_id")
 
 
 def load_documents(
@@ -136,8 +161,8 @@ def examples(name: str) -> list[dict[str, Any]]:
         }
         nugget = {"question": row["problem_statement"], "aggregator_type": "AND", "answers": answers}
         nuggets = json.dumps({"query_id": row["request_id"], "nugget_bank": [nugget]}, ensure_ascii=False)
-        request = _request(_EXAMPLES.name, row, {row["request_id"]: nuggets})
-        documents = [_collected(_EXAMPLES.name, document) for document in row["documents"]]
+        request = _request(read_model(_RequestRow, row, _EXAMPLES.name), {row["request_id"]: nuggets})
+        documents = list(read_models(_ShownRow, ((_EXAMPLES.name, document) for document in row["documents"])))
         added = {"judge": json.dumps("none"), "edition": "examples"}
         document = _document(request, documents, DEFAULT_CONTEXT_BUDGET)
         del document[_SOURCES]
@@ -217,34 +242,26 @@ def _read_at(folder: Path, budget: int) -> tuple[dict[str, Any], ...]:
     nuggets: dict[str, str] = {}
     for where, row in folder_rows(folder, "nuggets", needed=False):
         # Of two rows of a request the first counts, as in report_gen_eval.
-        nuggets.setdefault(_text(row, _NUGGET_IDS, where, needed=True), json.dumps(row, ensure_ascii=False))
-    requests = [_request(where, row, nuggets) for where, row in folder_rows(folder, "requests")]
+        nuggets.setdefault(read_model(_NuggetRow, row, where).query_id, json.dumps(row, ensure_ascii=False))
+    requests = [_request(row, nuggets) for _, row in read_models(_RequestRow, folder_rows(folder, "requests"))]
     if not requests:
         raise DataError(f"{folder}: no request in requests.jsonl")
     doc_id, n_rows = Counter(request["doc_id"] for request in requests).most_common(1)[0]
     if n_rows > 1:
         raise DataError(f"{folder}: {n_rows} requests have the id {doc_id!r}, expected one")
-    documents = [_collected(where, row) for where, row in folder_rows(folder, "documents")]
+    documents = list(read_models(_ShownRow, folder_rows(folder, "documents")))
     return tuple(_document(request, documents, budget) for request in requests)
 
 
-def _collected(where: str, row: Mapping[str, Any]) -> tuple[str, str, dict[str, str]]:
-    """A row's place and collection, and the document in it."""
-    doc_id, text = _text(row, _DOCUMENT_IDS, where, needed=True), _text(row, ("text",), where, needed=True)
-    return where, _collection(row, where), {"id": doc_id, "title": _text(row, ("title",), where), "text": text}
-
-
-def _document(
-    request: dict[str, Any], documents: Sequence[tuple[str, str, dict[str, str]]], budget: int
-) -> dict[str, Any]:
+def _document(request: dict[str, Any], documents: Sequence[tuple[str, _ShownRow]], budget: int) -> dict[str, Any]:
     """The task's document of a request: its prompt shows whole documents, in order, as many as the budget holds."""
     rows: dict[str, dict[str, str]] = {}
-    for where, collection, row in documents:
-        if collection and request["collection_id"] not in ("", collection):
+    for where, own in documents:
+        if own.collection and request["collection_id"] not in ("", own.collection):
             continue
-        if row["id"] in rows:
-            raise DataError(f"{where}: a second document with the id {row['id']!r}")
-        rows[row["id"]] = row
+        if own.id in rows:
+            raise DataError(f"{where}: a second document with the id {own.id!r}")
+        rows[own.id] = {"id": own.id, "title": own.title, "text": own.text}
     named = request.pop("shown")
     missing = [doc_id for doc_id in named or () if doc_id not in rows]
     if missing or not rows:
@@ -276,40 +293,15 @@ def folder_rows(folder: Path, name: str, *, needed: bool = True) -> Iterator[tup
     return read_objects(file) if file else iter(())
 
 
-def _request(where: str, row: Mapping[str, Any], nuggets: Mapping[str, str]) -> dict[str, Any]:
+def _request(row: _RequestRow, nuggets: Mapping[str, str]) -> dict[str, Any]:
     """A request; ``shown``: ids of the documents that its prompt shows, in order, None for those of its collection."""
-    doc_id = _text(row, _REQUEST_IDS, where, needed=True)
-    limit, shown = row.get("limit"), row.get("doc_ids")
-    if limit is not None and (not isinstance(limit, int) or isinstance(limit, bool) or limit < 1):
-        raise DataError(f"{where}: limit must be a whole number above 0, got {limit!r}")
-    if shown is not None and not (isinstance(shown, list) and all(isinstance(member, str) for member in shown)):
-        raise DataError(f"{where}: doc_ids must be a list of ids, got {shown!r:.60}")
     return {
-        "doc_id": doc_id,
-        "collection_id": _collection(row, where),
-        "title": _text(row, ("title", "query_text"), where),
-        "background": _text(row, ("background",), where),
-        "problem_statement": _text(row, ("problem_statement", "problem statement"), where, needed=True),
-        "limit": limit or 0,
-        "nuggets": nuggets.get(doc_id, ""),
-        "shown": None if shown is None else dict.fromkeys(shown),
+        "doc_id": row.request_id,
+        "collection_id": row.collection,
+        "title": row.title,
+        "background": row.background,
+        "problem_statement": row.problem_statement,
+        "limit": row.limit,
+        "nuggets": nuggets.get(row.request_id, ""),
+        "shown": None if row.doc_ids is None else dict.fromkeys(row.doc_ids),
     }
-
-
-def _text(row: Mapping[str, Any], names: Iterable[str], where: str, *, needed: bool = False) -> str:
-    value = next((row[name] for name in names if row.get(name) is not None), None)
-    if isinstance(value, int) and not isinstance(value, bool):
-        value = str(value)  # ids are compared as strings
-    if isinstance(value, str) and (value.strip() or not needed):
-        return value
-    if value is None and not needed:
-        return ""
-    raise DataError(f"{where}: {'/'.join(names)} must be text, got {value!r:.60}")
-
-
-def _collection(row: Mapping[str, Any], where: str) -> str:
-    value = next((row[name] for name in _COLLECTIONS if row.get(name)), "")
-    value = value[0] if isinstance(value, list) and len(value) == 1 else value
-    if not isinstance(value, str):
-        raise DataError(f"{where}: collection_id must be one id, got {value!r:.60}")
-    return canonical_collection(value)

@@ -13,11 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Annotated, Any, NoReturn
+
+from pydantic import BeforeValidator
 
 from tls_tasks.core.errors import DataError, InputError
 from tls_tasks.core.rows import describe
 from tls_tasks.data.files import file_rows
+from tls_tasks.data.models import DataRow, Id, named, read_model
 from tls_tasks.reports.files import read_objects, write_rows
 from tls_tasks.reports.types import Report
 
@@ -33,14 +36,8 @@ _MOST_SHOWN = 1000
 """No prompt shows more documents: a larger mapping is a pool, whose order says nothing."""
 _DOCUMENT = "a str, or a mapping with a str 'text' and optionally a str 'title'"
 
-ID_NAMES = ("id", "doc_id", "docid", "docno", "_id")
-"""Where the tracks' collections keep the id of a document; the first one present counts."""
-
 _LOOKUP_FOLDER = "neuclir-docs-lookup"
 _DOCUMENTS = "the cited documents: a bundle (.jsonl), a store (.sqlite) or the look-up files of report_gen_eval"
-
-TEXT_NAMES = ("text", "contents", "body")
-"""Where they keep its text."""
 
 
 def canonical_collection(collection_id: str) -> str:
@@ -51,6 +48,27 @@ def canonical_collection(collection_id: str) -> str:
         ('neuclir/1/zh', 'trusted/fasset')
     """
     return _SAME_COLLECTION.get(collection_id, collection_id)
+
+
+def _one_collection(value: Any) -> Any:
+    value = value[0] if isinstance(value, list) and len(value) == 1 else value
+    return canonical_collection(value) if isinstance(value, str) else value
+
+
+class CollectionRow(DataRow):
+    """A row that may say which collection it belongs to."""
+
+    collection: Annotated[str, BeforeValidator(_one_collection)] = named(
+        "collection_id", "collection", "collection_ids", default=""
+    )
+
+
+class DocumentRow(CollectionRow):
+    """A document as the tracks' collections and report_gen_eval have it."""
+
+    id: Id = named("id", "doc_id", "docid", "docno", "_id")
+    title: Id = ""
+    text: str = named("text", "contents", "body")
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,8 +280,7 @@ def read_documents(source: str | Path) -> Iterator[tuple[str, dict[str, str]]]:
 
     Args:
         source: JSON Lines (``.jsonl``, ``.jsonl.gz``), which are read line by line; another file of rows or a look-up
-            pickle of report_gen_eval, which are read into memory. A row has an id (:data:`ID_NAMES`), a text
-            (:data:`TEXT_NAMES`) and perhaps a ``title``.
+            pickle of report_gen_eval, which are read into memory. A row is a :class:`DocumentRow`.
 
     Yields:
         Id and document, with ``title`` (perhaps empty) and ``text``.
@@ -283,15 +300,8 @@ def _bundle_row(collection: str, doc_id: str, document: Any) -> dict[str, str]:
 
 
 def _document(row: Any, place: str) -> tuple[str, dict[str, str]]:
-    if not isinstance(row, Mapping):
-        raise DataError(f"{place}: got {describe(row)}, expected an object")
-    doc_id = next((row[name] for name in ID_NAMES if name in row), None)
-    text = next((row[name] for name in TEXT_NAMES if name in row), None)
-    title = row.get("title") or ""
-    for name, value in (("id", doc_id), ("text", text), ("title", title)):
-        if not isinstance(value, str):
-            raise DataError(f"{place}: {name}: got {describe(value)}, expected a str")
-    return str(doc_id), {"title": title, "text": str(text)}
+    document = read_model(DocumentRow, row, place)
+    return document.id, {"title": document.title, "text": document.text}
 
 
 def _pickled_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -4,6 +4,7 @@
 """
 
 import ast
+import enum
 import json
 import os
 import random
@@ -546,17 +547,34 @@ def test_state_that_c_keeps_out_of_sight_is_told():
     assert len({custom_sign(random.Random(seed).sample) for seed in (1, 2, 1)}) == 2
 
 
+class Colour(enum.Enum):
+    RED = 1
+    BLUE = 2
+
+
 class Edited:
     def words(self, text):
         return text.split()
 
 
-@pytest.mark.parametrize("what", ["exec", "object", "edited"])
-def test_what_nobody_can_tell_is_unsigned(what):
-    model = types.FunctionType(Edited.words.__code__.replace(co_names=("splitlines",)), globals())
-    function = {"exec": eval("lambda text: [text]"), "object": sys.__stderr__.write, "edited": model}[what]
+def imports_own(text):
+    import own_module
+
+    return own_module.split(text)
+
+
+@pytest.mark.parametrize("function", [sys.__stderr__.write, imports_own])
+def test_what_nobody_can_tell_is_unsigned(function):
     assert custom_sign(function, "own") == "unsigned(own)"
     assert is_unsigned(METRICS["rouge_l"].load()([], [], tokenizer=function).signature)
+
+
+def test_it_is_the_compiled_code_that_signs():
+    edited = types.FunctionType(Edited.words.__code__.replace(co_names=("splitlines",)), globals())
+    signs = [
+        custom_sign(one, "own") for one in (Edited.words, edited, eval("lambda text: [text]"), Colour.RED, Colour.BLUE)
+    ]
+    assert len(set(signs)) == 5 and not any(map(is_unsigned, signs))
 
 
 if __name__ == "__main__":

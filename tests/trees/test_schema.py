@@ -459,10 +459,13 @@ def test_what_only_looks_like_a_wrapper(schema, keys):
     ("schema", "message"),
     [
         ({"type": "object", "properties": {"a": {"type": "colour"}}}, r"schema \(read as JSON Schema\): got type"),
-        ({"name": "x", "input_schema": {"type": "object", "properties": {"a": 5}}}, r"\(read as Anthropic's tool\)"),
+        (
+            {"name": "x", "input_schema": {"type": "object", "properties": {"a": 5}}},
+            r"\(read as JSON Schema\): got 5 at",
+        ),
         (
             {"type": "json_schema", "json_schema": {"schema": {"type": "object", "properties": {"a": 5}}}},
-            r"\(read as OpenAI's response_format\)",
+            r"\(read as JSON Schema\): got 5 at",
         ),
         ({"a": None}, r"\(read as treeval's form\): got None at a"),
         ([{"name": "a", "input_schema": TOOL}, {"name": "b", "input_schema": TOOL}], "got 2 tools, expected one"),

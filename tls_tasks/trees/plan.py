@@ -13,7 +13,7 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError
 from tls_tasks.core.options import check_choice
-from tls_tasks.trees.compliance import base_type, plain_types
+from tls_tasks.trees.compliance import plain_types
 from tls_tasks.trees.leaf_base import LeafMetric
 from tls_tasks.trees.leaf_metrics import resolve_metric
 from tls_tasks.trees.schema import read_schema
@@ -122,7 +122,6 @@ class Field(Leaf):
             may put it in one.
         metrics: Its metrics.
         types: Python types whose values all fit the leaf.
-        is_checked: Whether a value of such a type may still not comply: choices and dates.
     """
 
     path: Path
@@ -132,7 +131,6 @@ class Field(Leaf):
     depth: int
     metrics: tuple[LeafMetric, ...]
     types: frozenset[type]
-    is_checked: bool
 
     def part(self, what: str, metric: LeafMetric) -> str:
         """The name of a sum of a unit: ``sum`` of the metric's scores, and ``n``, how many there are."""
@@ -278,7 +276,6 @@ class _Planner:
             depth=depth,
             metrics=metrics,
             types=plain_types(leaf),
-            is_checked=bool(leaf.choices) or base_type(leaf.type) in ("date", "datetime"),
         )
         self.fields.append(field)
         self.by_path[path] = field

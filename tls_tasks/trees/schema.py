@@ -89,29 +89,21 @@ def read_schema(value: Any, form: str = "auto") -> SchemaNode:
         value = _from_text(value)
     elif hasattr(value, "model_json_schema"):
         value, form = value.model_json_schema(), "json_schema"
-    wrapper = ""
-    if form != "treeval":
-        value, wrapper = _unwrapped(value)
-    is_json = form == "json_schema" or (form == "auto" and (wrapper or is_json_schema(value)))
+    inner = value if form == "treeval" else _unwrapped(value)
+    is_json = form == "json_schema" or (form == "auto" and (inner is not value or is_json_schema(value)))
     try:
-        return nodes_of_json_schema(value) if is_json else _node(value, ())
+        return nodes_of_json_schema(inner) if is_json else _node(inner, ())
     except InputError as error:
-        read_as = wrapper or ("JSON Schema" if is_json else "treeval's form")
+        read_as = "JSON Schema" if is_json else "treeval's form"
         raise InputError(f"schema (read as {read_as})", None, error.got, error.expected) from None
 
 
-_TOOLS = ("tools", "functions", "functionDeclarations", "function_declarations")
-_SERVERS = {
-    "OpenAI's function": ("function", "parameters"),
-    "OpenAI's response_format": ("json_schema", "schema", "response_format", "format"),
-    "Anthropic's tool": ("input_schema",),
-    "MCP's tool": ("inputSchema",),
-    "Bedrock's tool": ("toolSpec", "json"),
-    "Gemini's response_schema": ("response_schema", "responseSchema", "response_json_schema", "responseJsonSchema"),
-    "Gemini's function": ("parametersJsonSchema",),
-}
-_WRAPPERS = {key: name for name, keys in _SERVERS.items() for key in keys}
-"""Keys under which a schema stands in what people send to a server."""
+_WRAPPERS = frozenset(
+    ("tools", "functions", "functionDeclarations", "function_declarations", "function", "parameters", "json_schema",
+     "schema", "response_format", "format", "input_schema", "inputSchema", "toolSpec", "json", "response_schema",
+     "responseSchema", "response_json_schema", "responseJsonSchema", "parametersJsonSchema")
+)  # fmt: skip
+"""Keys under which a schema stands in what people send to OpenAI, Anthropic, Gemini, Bedrock or a server of MCP."""
 
 _BESIDE = frozenset(
     ("type", "name", "description", "strict", "title", "cache_control", "annotations", "returns", "response",
@@ -120,38 +112,32 @@ _BESIDE = frozenset(
 """Keys that may stand beside it, in all of them."""
 
 
-def _unwrapped(value: Any, most: int = 6) -> tuple[Any, str]:
-    """The schema in a wrapper, and what the wrapper is called; the value itself and an empty text if there is none.
+def _unwrapped(value: Any) -> Any:
+    """The JSON Schema in a wrapper; the value itself if there is none.
 
     Raises:
         InputError: Several tools.
 
     Example:
         >>> _unwrapped([{"name": "save", "input_schema": {"type": "object", "properties": {"a": {"type": "string"}}}}])
-        ({'type': 'object', 'properties': {'a': {'type': 'string'}}}, "Anthropic's tool")
-        >>> _unwrapped({"name": "string", "parameters": {"speed": "number"}})[1]
-        ''
+        {'type': 'object', 'properties': {'a': {'type': 'string'}}}
+        >>> _unwrapped({"name": "string", "parameters": {"speed": "number"}})
+        {'name': 'string', 'parameters': {'speed': 'number'}}
     """
-    inner, name = value, ""
-    for level in range(most):
-        if (
-            isinstance(inner, list)
-            and inner
-            and all(isinstance(tool, Mapping) and _unwrapped(tool, most - level - 1)[1] for tool in inner)
-        ):
-            if len(inner) > 1:
-                raise InputError("schema", None, f"{len(inner)} tools", "one: give its schema alone")
-            inner = inner[0]
-            continue
-        if not isinstance(inner, Mapping) or is_json_schema(inner):
-            break
-        keys = [key for key in inner if key in _WRAPPERS or key in _TOOLS]
-        if len(keys) != 1 or not inner.keys() <= {*keys, *_BESIDE}:
-            break
-        name = name or _WRAPPERS.get(keys[0], "")
-        inner = inner[keys[0]]
-    found = is_json_schema(inner) or (isinstance(inner, Mapping) and _has_type(inner, ("object", "array")))
-    return (inner, name or "a list of tools") if found and inner is not value else (value, "")
+    if isinstance(value, list):
+        tools = [_unwrapped(tool) for tool in value]
+        if not value or any(tool is old for tool, old in zip(tools, value, strict=True)):
+            return value
+        if len(tools) > 1:
+            raise InputError("schema", None, f"{len(tools)} tools", "one: give its schema alone")
+        return tools[0]
+    keys = [key for key in value if key in _WRAPPERS] if isinstance(value, Mapping) else []
+    if len(keys) != 1 or not value.keys() <= {*keys, *_BESIDE} or is_json_schema(value):
+        return value
+    inner = value[keys[0]]
+    found = _unwrapped(inner)
+    is_schema = isinstance(found, Mapping) and (is_json_schema(found) or _has_type(found, ("object", "array")))
+    return found if found is not inner or is_schema else value
 
 
 def is_json_schema(value: Any) -> bool:

@@ -145,17 +145,20 @@ def tree_eval(
     check_switches(hierarchical_averaging=hierarchical_averaging)
     interval = interval_options(confidence_interval, n_resamples, seed)
     if compat == "extractbench":
-        _refuse(leaf_metrics=leaf_metrics, options=options, hierarchical_averaging=hierarchical_averaging or None)
-        _refuse(list_order=None if isinstance(list_order, str) and list_order == "unordered" else list_order)
+        order = None if isinstance(list_order, str) and list_order == "unordered" else list_order
+        others = {"leaf_metrics": leaf_metrics, "options": options, "list_order": order}
+        for name, value in {**others, "hierarchical_averaging": hierarchical_averaging or None}.items():
+            if value is not None:
+                raise InputError(name, None, shorten(value), "nothing: compat='extractbench' has no such option")
         return _as_extractbench(predictions, references, schema, parse_mode, interval)
     plan = _plan(schema, compat, options, leaf_metrics, list_order, hierarchical_averaging)
     rows: _Rows = read_rows(predictions, references, plan.root, parse_mode)
-    parses = [parsed for parsed, _ in rows]
-    warn_of_unread([row for row, parsed in enumerate(parses) if parsed.failed], len(parses), "trees")
+    of_text = _of_text([parsed for parsed, _ in rows])
     counted, rows = _walk(plan, rows)
-    units = Columns({**counted.columns, **_columns_of_text(parses, plan.root)}, len(rows))
+    text_units = [_text_unit(parsed, plan.root) for parsed, _ in rows]
+    parts = _text_unit(ParsedTree({}), plan.root)
+    units = Columns({**counted.columns, **{part: [unit[part] for unit in text_units] for part in parts}}, len(rows))
     return Score(
-        metric="tree_eval",
         signature=_signature(plan, parse_mode, interval_sign(interval)),
         units=with_means(plan, units) if plan.options.aggregate == "macro" else units,
         definitions=results(plan),
@@ -163,18 +166,11 @@ def tree_eval(
             Sample(plan, row, units, (tree, {} if parsed.failed else parsed.value))
             for row, (parsed, tree) in enumerate(rows)
         ],
-        problems={row: dict(parsed.counts()) for row, parsed in enumerate(parses) if parsed.problems},
-        parse_failures=sum(parsed.failed for parsed in parses),
         more=partial(details_of, plan),
         interval=None if interval is None else {**interval, "keys": list(judged(plan))},
         explanation=partial(_explanation, rows),
+        **of_text,
     )
-
-
-def _refuse(**options: Any) -> None:
-    for name, value in options.items():
-        if value is not None:
-            raise InputError(name, None, shorten(value), "nothing: compat='extractbench' has no such option")
 
 
 def _as_extractbench(
@@ -185,24 +181,38 @@ def _as_extractbench(
     root = read_schema(schema)
     shape = extractbench.Shape.of(schema, root)
     rows = read_rows(predictions, references, root, parse_mode)
-    parses = [parsed for parsed, _ in rows]
-    warn_of_unread([row for row, parsed in enumerate(parses) if parsed.failed], len(parses), "trees")
-    cells = [
-        extractbench.unit_of(expected, None if parsed.failed else parsed.value, shape, row)
+    of_text = _of_text([parsed for parsed, _ in rows])
+    units = [
+        {
+            **extractbench.unit_of(expected, None if parsed.failed else parsed.value, shape, row),
+            **_text_unit(parsed, root),
+        }
         for row, (parsed, expected) in enumerate(rows)
     ]
-    columns = _columns_of_text(parses, root)
     config = _ExtractBenchConfig("extractbench", shape.digest(), parse_mode, interval_sign(interval))
     return Score(
-        metric="tree_eval",
         signature=signature("tree_eval", config, VERSION),
-        units=[{**unit, **{part: column[row] for part, column in columns.items()}} for row, unit in enumerate(cells)],
+        units=units,
         definitions={**extractbench.RESULTS, **rate_results()},
-        items=[extractbench.Document(row, unit) for row, unit in enumerate(cells)],
-        problems={row: dict(parsed.counts()) for row, parsed in enumerate(parses) if parsed.problems},
-        parse_failures=sum(parsed.failed for parsed in parses),
+        items=[extractbench.Document(row, unit) for row, unit in enumerate(units)],
         interval=None if interval is None else {**interval, "keys": extractbench.KEYS},
+        **of_text,
     )
+
+
+def _of_text(parses: Sequence[ParsedTree]) -> dict[str, Any]:
+    """What a score says of its predictions as text; warns of those in which nothing could be read."""
+    unread = [row for row, parsed in enumerate(parses) if parsed.failed]
+    warn_of_unread(unread, len(parses), "trees")
+    problems = {row: dict(parsed.counts()) for row, parsed in enumerate(parses) if parsed.problems}
+    return {"metric": "tree_eval", "problems": problems, "parse_failures": len(unread)}
+
+
+def _text_unit(parsed: ParsedTree, root: SchemaNode) -> dict[str, float]:
+    """What is known of a prediction as text, and of its compliance with the schema."""
+    issues = [] if parsed.failed else [issue.kind for issue in complies(parsed.value, root)]
+    kinds = {f"issue|{kind}": issues.count(kind) for kind in ISSUE_KINDS}
+    return {**parsed.rates(), "n": 1, "schema_compliance": not issues and not parsed.failed, **kinds}
 
 
 _LONGEST = 500  # characters of a line
@@ -221,22 +231,19 @@ def _explanation(rows: Sequence[tuple[ParsedTree, Any]], sample: Sample) -> Iter
 
 _Rows = Sequence[tuple[ParsedTree, Any]]
 
-_MOST_PLANS = 64
-_plans: dict[bytes, Plan] = {}
-
 
 def _plan(*settings: Any) -> Plan:
     """The plan of these settings. It is kept where they are plain values: it takes longer than scoring a tree."""
     try:
-        key = marshal.dumps(settings, 2)  # tells 1, 1.0 and True, lists and tuples apart; nothing is ever loaded
+        key = marshal.dumps(settings, 2)  # tells 1, 1.0 and True, lists and tuples apart
     except ValueError:  # functions, modules, classes
         return make_plan(*settings)
-    plan = _plans.get(key)  # once: another thread may empty the dictionary
-    if plan is None:
-        if len(_plans) >= _MOST_PLANS:
-            _plans.clear()
-        plan = _plans[key] = make_plan(*settings)
-    return plan
+    return _known_plan(key)
+
+
+@lru_cache(maxsize=64)
+def _known_plan(settings: bytes) -> Plan:
+    return make_plan(*marshal.loads(settings))  # noqa: S302 - our own, from a line above
 
 
 @lru_cache(maxsize=64)
@@ -256,12 +263,10 @@ def _walk(plan: Plan, rows: _Rows) -> tuple[Columns, _Rows]:
     given = [MISSING if parsed.failed else parsed.value for parsed, _ in rows]
     if isinstance(plan.root, Branch):
         rows = [(parsed, _without_none(tree) if parsed.failed else tree) for parsed, tree in rows]
+    if plan.options.types == "strict":
+        rows = [(parsed, with_numbers(tree, plan.root)) for parsed, tree in rows]
     try:
-        return units_of(plan, Walk(plan).trees([expected for _, expected in rows], given)), rows
-    except BadReferenceError:
-        rows = [(parsed, with_numbers(expected, plan.root)) for parsed, expected in rows]
-    try:
-        return units_of(plan, Walk(plan).trees([expected for _, expected in rows], given)), rows
+        return units_of(plan, Walk(plan).trees([tree for _, tree in rows], given)), rows
     except BadReferenceError:
         for row, (_, tree) in enumerate(rows):
             for issue in slips(tree, plan.root):
@@ -275,22 +280,3 @@ def _without_none(reference: Any) -> Any:
     if isinstance(reference, AnyOf) and reference.present:
         return AnyOf([_without_none(answer) for answer in reference.present])
     return reference
-
-
-def _columns_of_text(parses: Sequence[ParsedTree], root: SchemaNode) -> dict[str, list[float]]:
-    """What is known of each prediction as text, and of its compliance with the schema: part -> an amount a row."""
-    columns: dict[str, list[float]] = {part: [amount] * len(parses) for part, amount in _FLAWLESS.items()}
-    for row, parsed in enumerate(parses):
-        issues = [] if parsed.failed else [issue.kind for issue in complies(parsed.value, root)]
-        if not issues and parsed.valid and not parsed.problems:
-            continue
-        kinds = {f"issue|{kind}": issues.count(kind) for kind in ISSUE_KINDS}
-        unit = {**parsed.rates(), "schema_compliance": not issues and not parsed.failed, **kinds}
-        for part, amount in unit.items():
-            columns[part][row] = amount
-    return columns
-
-
-_FLAWLESS = {
-    **ParsedTree({}).rates(), "n": 1, "schema_compliance": True, **{f"issue|{kind}": 0 for kind in ISSUE_KINDS}
-}  # fmt: skip

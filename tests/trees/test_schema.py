@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import json
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -22,6 +23,10 @@ STRING, INTEGER, NUMBER, ANY = Leaf("string"), Leaf("integer"), Leaf("number"), 
 
 STRING_OR_LIST, INTEGERS = OneOf((ListOf(STRING), STRING)), Branch({}, rest=ListOf(INTEGER, is_keyed=True))
 MIXED = Leaf("integer|string")
+
+
+def rows(name):
+    return [json.loads(line) for line in Path(__file__).with_name(f"{name}.jsonl").read_text("utf-8").splitlines()]
 
 
 class Isbn:
@@ -414,28 +419,7 @@ TOOL = {"type": "object", "properties": {"city": {"type": "string"}}, "required"
 CITY = Branch({"city": STRING}, frozenset({"city"}))
 
 
-@pytest.mark.parametrize(
-    "wrapped",
-    [
-        {"type": "function", "function": {"name": "save", "description": "Saves it.", "parameters": TOOL}},
-        {"type": "function", "name": "save", "parameters": TOOL, "strict": True},
-        {"name": "save", "parameters": TOOL},
-        [{"type": "function", "function": {"name": "save", "parameters": TOOL}}],
-        {"tools": [{"type": "function", "function": {"name": "save", "parameters": TOOL}}]},
-        {"type": "json_schema", "json_schema": {"name": "city", "strict": True, "schema": TOOL}},
-        {"response_format": {"type": "json_schema", "json_schema": {"name": "city", "schema": TOOL}}},
-        {"type": "json_schema", "name": "city", "schema": TOOL, "strict": True},
-        {"name": "save", "description": "Saves it.", "input_schema": TOOL},
-        [{"name": "save", "input_schema": TOOL}],
-        {"name": "save", "inputSchema": TOOL},
-        {"toolSpec": {"name": "save", "inputSchema": {"json": TOOL}}},
-        {"functionDeclarations": [{"name": "save", "parameters": TOOL}]},
-        {"response_mime_type": "application/json", "response_schema": TOOL},
-        {"type": "OBJECT", "properties": {"city": {"type": "STRING", "nullable": True}}, "required": ["city"]},
-        {"properties": {"city": {"type": "string"}}, "required": ["city"]},
-        {"type": "object", "required": ["city"], "allOf": [{"properties": {"city": {"type": "string"}}}]},
-    ],
-)  # fmt: skip
+@pytest.mark.parametrize("wrapped", rows("wrapped"))
 def test_wrappers_and_dialects(wrapped):
     assert read_schema(wrapped) == CITY
     assert read_schema(json.dumps(wrapped)) == CITY
@@ -485,41 +469,9 @@ def paths(schema):
 S, N = {"type": "string"}, {"type": "number"}
 
 
-@pytest.mark.parametrize(
-    ("schema", "expected"),
-    [
-        ({"properties": {"a": S}, "if": {"properties": {"a": {"const": 1}}}, "then": {"properties": {"b": N}}}, "a b"),
-        ({"if": {"required": ["a"]}, "then": {"properties": {"a": S}}, "else": {"properties": {"b": S}}}, "a b"),
-        ({"properties": {"a": S}, "dependencies": {"a": {"properties": {"b": S}}, "c": ["a"]}}, "a b"),
-        ({"properties": {"a": S}, "dependentSchemas": {"a": {"properties": {"b": S}}}}, "a b"),
-        ({"extends": {"properties": {"a": S}}, "properties": {"b": S}}, "b a"),
-        ({"oneOf": [{"properties": {"a": S}}, {"properties": {"b": S}}], "properties": {"c": S}}, "c a b"),
-        ({"allOf": [{"anyOf": [{"properties": {"a": S}}, {"type": "null"}]}, {"properties": {"b": S}}]}, "a b"),
-        ({"properties": {"a": True, "b": False, "c": {}}}, "a c"),
-        ({"properties": {"a": {"anyOf": [S, {"properties": {"b": S}, "type": "object"}]}}}, "a a a.b a"),
-        ({"properties": {"a": {"type": ["array", "string"], "items": {"properties": {"b": S}}}}}, "a a a a.b a"),
-        ({"patternProperties": {"^x-": {"properties": {"b": S}}}, "properties": {"a": S}}, "a * *.b"),
-        ({"additionalProperties": {"additionalProperties": N}}, "* *.*"),
-        ({"properties": {"a": {"$ref": "#/properties/b"}, "b": {"properties": {"c": S}}}}, "a a.c b b.c"),
-        ({"$id": "x.json", "properties": {"a": {"$ref": "x.json#/definitions/d"}}, "definitions": {"d": S}}, "a"),
-        ({"properties": {"a": {"$ref": "#d"}}, "definitions": {"d": {"$id": "#d", "properties": {"b": S}}}}, "a a.b"),
-        ({"properties": {"a": {"$ref": "#d"}}, "$defs": {"d": {"$anchor": "d", "properties": {"b": S}}}}, "a a.b"),
-        ({"properties": {"a": {"$ref": "d"}}, "$defs": {"d": {"$id": "d", "properties": {"b": S}}}}, "a a.b"),
-        ({"$ref": "#/$defs/d", "properties": {"b": S}, "$defs": {"d": {"properties": {"a": S}}}}, "b a"),
-        ({"properties": {"a": {"properties": {"a": {"$ref": "#"}}}}}, "a"),
-        ({"properties": {"a": {"items": {"$ref": "#"}}, "b": S}}, "a b"),
-        ({"properties": {"a": {"allOf": [{"$ref": "#"}]}, "b": S}}, "a a.b b"),
-        ({"properties": {"a": {"type": "boolean", "enum": ["yes", "no"]}}}, "a"),
-        (
-            {"properties": {"a": {"$ref": "#/$defs/d"}},
-             "$defs": {"d": {"$id": "d", "properties": {"b": {"$ref": "#/$defs/e"}}, "$defs": {"e": {"items": S}}}}},
-            "a a.b a.b",
-        ),
-        ({"properties": {"a": {"$id": "/properties/a", "$ref": "#/$defs/d"}}, "$defs": {"d": {"items": S}}}, "a a"),
-    ],
-)  # fmt: skip
-def test_every_property_that_a_schema_names_is_in_the_plan(schema, expected):
-    assert paths(schema) == expected.split()
+@pytest.mark.parametrize("case", rows("schema_paths"), ids=lambda case: case["paths"])
+def test_every_property_that_a_schema_names_is_in_the_plan(case):
+    assert paths(case["schema"]) == case["paths"].split()
 
 
 def test_what_alternatives_leave_open_is_what_stands_beside_them():

@@ -1,6 +1,7 @@
 """Trees in wrappers, in YAML and Markdown, and schemas that are no answers: what is decided by the schema."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -25,6 +26,7 @@ NODE = read_schema(
 )
 TREE = {"name": "Bo", "price": 2.5}
 TEXT = json.dumps(TREE)
+OUTLINES = [json.loads(line) for line in Path(__file__).with_name("outlines.jsonl").read_text("utf-8").splitlines()]
 
 
 @pytest.mark.parametrize(
@@ -71,29 +73,10 @@ def test_strictly_a_wrapper_is_the_answer():
     assert parse_tree("name: Bo", NODE, "strict").failed
 
 
-@pytest.mark.parametrize(
-    ("text", "tree"),
-    [
-        ("name: 0117\nday: 2025-01-31", {"name": "0117", "day": "2025-01-31"}),
-        ("price: 2.50\nopen: yes", {"price": 2.5, "open": True}),
-        ("name: no\nopen: no\nprice: ~", {"name": "no", "open": False, "price": None}),
-        ("- **Name**: Bo\n- **Price:** 2\n- **Home**:\n  - City: X", {"name": "Bo", "price": 2, "home": {"city": "X"}}),
-        ("Here you are:\n\n**Name:** Bo: a book\n**Price:** 2\n\nI hope it helps!", {"name": "Bo: a book", "price": 2}),
-        ("it:\n  name: B\n  seats:\n    - row: A\n    - row: B", {"name": "B", "seats": [{"row": "A"}, {"row": "B"}]}),
-        ("name: Bo\nseats: [{row: A}, {row: B", {"name": "Bo", "seats": [{"row": "A"}, {"row": "B"}]}),
-        ('The name: Bo. As JSON: {"name": "Bo"}', {"name": "Bo"}),
-        ("**Name:** Bo\n\n| Row | Side |\n|---|---|\n| A | L |\n| B | R |", {"name": "Bo"}),
-        ("name: Bo\nhome.city: X", {"name": "Bo", "home": {"city": "X"}}),
-        ("name: Bo\nguests: Al, Cy", {"name": "Bo", "guests": ["Al", "Cy"]}),
-        ("name: Bo\nguests: none", {"name": "Bo", "guests": []}),
-        ("| a | b |\n|---|---|\n| name of it | price |", None),
-        ("I found nothing.\nNote: there is no document.", None),
-        ("Reasons:\n- the text: too short\n- the price: missing", None),
-    ],
-)  # fmt: skip
-def test_outlines_are_read_by_the_schema(text, tree):
-    parsed = parse_tree(text, NODE)
-    assert parsed.value == tree
+@pytest.mark.parametrize("case", OUTLINES, ids=lambda case: case["text"])
+def test_outlines_are_read_by_the_schema(case):
+    parsed = parse_tree(case["text"], NODE)
+    assert parsed.value == case["tree"]
     assert parsed.rates()["json_valid"] is False
 
 

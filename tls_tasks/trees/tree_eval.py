@@ -40,7 +40,7 @@ from tls_tasks.trees.types import AnyOf, Branch, SchemaNode
 from tls_tasks.trees.view import compare, table_lines
 from tls_tasks.trees.walk import Walk
 
-VERSION = 4
+VERSION = 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,18 +14,7 @@ from itertools import chain
 from typing import Any
 
 from tls_tasks.trees.json_references import References
-from tls_tasks.trees.json_shapes import (
-    ANY,
-    FORMATS,
-    NOTHING,
-    NULL,
-    Container,
-    Shape,
-    common,
-    of_type,
-    of_values,
-    schema_error,
-)
+from tls_tasks.trees.json_shapes import ANY, NOTHING, NULL, Container, Shape, common, of_type, of_values, schema_error
 from tls_tasks.trees.types import MAX_DEPTH, Again, Branch, Leaf, ListOf, OneOf, SchemaNode, any_leaf
 
 _MOST_NODES = 2_000
@@ -186,9 +175,6 @@ class _Reader:
             values = schema["enum"] if "enum" in schema else [schema["const"]]
             shape = self._all_of([shape, of_values(values, path)])
         kinds = schema.get("type")
-        if kinds is None:
-            kind = FORMATS.get(str(schema.get("format")))
-            return shape if kind is None else self._all_of([shape, Shape((Leaf(kind),), None, None)])
         if kinds == []:
             raise schema_error("type []", path, "a type")
         kinds = kinds if isinstance(kinds, list) else [kinds]

@@ -11,7 +11,7 @@ from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.types import Leaf, distinct
 
 ANY, NULL = Leaf("any"), Leaf("null")
-FORMATS = {"date": "date", "date-time": "datetime"}
+_FORMATS = {"date": "date", "date-time": "datetime"}
 _OTHER_NAMES = {
     "str": "string", "text": "string", "int": "integer", "long": "integer", "float": "number", "double": "number",
     "decimal": "number", "bool": "boolean", "list": "array", "tuple": "array", "dict": "object", "map": "object",
@@ -68,14 +68,14 @@ def schema_error(got: str, path: str, expected: str) -> InputError:
 
 
 def of_type(kind: Any, schema: Mapping[Any, Any], path: str) -> Shape:
-    """The shape that a type allows.
+    """The shape that a type allows; None: no type is given, but there may be a format.
 
     Example:
         >>> of_type("INTEGER", {}, "$").leaves
         (Leaf(type='integer', choices=()),)
     """
-    name = kind.lower() if isinstance(kind, str) else None
-    name = _OTHER_NAMES.get(name, name) if name else None
+    name = kind.lower() if isinstance(kind, str) else _FORMATS.get(str(schema.get("format")), "any")
+    name = _OTHER_NAMES.get(name, name) if isinstance(kind, str | None) else None
     if name == "any":
         return Shape()
     if name == "object":
@@ -83,7 +83,7 @@ def of_type(kind: Any, schema: Mapping[Any, Any], path: str) -> Shape:
     if name == "array":
         return Shape((), None, Container(is_typed=True))
     if name == "string":
-        name = FORMATS.get(str(schema.get("format")), "string")
+        name = _FORMATS.get(str(schema.get("format")), "string")
     elif name not in (*_SCALARS, "date", "datetime"):
         raise schema_error(f"type {kind!r}", path, f"one of {', '.join((*_SCALARS, 'object', 'array'))}")
     return Shape((Leaf(name),), None, None)

@@ -88,8 +88,8 @@ class LeafMetric:
         low, high = self.score_range
         if (low, high) != (0, 1):
             scores = (np.clip(scores, low, high) - low) / (high - low)
-        elif clip and np.size(scores) and not (np.min(scores) >= 0 and np.max(scores) <= 1):  # a copy costs more
-            scores = np.minimum(np.maximum(scores, 0.0), 1.0)  # quicker than np.clip for few
+        elif clip:
+            scores = np.clip(scores, 0.0, 1.0)
         return scores if self.higher_is_better else 1.0 - scores
 
     def pairs(self, references: Sequence[Any], predictions: Sequence[Any]) -> FloatArray:

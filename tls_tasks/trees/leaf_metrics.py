@@ -174,11 +174,12 @@ class _Source:
         if len(answers) != len(pairs) or not all(isinstance(score, Real) for score in answers):
             got = f"{len(answers)} scores of {self.name!r}"
             raise InputError("metric", None, got, f"{len(pairs)} numbers, one a pair")
+        scores = {
+            key: float(score) if math.isfinite(score) else self.worst for key, score in zip(pairs, answers, strict=True)
+        }
         n_bad = sum(not math.isfinite(score) for score in answers)
         if n_bad:
             self._warn(f"gave no number for {n_bad} of {len(pairs)} pairs; they count as its worst score, {self.worst}")
-        finite = [float(score) if math.isfinite(score) else self.worst for score in answers]
-        scores = dict(zip(pairs, finite, strict=True))
         return [scores[key] for key in keys]
 
     def _answers(self, pairs: list[tuple[Any, Any]]) -> list[Any]:
@@ -200,12 +201,11 @@ class _Source:
         result = function(predictions=predictions, references=references, **self.options)
         if not isinstance(result, Mapping):
             return result
-        wanted = [self.result_key] if self.result_key else [self.name, "score", "f1"]
-        key = next((key for key in wanted if key in result), None)
-        if key is None:
-            got = f"a result of {self.name!r} with the keys {list(result)}"
-            raise InputError("metric", None, got, "result_key=… that names one")
-        return result[key]
+        for key in [self.result_key] if self.result_key else [self.name, "score", "f1"]:
+            if key in result:
+                return result[key]
+        got = f"a result of {self.name!r} with the keys {list(result)}"
+        raise InputError("metric", None, got, "result_key=… that names one")
 
     def _warn(self, what: str) -> None:
         warn_caller(f"metric {self.name!r} {what}", CustomMetricWarning)

@@ -74,7 +74,7 @@ def of_type(kind: Any, schema: Mapping[Any, Any], path: str) -> Shape:
         >>> of_type("INTEGER", {}, "$").leaves
         (Leaf(type='integer', choices=()),)
     """
-    name = kind.lower() if isinstance(kind, str) else _FORMATS.get(str(schema.get("format")), "any")
+    name: Any = kind.lower() if isinstance(kind, str) else _FORMATS.get(str(schema.get("format")), "any")
     name = _OTHER_NAMES.get(name, name) if isinstance(kind, str | None) else None
     if name == "any":
         return Shape()

@@ -10,36 +10,20 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
+from pathlib import Path
 from typing import NamedTuple
 
 from tls_tasks.core.prompts import read_prompt
 from tls_tasks.text.sentences import sentences
 
-_COMPLAINTS = "ache* pain* hurt* sore* cramp* headache* nause* vomit* dizz* fever* cough* itch* rash* swell* tired*"
+_WORDS: Mapping[str, Mapping[str, list[str]]] = json.loads(
+    Path(__file__).with_name("keywords.json").read_text(encoding="utf-8")
+)
 
-KEYWORDS: Mapping[str, str] = {
-    "symptom": _COMPLAINTS,
-    "food": "ate eat* drank breakfast lunch dinner coffee tea water wine bread toast* rice soup salad* cake* egg*",
-    "emotion": "happy sad angry anxious worr* afraid scared panic* calm* relieved lonely proud hopeful tearful mood",
-    "mind": "focus* concentrat* memory remember* forget* thought* think* mind brain head foggy dream* nightmare*",
-    "SIGN_SYMPTOM": f"{_COMPLAINTS} stiff* tight* tender* breath loss murmur mass lesion*",
-    "DISEASE_DISORDER": "*itis *oma *osis *emia disease* disorder* syndrome* diabetes infection* cancer stenosis",
-    "DIAGNOSTIC_PROCEDURE": "*graphy *scopy *metry biopsy examination culture* haemoglobin protein temperature mri ct",
-    "LAB_VALUE": "normal negative positive elevated mg/* g/* ng/* mmol/* cells/* °c",
-    "MEDICATION": "*cillin *mycin *olol *pril *statin *formin *sone aspirin insulin antibiotic* steroid*",
-    "THERAPEUTIC_PROCEDURE": "*ectomy surgery resection transplant* ventilation dialysis stent* placement drainage",
-}
+KEYWORDS = _WORDS["keywords"]
 """Domain -> its keywords; a star stands for any letters. The first four are those of journals, then MACCROBAT's."""
 
-_CUES: Mapping[str, str] = {
-    "absent": "no|not|none|never|nothing|without|skipped|isn't|wasn't|don't|didn't|haven't|hasn't",
-    "uncertain": "maybe|perhaps|possibly|probably|might|could be|i think|i guess|not sure|seemed",
-    "low": "slight|slightly|mild|a little|a bit|faint|small|half|light|calm",
-    "medium": "moderate|somewhat|rather|ordinary|two",
-    "high": "very|severe|terrible|huge|large|big|pounding|sharp|full|so|bad|too much|completely|three|racing|panic",
-    "last_night": "last night|in the night",
-    "past_week": "this week|all week|past week|last week|whole week",
-}
+_CUES = _WORDS["cues"]  # value of an attribute -> the words that tell it
 _UNMARKED = ("present", "today", "unknown")  # what an attribute has without a cue; else the first of its values
 _BEFORE, _AFTER = 3, 2  # words around the keywords that belong to the quote, within its clause
 
@@ -125,8 +109,8 @@ def _quote(clause: str, domain: str) -> str:
 @lru_cache
 def _keyword(domain: str) -> re.Pattern[str]:
     """Any keyword of the domain; nothing for a domain without a list."""
-    words = KEYWORDS.get(domain, "").casefold().split()
-    return re.compile("|".join(re.escape(word).replace(r"\*", r"\w*") for word in words) or "(?!)")
+    words = [re.escape(word.casefold()).replace(r"\*", r"\w*") for word in KEYWORDS.get(domain, ())]
+    return re.compile("|".join(words) or "(?!)")
 
 
 def _plain(text: str) -> str:
@@ -137,6 +121,8 @@ def _attributes(clause: str, domain: str, request: _Request) -> dict[str, str]:
     chosen = {}
     for key, domains, values in request.attributes:
         if domain in domains:
-            cued = [value for value in values if value in _CUES and re.search(rf"\b(?:{_CUES[value]})\b", clause)]
+            cued = [
+                value for value in values if value in _CUES and re.search(rf"\b(?:{'|'.join(_CUES[value])})\b", clause)
+            ]
             chosen[key] = [*cued, *(value for value in _UNMARKED if value in values), *values][0]
     return chosen

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tls_tasks.text.date_words import marked
+from tls_tasks.text.date_forms import marked
 from tls_tasks.text.dates import DateExpression, dates_in, leading_dates, read_date
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.date_f1 import date_f1

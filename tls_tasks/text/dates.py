@@ -3,7 +3,7 @@
 Four questions are answered: whether a whole string is a date (:func:`read_date`), where the date at the beginning of a
 line ends (:func:`leading_dates`), which days stand anywhere in a text (:func:`dates_in`), and whether a heading names
 the year or month of what is below it (:func:`partial_context`). Words are those of some fifty languages
-(:mod:`~tls_tasks.text.date_words`). Nothing is guessed: ``01/02/2011`` has two readings, and both are given. Of a line
+(:mod:`~tls_tasks.text.date_forms`). Nothing is guessed: ``01/02/2011`` has two readings, and both are given. Of a line
 only the first :data:`MAX_LENGTH` characters are read, so the cost of a call does not depend on the text.
 """
 
@@ -29,8 +29,9 @@ from tls_tasks.text.date_forms import (
     WEEKDAY_AFTER,
     YEAR_LABEL,
     Forms,
+    marked,
+    month_of,
 )
-from tls_tasks.text.date_words import marked, month_of
 
 MAX_LENGTH = 120
 """Characters of a text that may belong to a date expression."""

@@ -36,16 +36,20 @@ _AS_TILSE = 1_000_000
 """Up to so many pairs of dates, scipy chooses between equally cheap alignments, from each side."""
 
 
-class _Pairs(NamedTuple):
-    """Aligned dates, one array position per pair.
+class AlignedDays(NamedTuple):
+    """One direction of an alignment, one array position per pair of days.
 
     Attributes:
-        predicted: Positions of the predicted dates.
-        reference: Positions of the reference dates.
+        predicted: The predicted days' numbers.
+        reference: The reference days' numbers.
+        weight: What an overlap of the pair is worth, in (0, 1].
+        hits: The clipped hits of n-grams, for n = 1 and 2.
     """
 
     predicted: Ints
     reference: Ints
+    weight: Floats
+    hits: Sequence[Ints]
 
 
 class Alignment(NamedTuple):
@@ -56,102 +60,63 @@ class Alignment(NamedTuple):
         recall: Each reference date with the predicted date that it is aligned with.
     """
 
-    precision: _Pairs
-    recall: _Pairs
+    precision: AlignedDays
+    recall: AlignedDays
+
+
+_Indices = tuple[Ints, Ints]
+"""Positions of aligned dates: the predicted ones and the reference ones."""
 
 
 def align_all(words: Overlap) -> dict[str, Alignment | None]:
     """Align the dates in every variant; None for ``concat``, which knows no dates."""
-    apart: Floats = np.subtract.outer(words.predicted_ordinals, words.reference_ordinals).astype(np.float64)
-    _, *equal = np.intersect1d(words.predicted_ordinals, words.reference_ordinals, True, return_indices=True)
-    same = _Pairs(*equal)
-    if apart.size == 0:  # one side has no dates: nothing can be aligned
-        return {"concat": None} | dict.fromkeys(VARIANTS[1:], Alignment(same, same))
-    date_costs = np.subtract(1, _weight(apart), out=apart)
-    costs = 1 - words.content_f1
-    costs *= date_costs
-    return {
-        "concat": None,
-        "agreement": Alignment(same, same),
-        "align": _one_to_one(date_costs),
-        "align+": _one_to_one(costs),
-        "align+m:1": _many_to_one(costs),
-    }
+    days = words.predicted_ordinals, words.reference_ordinals
+    weights: Floats = 1 / (1 + np.abs(np.subtract.outer(*days)))
+    _, *equal = np.intersect1d(*days, assume_unique=True, return_indices=True)
+    same = (equal[0], equal[1])
+    indices = dict.fromkeys(VARIANTS[1:], (same, same))
+    if weights.size:  # else one side has no dates, and nothing can be aligned
+        date_costs = 1 - weights
+        costs = (1 - words.content_f1) * date_costs
+        indices |= {"align": _one_to_one(date_costs), "align+": _one_to_one(costs), "align+m:1": _many_to_one(costs)}
+
+    def aligned(pairs: _Indices) -> AlignedDays:
+        return AlignedDays(days[0][pairs[0]], days[1][pairs[1]], weights[pairs], [hits[pairs] for hits in words.hits])
+
+    return {"concat": None} | {name: Alignment(*map(aligned, both)) for name, both in indices.items()}
 
 
-def _weight(apart: Floats) -> Floats:
-    """What an overlap is worth over so many days, in (0, 1]; ``apart`` is overwritten."""
-    np.abs(apart, out=apart)
-    apart += 1
-    return np.reciprocal(apart, out=apart)
-
-
-def _one_to_one(costs: Floats) -> Alignment:
+def _one_to_one(costs: Floats) -> tuple[_Indices, _Indices]:
     """Minimal sum of costs, solved from each side, as in tilse: of equally cheap ones it may take two different.
 
     Where the sides have unequal numbers of dates, scipy itself turns the matrix so that it has more columns than rows,
     and both sides are one and the same problem.
     """
-    n_predicted, n_reference = costs.shape
-    if n_predicted != n_reference:
-        return _both_ways(*linear_sum_assignment(costs))
-    if costs.size > _AS_TILSE:
+    is_square = costs.shape[0] == costs.shape[1]
+    if is_square and costs.size <= _AS_TILSE:
+        back_columns, back_rows = linear_sum_assignment(np.ascontiguousarray(costs.T))
+        return linear_sum_assignment(costs), (back_rows, back_columns)
+    if is_square:
         costs = costs - costs.min(axis=1)[:, np.newaxis]  # changes all sums alike, and halves the time
         costs -= costs.min(axis=0)
-        return _both_ways(*linear_sum_assignment(costs))
     rows, columns = linear_sum_assignment(costs)
-    back_columns, back_rows = linear_sum_assignment(np.ascontiguousarray(costs.T))
-    return Alignment(_Pairs(rows, columns), _Pairs(back_rows, back_columns))
-
-
-def _both_ways(rows: Ints, columns: Ints) -> Alignment:
     order = columns.argsort()
-    return Alignment(_Pairs(rows, columns), _Pairs(rows[order], columns[order]))
+    return (rows, columns), (rows[order], columns[order])
 
 
-def _many_to_one(costs: Floats) -> Alignment:
+def _many_to_one(costs: Floats) -> tuple[_Indices, _Indices]:
     """Each date with the cheapest one, the earliest if there are several."""
     rows, columns = map(np.arange, costs.shape)
-    return Alignment(_Pairs(rows, costs.argmin(axis=1)), _Pairs(costs.argmin(axis=0), columns))
+    return (rows, costs.argmin(axis=1)), (costs.argmin(axis=0), columns)
 
 
-class AlignedDays(NamedTuple):
-    """One direction of an alignment, one array position per pair of days.
-
-    Attributes:
-        predicted: The predicted days' numbers.
-        reference: The reference days' numbers.
-        weight: What an overlap of the pair is worth, in (0, 1].
-        hits: The clipped hits of n-grams, for n = 1 and 2, shape (2, N).
-    """
-
-    predicted: Ints
-    reference: Ints
-    weight: Floats
-    hits: Floats
-
-
-def aligned_days(words: Overlap, alignment: Alignment) -> list[AlignedDays]:
-    """Both directions of an alignment, with weights and hits."""
-    days = words.predicted_ordinals, words.reference_ordinals
-    return [
-        AlignedDays(
-            days[0][pairs.predicted],
-            days[1][pairs.reference],
-            _weight((days[0][pairs.predicted] - days[1][pairs.reference]).astype(np.float64)),
-            np.array([hits[pairs] for hits in words.hits], dtype=np.float64),
-        )
-        for pairs in alignment
-    ]
-
-
-def weighted_counts(words: Overlap, sides: Sequence[AlignedDays] | None, gram: int) -> Counts:
+def weighted_counts(words: Overlap, alignment: Alignment | None, gram: int) -> Counts:
     """The counts of ROUGE-1 (``gram`` 0) or ROUGE-2 (1) under an alignment; unaligned dates count in the totals.
 
     Sums run in the order of dates over plain floats, as tilse's do, so that the last bit is the same.
     """
-    if sides is None:
+    if alignment is None:
         return words.concat[gram]
-    precision_hits, recall_hits = (plain_sum((side.weight * side.hits[gram]).tolist()) for side in sides)
+    precision_hits, recall_hits = (plain_sum((side.weight * side.hits[gram]).tolist()) for side in alignment)
     predicted, reference = words.totals[gram]
     return Counts(precision_hits, predicted, recall_hits, reference)

@@ -31,8 +31,8 @@ from tls_tasks.text.rouge155 import (
     tokenize,
 )
 from tls_tasks.text.tokenizers import find_tokenizer, unicode_words
-from tls_tasks.timelines.alignment import VARIANTS, AlignedDays, Alignment, align_all, aligned_days, weighted_counts
-from tls_tasks.timelines.overlap import DayWords, Overlap, compare, content_words
+from tls_tasks.timelines.alignment import VARIANTS, AlignedDays, Alignment, align_all, weighted_counts
+from tls_tasks.timelines.overlap import DayWords, compare, content_words
 from tls_tasks.timelines.pairs import TimelineRow, read_rows, score_of
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
 from tls_tasks.timelines.tilse_engine import tilse_counts
@@ -49,7 +49,7 @@ _PREFIXES = ("ar1", "ar2")
 _LARGE = 3_000 * 3_000
 """Pairs of dates from which on memory is worth a warning."""
 
-_BYTES_A_PAIR = 45
+_BYTES_A_PAIR = 50
 
 _Variants = dict[str, dict[str, Counts]]
 
@@ -187,18 +187,16 @@ def _score_rows(rows: Sequence[TimelineRow], config: _AlignmentRougeConfig) -> I
         prediction = read(row.prediction)
         for position, group in row.groups(config.reference_mode):
             words = compare(prediction, [read(reference) for reference in group])
-            alignments = align_all(words).items()
-            days = {name: alignment and aligned_days(words, alignment) for name, alignment in alignments}
-            variants = {name: _counts(words, days[name]) for name in VARIANTS}
+            alignments = align_all(words)
+            variants = {
+                name: {prefix: weighted_counts(words, days, gram) for gram, prefix in enumerate(_PREFIXES)}
+                for name, days in alignments.items()
+            }
             flags = (*row.empty_flags(group), *_zero_flags(variants[config.variant]))
             if config.engine == "tilse":
                 variants = {name: tilse_counts(row.prediction, group, name) for name in VARIANTS}
-            details = partial(_alignment_rows, days[config.variant])
+            details = partial(_alignment_rows, alignments[config.variant])
             yield Item(row.index, position, variants[config.variant], row.topic, flags, details, config.beta), variants
-
-
-def _counts(words: Overlap, sides: Sequence[AlignedDays] | None) -> dict[str, Counts]:
-    return {prefix: weighted_counts(words, sides, gram) for gram, prefix in enumerate(_PREFIXES)}
 
 
 def _zero_flags(counts: Mapping[str, Counts]) -> Iterator[str]:
@@ -209,21 +207,18 @@ def _zero_flags(counts: Mapping[str, Counts]) -> Iterator[str]:
             yield f"no_reference_{unit}"
 
 
-def _alignment_rows(sides: Sequence[AlignedDays] | None) -> dict[str, Any]:
+def _alignment_rows(alignment: Alignment | None) -> dict[str, Any]:
     """What explains an item; made when somebody looks."""
-    named = sides and {name: list(_pair_rows(side)) for name, side in zip(Alignment._fields, sides, strict=True)}
-    return {"alignment": named}
+    sides = dict(zip(Alignment._fields, map(_pair_rows, alignment), strict=True)) if alignment else None
+    return {"alignment": sides}
 
 
-def _pair_rows(side: AlignedDays) -> Iterator[dict[str, Any]]:
-    columns = side.predicted, side.reference, side.weight, side.hits[0]
-    for predicted, reference, weight, hits in zip(*(column.tolist() for column in columns), strict=True):
-        yield {
-            "predicted": date.fromordinal(predicted).isoformat(),
-            "reference": date.fromordinal(reference).isoformat(),
-            "weight": weight,
-            "hits": hits,
-        }
+def _pair_rows(side: AlignedDays) -> list[dict[str, Any]]:
+    predicted, reference = ([date.fromordinal(day).isoformat() for day in days.tolist()] for days in side[:2])
+    columns = predicted, reference, side.weight.tolist(), side.hits[0].astype(float).tolist()
+    return [
+        dict(zip(("predicted", "reference", "weight", "hits"), row, strict=True)) for row in zip(*columns, strict=True)
+    ]
 
 
 def _with_exact_date_means(score: Score, rows: Sequence[TimelineRow], config: _AlignmentRougeConfig) -> Score:

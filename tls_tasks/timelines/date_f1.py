@@ -20,7 +20,7 @@ from tls_tasks.timelines.pairs import TimelineRow, read_rows, score_of
 from tls_tasks.timelines.read import DEFAULT_POLICY, TimelinePolicy, read_policy
 from tls_tasks.timelines.types import Timeline
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ def date_f1(
     Example:
         >>> score = date_f1([{"2011-01-25": "a", "2011-01-27": "b"}], [{"2011-01-25": "a", "2011-01-28": "b"}])
         >>> score.as_dict()["date_f1"], score.signature
-        (0.5, 'date_f1|days:0|refs:separate|agg:f_of_means|v:2')
+        (0.5, 'date_f1|days:0|refs:separate|agg:f_of_means|v:3')
         >>> date_f1([{"2011-01-27": "b"}], [{"2011-01-28": "b"}], tolerance=1).as_dict()["date_f1"]
         1.0
     """

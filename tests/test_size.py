@@ -25,3 +25,17 @@ def test_few_files_are_too_small_to_tell_a_story():
     ]
     limit = size.budget()["small_files"]
     assert len(small) <= limit, f"{len(small)} files under 30 lines, at most {limit}: merge one of {small}"
+
+
+def test_no_modules_import_each_other():
+    """Imports for type checkers and inside functions count: a reader must know both modules."""
+    assert not (modules := size.circle()), f"import circle: {' -> '.join(modules)}"
+
+
+def test_a_circle_is_found(tmp_path, monkeypatch):
+    folder = tmp_path / "tls_tasks"
+    folder.mkdir()
+    (folder / "a.py").write_text("from tls_tasks import b\n")
+    (folder / "b.py").write_text("def late():\n    from tls_tasks.a import x\n    return x\n")
+    monkeypatch.setattr(size, "ROOT", tmp_path)
+    assert set(size.circle()) == {"tls_tasks.a", "tls_tasks.b"}

@@ -8,7 +8,7 @@ of items are walked twice.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,9 @@ CHUNK = 500_000
 
 _ALMOST = 1 - 1e-12
 """Sums of the same numbers in another order may differ by less."""
+
+_ALL = 0b111
+"""A bit for each objective."""
 
 Weigh = Callable[[Pairs], Counts]
 """Counts pairs of items, as far as their weights need it."""
@@ -203,7 +206,7 @@ class _Aligner:
             counts = Counts.concatenated(self.counts).taken([indices] * 3)
         return Matches(self.left, self.right, owners, rows, columns, is_of, counts)
 
-    def add(self, aligned: Iterable[tuple[_Block, Pairing]], objectives: int = 7) -> None:
+    def add(self, aligned: Iterable[tuple[_Block, Pairing]], objectives: int = _ALL) -> None:
         """Add the pairings of blocks; ``objectives``: a bit for each that they are the pairings of."""
         for block, (rows, columns) in aligned:
             for row, column in zip(rows, columns, strict=True):
@@ -214,7 +217,7 @@ class _Aligner:
     def add_grid(self, blocks: list[_Block]) -> None:
         """Align lists that are compared all with all: their items are one grid."""
         n = len(self.right.items)
-        placed = [_Block(own.owner, own.rows, own.columns, own.rows[0] * n + own.columns[0], n) for own in blocks]
+        placed = [replace(block, start=block.rows[0] * n + block.columns[0], stride=n) for block in blocks]
         self.add_weighed(placed, Pairs.all_of(self.left.items, self.right.items))
 
     def add_blocks(self, blocks: list[_Block]) -> None:
@@ -229,7 +232,7 @@ class _Aligner:
             else:
                 columns = self.few_of_a_kind(block)
                 items = [self.left.items[i] for i in block.rows], [self.right.items[j] for j in columns]
-                placed = _Block(block.owner, block.rows, columns, 0, len(columns))
+                placed = replace(block, columns=columns, stride=len(columns))
                 self.add_weighed([placed], Pairs.all_of(*items))
         if short:
             self.add_together(short)
@@ -256,7 +259,7 @@ class _Aligner:
         """Align lists of which all pairs of items are scored in one walk."""
         placed, rows, columns = list[_Block](), list[int](), list[int]()
         for block in blocks:
-            placed.append(_Block(block.owner, block.rows, block.columns, len(rows), len(block.columns)))
+            placed.append(replace(block, start=len(rows), stride=len(block.columns)))
             rows += [i for i in block.rows for _ in block.columns]
             columns += [*block.columns] * len(block.rows)
         self.add_weighed(placed, Pairs(self.left.items, self.right.items, np.array(rows), np.array(columns)))
@@ -273,7 +276,7 @@ class _Aligner:
                 self.counts.append(counts)
         for block in blocks:
             for objective, pairing in enumerate(self.pairings(block.weights(weights))):
-                self.add([(block, pairing)], 7 if self.n_objectives == 1 else 1 << objective)
+                self.add([(block, pairing)], _ALL if self.n_objectives == 1 else 1 << objective)
         self.n_counted += n
 
     def pairings(self, weights: FloatArray) -> Iterator[Pairing]:

@@ -40,44 +40,44 @@ class _Search:
         self.walk, self.objective = Walk(plan), objective
         self.alignments: Alignments = {}
 
-    def look(self, step: Step, node: SchemaNode, one: Any, other: Any, path: Path) -> None:
+    def look(self, step: Step, node: SchemaNode, reference: Any, prediction: Any, path: Path) -> None:
         """Look at two values; ``step``: how the walk goes through them."""
-        if has_answers(resolved(node), one):
-            pairs = Pairs.aligned([one], [other])
-            _, _, best = self.walk.best_answers(step, node, pairs)
+        if has_answers(resolved(node), reference):
+            _, _, best = self.walk.best_answers(step, node, Pairs.aligned([reference], [prediction]))
             index = int(best[self.objective][0])
             where: Path = (*path, ANY_OF)
             self.alignments[where] = [(index, index)]
-            self.look(step, node, one.values[index], other, path)
+            self.look(step, node, reference.values[index], prediction, path)
             return
         node = resolved(node)
         if isinstance(node, OneOf):
-            part = part_for(node, one)
-            self.look(step, part, one, other if part_for(node, other) is part else MISSING, path)
-        elif isinstance(node, Branch) and isinstance(one, dict):
-            self.look_into_dictionaries(node, one, other if isinstance(other, dict) else {}, path)
-        elif isinstance(node, ListOf) and isinstance(one, list):
-            self.look_into_lists(node, one, other if isinstance(other, list) else [], path)
+            part = part_for(node, reference)
+            self.look(step, part, reference, prediction if part_for(node, prediction) is part else MISSING, path)
+        elif isinstance(node, Branch) and isinstance(reference, dict):
+            self.look_at_keys(node, reference, prediction if isinstance(prediction, dict) else {}, path)
+        elif isinstance(node, ListOf) and isinstance(reference, list):
+            self.look_at_items(node, reference, prediction if isinstance(prediction, list) else [], path)
 
-    def look_into_dictionaries(self, node: Branch, one: Any, other: Any, path: Path) -> None:
-        """Look at the values of the reference's keys; the walk takes those that the schema doesn't name for items."""
+    def look_at_keys(self, node: Branch, reference: Any, prediction: Any, path: Path) -> None:
+        """Look at the values of the reference's keys."""
         for key, child in node.children.items():
-            if key in one:
-                self.look(self.walk.value, child, one[key], other.get(key, MISSING), (*path, key))
+            if key in reference:
+                self.look(self.walk.value, child, reference[key], prediction.get(key, MISSING), (*path, key))
         if node.rest is not None:
-            for key in one.keys() - node.children.keys() & other.keys():
-                self.look(self.walk.value, node.rest.item, one[key], other[key], (*path, key))
+            for key in [key for key in reference if key in prediction and key not in node.children]:
+                self.look(self.walk.value, node.rest.item, reference[key], prediction[key], (*path, key))
 
-    def look_into_lists(self, node: ListOf, one: list[Any], other: list[Any], path: Path) -> None:
-        matches = self.walk.align(node, Pairs.aligned([one], [other]))
+    def look_at_items(self, node: ListOf, reference: list[Any], prediction: list[Any], path: Path) -> None:
+        """Align two lists, and look at the items that belong together."""
+        matches = self.walk.align(node, Pairs.aligned([reference], [prediction]))
         is_own = matches.is_of[self.objective]
         left, right = matches.left.places, matches.right.places
         rows, columns = matches.rows[is_own].tolist(), matches.columns[is_own].tolist()
-        pairs = [(left[i], right[j]) for i, j in zip(rows, columns, strict=True)]
-        if pairs:
-            self.alignments[path] = pairs
-        for i, j in pairs:
-            self.look(self.walk.items, node.item, one[i], other[j], (*path, Position(i)))
+        matched = [(left[i], right[j]) for i, j in zip(rows, columns, strict=True)]
+        if matched:
+            self.alignments[path] = matched
+        for i, j in matched:
+            self.look(self.walk.items, node.item, reference[i], prediction[j], (*path, Position(i)))
 
 
 def chosen(value: Any, alignments: Any, path: Path = ()) -> Any:

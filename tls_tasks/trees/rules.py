@@ -225,9 +225,11 @@ def count_unmatched(
         ("missed", "node_fn", matches.left, rows, pairs.rows),
         ("invented", "node_fp", matches.right, columns, pairs.columns),
     ):
+        if has_details and len(matched) == len(lists.items):  # each list has its own counterpart, and no item is left
+            continue
         sizes = np.array([_size(plan, node, item) for item in lists.items], dtype=np.int64)
         counts.add(count, lists.totals(sizes)[of_pair] - pairs.sums(sizes[matched], owners))
-        if has_details:  # then each list has its own counterpart
+        if has_details:
             _count_leaves(plan, node.item, kind, lists, matched, counts)
     if has_details and isinstance(node.item, Field) and not node.is_keyed:
         are_empty = (matches.left.lengths[pairs.rows] == 0) & (matches.right.lengths[pairs.columns] == 0)

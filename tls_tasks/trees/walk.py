@@ -65,13 +65,13 @@ class Walk:
 
     def tree(self, root: SchemaNode, pairs: Pairs, counts: Counts) -> None:
         """Walk dictionaries that are whole trees."""
-        if not self.has_several(self.tree, root, pairs, counts):
+        if not self.count_answers(self.tree, root, pairs, counts):
             self.branch(root, pairs, counts)
 
     # --- several answers ---
 
-    def has_several(self, step: Step, node: SchemaNode, pairs: Pairs, counts: Counts) -> bool:
-        """Whether a reference has several answers; if so, ``step`` walks all of them and the best ones are counted."""
+    def count_answers(self, step: Step, node: SchemaNode, pairs: Pairs, counts: Counts) -> bool:
+        """Count the best answers if any reference has several; ``step`` walks them all. Returns whether one has."""
         if not any(has_answers(resolved(node), value) for value in pairs.references):
             return False
         answers, of_answers, best = self.best_answers(step, node, pairs)
@@ -111,7 +111,7 @@ class Walk:
 
     def value(self, node: SchemaNode, pairs: Pairs, counts: Counts) -> None:
         """Walk the values of a key."""
-        if self.has_several(self.value, node, pairs, counts):
+        if self.count_answers(self.value, node, pairs, counts):
             return
         is_again, node = resolved(node) is not node, resolved(node)
         if isinstance(node, OneOf):
@@ -222,7 +222,7 @@ class Walk:
     def items(self, node: SchemaNode, pairs: Pairs, counts: Counts) -> None:
         """Walk items of lists."""
         node = resolved(node)
-        if self.has_several(self.items, node, pairs, counts):
+        if self.count_answers(self.items, node, pairs, counts):
             return
         if isinstance(node, OneOf):
             left, right = rules.are_scalars(pairs)

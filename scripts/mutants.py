@@ -56,18 +56,13 @@ FAMILIES = {
         " leaf_values leaves meanings nodes pairs plan read schema score shapes similarity tables tree_eval types"
         " walk xml_text"
     ),
-    "reports": (
-        "agreement citations details nuggets plan read read_json read_prose references report_eval report_gen_eval "
-        "score types"
-    ),
-    "reports/judges": (
-        "callable choose client documents endpoint known_answers price providers questions recordings results store"
-    ),
+    "reports": ("agreement citations details nuggets plan read read_prose report_eval report_gen_eval score types"),
+    "reports/judges": ("choose client endpoint known_answers model price providers questions recordings store"),
     "after": "aggregates",
 }
 """Folder of ``tls_tasks`` -> its modules. Their tests are those in the folder of the same name in ``tests``.
 
-Not ``nli``, whose tests load a model, nor what is reached by a harness run or only shown: pages, pictures, commands.
+Not judges' ``callable``, whose tests load a model, nor what is reached by a harness run or only shown: pages, pictures, commands.
 """
 
 SHARED = "tests/test_batteries.py tests/core/test_score_shown.py"

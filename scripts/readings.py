@@ -138,7 +138,7 @@ LAYERS: tuple[Layer, ...] = (
     Layer(
         "reports",
         "marks in HTML, LaTeX and superscript",
-        {"reports.read_prose.in_brackets": str, "reports.read_json.in_brackets": str},
+        {"reports.read_prose.in_brackets": str, "reports.read.in_brackets": str},
         (
             "reports.citations.in_brackets",
             "reports.citations._lowered",
@@ -198,7 +198,18 @@ LAYERS: tuple[Layer, ...] = (
         {"reports.read_prose._goes_on": always(False)},
         ("reports.read_prose._goes_on",),
     ),
-    Layer("reports", "JSON", {"reports.read.json_sentences": always(None)}, ("reports/read_json.py",)),
+    Layer(
+        "reports",
+        "JSON",
+        {"reports.read._json_sentences": always(None)},
+        (
+            "reports.read._json_sentences",
+            "reports.read._rows",
+            "reports.read._prose",
+            "reports.read._row_sentence",
+            "reports.read._cited_ids",
+        ),
+    ),
     Layer(
         "timelines",
         "titles and texts before the date",

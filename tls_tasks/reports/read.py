@@ -20,9 +20,8 @@ from tls_tasks.core.json_text import JSON_PROBLEM_KINDS, find_json
 from tls_tasks.core.parsed import Parsed, Problem, problem
 from tls_tasks.core.reasoning import strip_thinking
 from tls_tasks.core.rows import describe
-from tls_tasks.reports.citations import Citations
+from tls_tasks.reports.citations import Citations, in_brackets
 from tls_tasks.reports.files import BadRow, read_rows, with_keys
-from tls_tasks.reports.read_json import CITED_ID_FIELDS, SENTENCE_FIELDS, json_sentences, listed
 from tls_tasks.reports.read_prose import prose_sentences
 from tls_tasks.reports.types import Report, ReportSentence
 
@@ -50,6 +49,18 @@ ROW_FORMS = {
 """Who writes a form of a report's row -> what tells it apart; in error messages and in docs/reports.md."""
 
 REPORT_FORMS = "a Report, text, or a dict with a list 'sentences' (or 'responses' or 'answer')"
+
+_SENTENCE_FIELDS = ("sentences", "responses", "answer")
+_CITED_ID_FIELDS = ("doc_id", "docid", "id")
+_LIST_FIELDS = (*_SENTENCE_FIELDS, "report")
+_TEXT_FIELDS = ("text", "sentence", "statement", "claim", "content")
+_PROSE_FIELDS = ("report", "answer", "text", "response", "content", "sentence", "statement", "claim")
+_CITATION_FIELDS = ("citations", "citation", "cites", "references", "sources", "source", "documents", "docs", "doc_ids")
+_MAY_BE_JSON = re.compile(
+    r"""["'](?:texts?|sentences?|statements?|claims?|responses?|answer|report|content)["']\s{0,5}:"""
+)
+_NUMBER_FIELDS = ("document", "doc", "number", "index")
+_MAX_DEPTH = 6
 
 
 def read_reports(lines: Iterable[str], name: str) -> tuple[tuple[Report, ...], tuple[BadRow, ...]]:
@@ -116,7 +127,7 @@ def parse_report(
     citations = Citations(doc_ids, titles)
     answer = strip_thinking(text)
     problems: list[Problem] = [problem("unfinished_thinking", text)] if answer.unfinished else []
-    found = json_sentences(answer.text, citations)
+    found = _json_sentences(answer.text, citations)
     sentences, flaws = (prose_sentences(answer.text, citations), ()) if found is None else found
     problems += flaws
     kept, beyond = within_limit(sentences, limit)
@@ -153,15 +164,15 @@ def parse_report_row(row: Any, *, limit: int | None = None, needs_id: bool = Fal
     request_id = next((text for field in ID_FIELDS if (text := id_text(found.get(field)))), "")
     if needs_id and not request_id:
         return Parsed(None, (problem("no_report", f"no {' or '.join(ID_FIELDS[:2])}"),))
-    field = next((field for field in SENTENCE_FIELDS if row.get(field) is not None), None)
+    field = next((field for field in _SENTENCE_FIELDS if row.get(field) is not None), None)
     if field is None or not isinstance(row[field], list | tuple):
-        got = f"no {SENTENCE_FIELDS[0]}" if field is None else f"{field}: {shown(row[field])}, no list"
+        got = f"no {_SENTENCE_FIELDS[0]}" if field is None else f"{field}: {shown(row[field])}, no list"
         return Parsed(None, (problem("no_report", got),))
     problems: list[Problem] = []
     references = _references(row.get("references"), problems)
     sentences = [_sentence(own, references, f"{field}[{index}]", problems) for index, own in enumerate(row[field])]
     kept, beyond = within_limit(sentences, limit)
-    collections = [id_text(own) for own in listed(found.get("collection_ids"))]
+    collections = [id_text(own) for own in _listed(found.get("collection_ids"))]
     report = Report(request_id, id_text(found.get("run_id")), tuple(filter(None, collections)), kept)
     return Parsed(report, (*problems, *beyond))
 
@@ -231,7 +242,7 @@ def _n_sentences(value: Any) -> int:
     """How many sentences a JSON value has; an empty report counts as one, so that it is found."""
     if not isinstance(value, Mapping):
         return 0
-    rows = next((value[field] for field in SENTENCE_FIELDS if isinstance(value.get(field), list)), None)
+    rows = next((value[field] for field in _SENTENCE_FIELDS if isinstance(value.get(field), list)), None)
     return 0 if rows is None else max(1, len(rows))
 
 
@@ -249,14 +260,14 @@ def _sentence(row: Any, references: list[Any] | None, place: str, problems: list
         problems.append(problem("no_text", f"{place} {with_keys(row)}" if is_unknown else place))
         return ReportSentence("")
     given = row.get("citations") if isinstance(row, Mapping) else None
-    ids = [_cited(citation, references, f"{place}.citations", problems) for citation in listed(given)]
+    ids = [_cited(citation, references, f"{place}.citations", problems) for citation in _listed(given)]
     return ReportSentence(text, tuple(dict.fromkeys(doc_id for doc_id in ids if doc_id)))
 
 
 def _cited(citation: Any, references: list[Any] | None, place: str, problems: list[Problem]) -> str:
     """The cited id. A citation that is not an id becomes one of no document: a wrong citation must not help."""
     if isinstance(citation, Mapping):
-        citation = next((citation[field] for field in CITED_ID_FIELDS if field in citation), citation)
+        citation = next((citation[field] for field in _CITED_ID_FIELDS if field in citation), citation)
     if isinstance(citation, float) and citation.is_integer():
         citation = int(citation)
     if isinstance(citation, int) and not isinstance(citation, bool) and references is not None:
@@ -268,3 +279,106 @@ def _cited(citation: Any, references: list[Any] | None, place: str, problems: li
         return found
     problems.append(problem("bad_citation", f"{place}: {shown(citation)}"))
     return "" if citation is None or isinstance(citation, str) else f"<{type(citation).__name__}>"
+
+
+def _listed(given: Any) -> list[Any]:
+    """What a field lists: the members of a list, the keys of a map, or a single value.
+
+    Example:
+        >>> _listed({"d1": 0.9}), _listed("d1"), _listed(None)
+        (['d1'], ['d1'], [])
+    """
+    if given is None:
+        return []
+    return list(given) if isinstance(given, list | tuple | Mapping) else [given]
+
+
+def _json_sentences(text: str, citations: Citations) -> tuple[list[ReportSentence], tuple[Problem, ...]] | None:
+    """The sentences of a JSON answer, and what was wrong with it as JSON; None if there is no report in JSON.
+
+    Example:
+        >>> _json_sentences('[{"sentence": "It rained.", "sources": [2]}]', Citations(["a", "b"]))[0]
+        [ReportSentence(text='It rained.', citations=('b',))]
+    """
+    found = find_json(text, _weigh) if _MAY_BE_JSON.search(text) else None
+    if found is None or not found.values:
+        return None
+    values: list[Any] = list(found.values)
+    if len(values) > 1 and all(map(_is_row, values)):  # JSON Lines
+        values = [values]
+    sentences: list[ReportSentence] = []
+    for value in values:
+        rows, references = _rows(value), value.get("references") if isinstance(value, Mapping) else None
+        own_list = references if isinstance(references, list) else []
+        sentences += filter(None, (_row_sentence(row, citations, own_list) for row in rows))
+        if not rows:
+            sentences += prose_sentences(_prose(value), citations)
+    return sentences, found.problems
+
+
+def _weigh(value: Any) -> int:
+    """How many sentences a JSON value holds; an empty report counts as one, so that it is found."""
+    is_empty = isinstance(value, Mapping) and any(isinstance(value.get(name), list) for name in _SENTENCE_FIELDS)
+    return len(_rows(value)) or int(is_empty or bool(_prose(value)))
+
+
+def _rows(value: Any, *, named: bool = False, depth: int = 0) -> list[Any]:
+    """The sentences in a value: objects with a text, or texts in a list whose name says so; wrappers are opened."""
+    if depth > _MAX_DEPTH:
+        return []
+    if isinstance(value, list):
+        rows = []
+        for own in value:
+            is_row = _is_row(own) or (named and isinstance(own, str))
+            rows += [own] if is_row else _rows(own, named=named, depth=depth + 1)
+        return rows
+    if not isinstance(value, Mapping):
+        return []
+    names = (*_LIST_FIELDS, *(name for name in value if name not in (*_LIST_FIELDS, *_CITATION_FIELDS)))
+    inner = (_rows(value.get(name), named=name in _LIST_FIELDS, depth=depth + 1) for name in names)
+    return next(filter(None, inner), [])
+
+
+def _is_row(value: Any) -> bool:
+    return isinstance(value, Mapping) and bool(_text_of(value, _TEXT_FIELDS))
+
+
+def _text_of(value: Mapping[Any, Any], names: tuple[str, ...]) -> str:
+    return next((value[name] for name in names if isinstance(value.get(name), str)), "")
+
+
+def _prose(value: Any, depth: int = 0) -> str:
+    """The text of a report that is one text."""
+    if not isinstance(value, Mapping) or depth > _MAX_DEPTH:
+        return ""
+    inner = next((value[name] for name in _PROSE_FIELDS if name in value), None)
+    return _text_of(value, _PROSE_FIELDS) or _prose(inner, depth + 1)
+
+
+def _row_sentence(row: Any, citations: Citations, own_list: list[Any]) -> ReportSentence | None:
+    """The sentence of a row, however many full stops it has; marks in its text count as well."""
+    fields: Mapping[Any, Any] = {"text": row} if isinstance(row, str) else row
+    cited = next((fields[name] for name in _CITATION_FIELDS if name in fields), None)
+    clean, marks = citations.strip(in_brackets(" ".join(_text_of(fields, _TEXT_FIELDS).split())))
+    ids = [*_cited_ids(cited, citations, own_list), *(doc_id for mark in marks for doc_id in mark.ids)]
+    return ReportSentence(clean.strip(), tuple(dict.fromkeys(ids))) if any(map(str.isalnum, clean)) else None
+
+
+def _cited_ids(given: Any, citations: Citations, own_list: list[Any]) -> list[str]:
+    """What a ``citations`` field in a model's answer cites; what can't be a citation is ignored.
+
+    In an answer with a list of references of its own, numbers are indices into it from 0, as in TREC RAG.
+    """
+    ids: list[str] = []
+    for cited in _listed(given):
+        if isinstance(cited, Mapping):
+            name = next((name for name in (*_CITED_ID_FIELDS, *_NUMBER_FIELDS) if name in cited), "")
+            ids += _cited_ids(cited.get(name), citations, [])
+        elif isinstance(cited, int) and not isinstance(cited, bool):
+            own = own_list[cited] if 0 <= cited < len(own_list) else None
+            ids.append(own if isinstance(own, str) else citations.of_number(cited))
+        elif isinstance(cited, str) and cited.strip():
+            marked = citations.strip(in_brackets(cited))[1]
+            found = citations.ids(cited.strip().strip("[]")) or [doc_id for mark in marked for doc_id in mark.ids]
+            ids += found or [cited.strip()]
+    return ids

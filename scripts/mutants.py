@@ -62,7 +62,8 @@ FAMILIES = {
 }
 """Folder of ``tls_tasks`` -> its modules. Their tests are those in the folder of the same name in ``tests``.
 
-Not judges' ``callable``, whose tests load a model, nor what is reached by a harness run or only shown: pages, pictures, commands.
+Not judges' ``callable``, whose tests load a model, nor what is reached by a harness run or only shown: pages,
+pictures, commands.
 """
 
 SHARED = "tests/test_batteries.py tests/core/test_score_shown.py"

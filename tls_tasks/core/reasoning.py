@@ -75,12 +75,11 @@ _ROLES = {
         r"<\|(?:begin|end)_of_box\|>|<\|message\|>|<\|start_of_turn_token\|>",
     )),
 }  # fmt: skip
-_MARK = re.compile("|".join(f"(?P<{role}>{pattern})" for role, pattern in _ROLES.items()), re.IGNORECASE)
-# How a mark may begin that isn't at the beginning of its text. Literals, case and all: a search for them is quick.
-_BEGINS = r"<|◁|\[(?=[/BEIRT])"
-_BEGIN = re.compile(_BEGINS)
-_WITHOUT_TOKENS = "assistantfinal"
-_BEGIN_WITHOUT_TOKENS = re.compile(f"{_BEGINS}|{_WITHOUT_TOKENS}")
+# A mark begins so, or at the beginning of the text: nearly all other places are passed over quickly.
+_BEGINS = r"(?=[<◁\[]|assistantfinal|\A)"
+_MARK = re.compile(
+    _BEGINS + "(?:" + "|".join(f"(?P<{role}>{pattern})" for role, pattern in _ROLES.items()) + ")", re.IGNORECASE
+)
 _KIND = re.compile(rf"channel|unused|inner|details|{_NAMES.replace('(?:ing)?', '')}", re.IGNORECASE)
 
 _WRAPPERS = ("answer", "final_answer", "final", "response", "output")
@@ -219,7 +218,7 @@ def _marks(text: str) -> Iterator[tuple[str, str, re.Match[str]]]:
     counted, end = 0, -1
     before: dict[str, int] = {}
     after: dict[str, int] = {}
-    for mark in _matches(text):
+    for mark in _MARK.finditer(text):
         start = mark.start()
         if start > end:  # on another line than the mark before
             counted = text.rfind("\n", max(0, end), start) + 1
@@ -238,18 +237,6 @@ def _marks(text: str) -> Iterator[tuple[str, str, re.Match[str]]]:
         if (role := str(mark.lastgroup)) != "text":
             kind = _KIND.search(mark[0])
             yield role, "channel" if role == "channel" else kind[0].lower() if kind else "", mark
-
-
-def _matches(text: str) -> Iterator[re.Match[str]]:
-    """The marks, as ``_MARK.finditer`` finds them: only where one can begin."""
-    end = 0
-    if mark := _MARK.match(text):
-        yield mark
-        end = mark.end()
-    for begin in (_BEGIN_WITHOUT_TOKENS if _WITHOUT_TOKENS in text else _BEGIN).finditer(text):
-        if begin.start() >= end and (mark := _MARK.match(text, begin.start())):
-            yield mark
-            end = mark.end()
 
 
 def _count(text: str, quote: str, start: int, end: int) -> int:

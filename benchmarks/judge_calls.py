@@ -26,7 +26,7 @@ sys.path.insert(0, str(ROOT))
 
 from tests.reports.judges.server import Server  # noqa: E402
 from tls_tasks.cli import main as tls_tasks  # noqa: E402
-from tls_tasks.core.text_table import text_table  # noqa: E402
+from tls_tasks.core.terminal import text_table  # noqa: E402
 from tls_tasks.reports.data import EMBEDDED_RECORDING  # noqa: E402
 from tls_tasks.reports.judges import Recorded, from_callable  # noqa: E402
 from tls_tasks.reports.judges.prompts import neutral, render  # noqa: E402

@@ -85,7 +85,6 @@ BLOCKS = [
     ("<answer>b", "b", False),
     ("b</answer>", "b", False),
     ("<answer>a</answer><answer>b</answer>", "<answer>a</answer><answer>b</answer>", False),
-    ('{"n": "an <answer> tag"}', '{"n": "an <answer> tag"}', False),
     ("a <answer></answer>", "a <answer></answer>", False),
     # labels
     ("Reasoning: a\nAnswer: b", " b", False),
@@ -97,8 +96,6 @@ BLOCKS = [
     ("Draft:\na\nFinal version:\nb", "\nb", False),
     ("a\n\n**Final answer:**\n\nb", "\n\nb", False),
     ("a\n\n**Final answer:**\n", "a\n\n", False),
-    ("a\n\nFinal answer:\nSee the list above.", "a\n\n", False),
-    ("a\n\nFinal answer:\nSee above: b.", "\nSee above: b.", False),
     ("a\n## Final report\nb\nAnswer: c", "a\n## Final report\nb\nAnswer: c", False),
 ]  # fmt: skip
 
@@ -147,7 +144,7 @@ PIECES = (
     "<|channel|>commentary to=", "<s>", "</s>", "<s>a</s>", "<|im_start|>", "<|im_end|>", "<details>",
     "<details><summary>", "<answer>", "</answer><answer>", "Answer:\n", "Reasoning:\n", "final answer\n", "# ", "**",
     "<a:", "analysis", "<|", '\\"',
-    "a\n<document>\n", ":\n<document>\n", "final answer\nsee above ", "\nHuman: ",
+    "a\n<document>\n", ":\n<document>\n", "\nHuman: ",
 )  # fmt: skip
 
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tls_tasks.core.prompts import read_prompt
+from tls_tasks.core.task import read_prompt
 from tls_tasks.evidence.baseline import KEYWORDS, _read_request, answer
 from tls_tasks.evidence.data import DATA_SETS, load_documents, prompt, schema_of
 from tls_tasks.evidence.evidence_extraction import evidence_extraction

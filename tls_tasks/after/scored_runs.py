@@ -18,9 +18,8 @@ from tls_tasks.after.logs import LogProblem, RunFiles, Sample, SampleLog, find_r
 from tls_tasks.after.readers import contents_of
 from tls_tasks.after.run import Content, Run, logged_run
 from tls_tasks.core.errors import DataError
-from tls_tasks.core.prompts import is_asked
 from tls_tasks.core.score import Result, Score, unscored
-from tls_tasks.core.task import Task, answer_text
+from tls_tasks.core.task import Task, answer_text, is_asked
 from tls_tasks.data.editions import Edition, edition_with, status
 from tls_tasks.hosts.task_files import TaskFile, data_set_of, task_file, task_files
 from tls_tasks.registry import find_task

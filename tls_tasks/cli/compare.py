@@ -14,8 +14,7 @@ from tls_tasks.cli.base import Subparsers, add_command, count, note, number, pro
 from tls_tasks.core.errors import InputError, OptionError
 from tls_tasks.core.options import LEAST_BOOTSTRAP
 from tls_tasks.core.significance import Settings
-from tls_tasks.core.terminal import visible
-from tls_tasks.core.text_table import text_table
+from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.core.whole import write_whole
 
 Table = Sequence[Sequence[str]]

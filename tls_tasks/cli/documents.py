@@ -10,8 +10,7 @@ from typing import Any
 
 from tls_tasks.cli.base import Subparsers, add_command, number, say, write_json
 from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.terminal import visible
-from tls_tasks.core.text_table import text_table
+from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.data.files import text_lines
 from tls_tasks.reports.agreement import ALL, agreement, read_judgments
 from tls_tasks.reports.documents import read_bundle, read_documents, write_bundle

@@ -11,7 +11,7 @@ from typing import Any
 from tls_tasks.cli import printed
 from tls_tasks.cli.base import Run, Subparsers, add_command, count, note, styled
 from tls_tasks.core.score import Result, Score, Unit
-from tls_tasks.core.text_table import text_table
+from tls_tasks.core.terminal import text_table
 from tls_tasks.data.keyed import missing_note
 from tls_tasks.evidence.data_rows import read_three, schema_at
 from tls_tasks.evidence.evidence_extraction import evidence_extraction

@@ -11,7 +11,7 @@ from typing import Any
 from tls_tasks.cli.base import Subparsers, add_command, note, say
 from tls_tasks.cli.listing import data_sets
 from tls_tasks.core.errors import OptionError, TlsTasksError
-from tls_tasks.core.text_table import text_table
+from tls_tasks.core.terminal import text_table
 from tls_tasks.core.whole import write_whole
 from tls_tasks.data.catalogue import public_sets
 from tls_tasks.data.editions import Edition, edition_with, editions_of, golds_hash

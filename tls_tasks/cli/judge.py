@@ -17,8 +17,7 @@ from tls_tasks.cli.base import count, note, number, plain, say
 from tls_tasks.cli.documents import PLACE_HELP, open_documents
 from tls_tasks.cli.judge_checks import run_self_test, say_price
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.terminal import visible
-from tls_tasks.core.text_table import text_table
+from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.data.keyed import some
 from tls_tasks.reports.documents import find_lookup
 from tls_tasks.reports.files import write_rows

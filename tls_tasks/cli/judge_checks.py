@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.cli.base import number, say, write_json
-from tls_tasks.core.terminal import visible
-from tls_tasks.core.text_table import text_table
+from tls_tasks.core.terminal import text_table, visible
 from tls_tasks.reports.judges.known_answers import Case, self_test, shares
 from tls_tasks.reports.judges.model import DEFAULTS
 from tls_tasks.reports.judges.price import price, read_prices, total

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.cli.base import Subparsers, add_command, say, write_json
-from tls_tasks.core.text_table import text_table
+from tls_tasks.core.terminal import text_table
 from tls_tasks.data.catalogue import DataSet
 from tls_tasks.data.hub import is_cached
 from tls_tasks.data.order import DATA_VARIABLE, own_folder

@@ -13,8 +13,7 @@ from tls_tasks.after.run import Run
 from tls_tasks.cli.base import count, note, number, say, styled, write_json
 from tls_tasks.core.intervals import Interval, caution
 from tls_tasks.core.score import Score, values
-from tls_tasks.core.terminal import visible
-from tls_tasks.core.text_table import text_table
+from tls_tasks.core.terminal import text_table, visible
 
 Intervals = Mapping[str, Interval]
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import lru_cache, partial
+from functools import lru_cache, partial, reduce
 from typing import Any, NamedTuple
 
 from tls_tasks.core.errors import InputError
@@ -145,3 +146,20 @@ def check_aggregate(aggregate: str, beta: float) -> None:
     check_choice("aggregate", aggregate, AGGREGATES)
     if isinstance(beta, bool) or not isinstance(beta, int | float) or not 0 < beta < float("inf"):
         raise InputError("beta", None, repr(beta), "a positive number")
+
+
+def plain_sum(values: Iterable[float]) -> float:
+    """Add from left to right, and round after each step, as the original tools did.
+
+    Python's own ``sum`` makes up for what it rounds from 3.12 on, so that its last bits are others there.
+
+    Example:
+        >>> plain_sum([1e16, 1.0, -1e16])
+        0.0
+    """
+    return reduce(operator.add, values, 0)
+
+
+def plain_mean(values: Sequence[float]) -> float:
+    """The mean by :func:`plain_sum`; there must be values."""
+    return plain_sum(values) / len(values)

@@ -108,9 +108,6 @@ _PROMPT = re.compile(
     r"|Human:[^\n]{1,2000}\n{1,3}Assistant:)",
     re.MULTILINE,
 )
-_POINTS_BACK = re.compile(
-    r"\W{0,9}(?:please )?(?:as|given|same|see)\b[^.:\n]{0,60}\babove\b[^.:\n]{0,60}\W{0,9}", re.IGNORECASE
-)
 _MAX_READINGS = 3
 
 
@@ -253,20 +250,12 @@ def _unwrapped(text: str) -> str:
         found = list(tags.finditer(text))
         opening = [tag for tag in found if not tag[1]]
         closing = [tag for tag in found if tag[1]]
-        if not found or len(opening) > 1 or len(closing) > 1 or _is_quoted(text, found[0]):
+        if not found or len(opening) > 1 or len(closing) > 1:
             continue
         start, end = opening[0].end() if opening else 0, closing[0].start() if closing else len(text)
         if text[start:end].strip():
             text = text[start:end]
     return text
-
-
-def _is_quoted(text: str, tag: re.Match[str]) -> bool:
-    """Whether a tag stands within quotation marks on its line."""
-    line = text.rfind("\n", 0, tag.start()) + 1
-    end = text.find("\n", tag.end())
-    before, after = _count(text, '"', line, tag.start()), _count(text, '"', tag.end(), len(text) if end < 0 else end)
-    return bool(before % 2 and after % 2) or text[max(0, tag.start() - 1) : tag.start()] == "`"
 
 
 def _made_up(text: str) -> re.Match[str] | None:
@@ -288,10 +277,10 @@ def _label(text: str) -> tuple[int, int] | None:
 
 
 def _after_label(text: str, label: tuple[int, int] | None) -> str:
-    """What follows a label; what stands before it if nothing follows, or "See above."."""
+    """What follows a label; what stands before it if nothing follows."""
     if label is None:
         return text
     start, end = label
-    if not (rest := text[end:]).strip() or _POINTS_BACK.fullmatch(rest):
-        return text[:start] if text[:start].strip() else text
-    return rest
+    if not text[end:].strip() and text[:start].strip():
+        return text[:start]
+    return text[end:] if text[end:].strip() else text

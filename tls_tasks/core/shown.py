@@ -10,7 +10,7 @@ from typing import Any
 
 from tls_tasks.core.errors import InputError, nearest
 from tls_tasks.core.intervals import caution
-from tls_tasks.core.text_table import text_table
+from tls_tasks.core.terminal import text_table
 
 _PLACE = ("row", "reference", "topic", "request_id", "run_id")
 

@@ -6,7 +6,9 @@ lm-eval's YAML files, the command line and the page are views of it.
 from __future__ import annotations
 
 import inspect
+import json
 import logging
+import re
 import warnings
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -16,6 +18,8 @@ from tls_tasks.core.errors import OptionError
 from tls_tasks.core.score import Results, Score, Unit, parts_of, unscored, values
 
 _log = logging.getLogger(__name__)
+_OPEN = re.compile(r"^<document>\n", re.MULTILINE)
+_CLOSE = "\n</document>"
 
 Doc = Mapping[str, Any]
 """A document: plain values by name; ``doc_id`` names it."""
@@ -153,3 +157,37 @@ def answer_text(results: Sequence[Any]) -> str:
     while isinstance(answer, list | tuple):
         answer = answer[0] if answer else ""
     return answer if isinstance(answer, str) else ""
+
+
+def read_prompt(prompt: str) -> tuple[str, str]:
+    r"""Take a prompt apart.
+
+    Args:
+        prompt: With a document between the lines ``<document>`` and ``</document>``. If there are more than one
+            (few-shot), the last is the one that is asked about.
+
+    Returns:
+        The document, empty if there is none, and what stands after it.
+
+    Example:
+        >>> read_prompt("<document>\nIt rained.\n</document>\n\nSummary:")
+        ('It rained.', '\n\nSummary:')
+    """
+    closing = prompt.rfind(_CLOSE)
+    openings = [match.end() for match in _OPEN.finditer(prompt) if match.end() <= closing + 1]
+    if not openings:
+        return "", prompt
+    return prompt[openings[-1] : closing], prompt[closing + len(_CLOSE) :]
+
+
+def is_asked(prompt: str, request: str) -> bool:
+    r"""Whether a request asks a prompt: alone, after examples, in a chat template, or in the JSON of a chat.
+
+    Example:
+        >>> is_asked("1 + 1?\nSum:", "[INST] 1 + 1?\nSum: [/INST]"), is_asked("1 + 1?\nSum:", "1 + 2?\nSum:")
+        (True, False)
+        >>> is_asked("1 + 1?\nSum:", json.dumps([{"role": "user", "content": "1 + 1?\nSum:"}]))
+        True
+    """
+    bare = prompt.strip()  # templates strip what they are given
+    return any(form in request for form in (bare, *(json.dumps(bare, ensure_ascii=own)[1:-1] for own in (False, True))))

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from tls_tasks.core.prompts import read_prompt
+from tls_tasks.core.task import read_prompt
 from tls_tasks.text.sentences import sentences
 
 _WORDS: Mapping[str, Mapping[str, list[str]]] = json.loads(

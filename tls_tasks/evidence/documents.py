@@ -6,8 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from tls_tasks.core.prf import Counts
-from tls_tasks.core.sums import plain_sum
+from tls_tasks.core.prf import Counts, plain_sum
 from tls_tasks.evidence.matching import Match
 from tls_tasks.evidence.postprocess import Change
 from tls_tasks.evidence.read import ParsedEvidence

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tls_tasks.core.errors import DataError, OptionError
-from tls_tasks.core.prompts import is_asked
+from tls_tasks.core.task import is_asked
 from tls_tasks.hosts.discovery import tasks_path
 from tls_tasks.registry import find_task
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from tls_tasks.core.prompts import read_prompt
+from tls_tasks.core.task import read_prompt
 from tls_tasks.text.sentences import sentences
 
 
@@ -17,7 +17,7 @@ def answer(prompt: str, n: int = 3) -> str:
 
     Args:
         prompt: What :func:`tls_tasks.summaries.data.prompt` makes; see
-            :func:`~tls_tasks.core.prompts.read_prompt`.
+            :func:`~tls_tasks.core.task.read_prompt`.
         n: How many sentences.
 
     Returns:

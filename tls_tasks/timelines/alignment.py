@@ -23,8 +23,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from tls_tasks.core.prf import Counts
-from tls_tasks.core.sums import plain_sum
+from tls_tasks.core.prf import Counts, plain_sum
 from tls_tasks.timelines.overlap import Floats, Ints, Overlap
 
 VARIANTS = ("concat", "agreement", "align", "align+", "align+m:1")

@@ -12,7 +12,7 @@ from collections.abc import Hashable
 from typing import Any
 
 from tls_tasks.core.errors import InputError
-from tls_tasks.core.prompts import read_prompt
+from tls_tasks.core.task import read_prompt
 from tls_tasks.text.dates import read_date
 from tls_tasks.trees.schema import read_schema
 from tls_tasks.trees.types import Branch, Leaf, ListOf, OneOf, SchemaNode

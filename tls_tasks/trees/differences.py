@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tls_tasks.core.sums import plain_mean
+from tls_tasks.core.prf import plain_mean
 from tls_tasks.trees.alignments import chosen
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.meanings import as_meant

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
+from tls_tasks.core.prf import plain_mean
 from tls_tasks.core.score import Result, Score, Unit, mean, ratio, sums_of, total, without_nan
-from tls_tasks.core.sums import plain_mean
 from tls_tasks.trees.alignments import alignments_of
 from tls_tasks.trees.counts import COUNTS, GUIDE, KINDS, SOFT, VALUE_PARTS, seen_part
 from tls_tasks.trees.differences import differences

@@ -11,8 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tls_tasks.core.terminal import shown, visible
-from tls_tasks.core.text_table import text_table
+from tls_tasks.core.terminal import shown, text_table, visible
 from tls_tasks.trees.compliance import fits
 from tls_tasks.trees.differences import NO_KEY, Alignments, Node, side_by_side
 from tls_tasks.trees.plan import Field, Plan

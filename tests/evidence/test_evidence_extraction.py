@@ -441,7 +441,7 @@ def test_the_interval_is_seeded_and_holds_the_value():
         low, high = first[f"{key}_ci"]
         assert low <= first[key] <= high
     assert "tp_ci" not in first and "evidence_coverage_ci" not in first
-    assert first["signature"].endswith("|ci:0.9,jackknife-t<100,bootstrap200,seed7|v:2")
+    assert first["signature"].endswith("|ci:0.9,jackknife-t<100,bootstrap200,seed7|v:3")
 
 
 # --- undefined values: docs/undefined_values.md ---

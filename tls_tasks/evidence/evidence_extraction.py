@@ -39,7 +39,7 @@ from tls_tasks.text.quotes import Source
 from tls_tasks.text.rouge155 import Tokenizer
 from tls_tasks.text.tokenizers import find_tokenizer
 
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +116,7 @@ def evidence_extraction(
         >>> result["f1"], result["polarity_accuracy"], result["evidence_coverage"]
         (0.6666666666666666, 1.0, 0.5)
         >>> result["signature"]
-        'evidence_extraction|schema:journal|overlap:jaccard|tok:whitespace|threshold:0.5|matching:greedy|agg:micro|v:2'
+        'evidence_extraction|schema:journal|overlap:jaccard|tok:whitespace|threshold:0.5|matching:greedy|agg:micro|v:3'
     """
     read = read_schema(schema)
     limit = _read_threshold(threshold)

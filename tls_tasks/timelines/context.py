@@ -82,20 +82,20 @@ def build_context(articles: Sequence[Article], budgets: Sequence[Budget]) -> Con
     left, refused = [budget.size for budget in budgets], [False] * len(budgets)
     chosen: dict[datetime.date, list[int]] = defaultdict(list)
     misses = 0
-    for day, place in _by_priority(days):
-        line = f"- {days[day][place]}\n"
+    for day, index in _by_priority(days):
+        line = f"- {days[day][index]}\n"
         text = line if day in chosen else day_heading(day) + line
         after = [room - budget.cost(text) for room, budget in zip(left, budgets, strict=True)]
         refused = [old or room < 0 for old, room in zip(refused, after, strict=True)]
         if min(after, default=0) >= 0:
-            chosen[day].append(place)
+            chosen[day].append(index)
             left, misses = after, 0
         else:
             misses += 1
         if misses == _MISSES:
             break
     lines = (
-        day_heading(day) + "".join(f"- {days[day][place]}\n" for place in sorted(chosen[day])) for day in sorted(chosen)
+        day_heading(day) + "".join(f"- {days[day][index]}\n" for index in sorted(chosen[day])) for day in sorted(chosen)
     )
     return Context(
         "".join(lines),
@@ -123,13 +123,13 @@ def _sentences_by_day(articles: Iterable[Article]) -> dict[datetime.date, list[s
 
 
 def _by_priority(days: Mapping[datetime.date, Sequence[str]]) -> list[tuple[datetime.date, int]]:
-    """Day and place of every sentence, those to be shown first at the beginning."""
+    """Day and index of every sentence, those to be shown first at the beginning."""
     mentions = Counter(
         mentioned for day, texts in days.items() for text in texts for mentioned in mentioned_dates(text, day)
     )
     queue = []
     for day, texts in days.items():
         scores = centrality(texts)
-        order = sorted(range(len(texts)), key=lambda place: (len(texts[place]) not in _HANDY, -scores[place], place))
-        queue += [(-(mentions[day] + 1) * _DECAY**turn, turn, day, place) for turn, place in enumerate(order)]
-    return [(day, place) for *_, day, place in sorted(queue)]
+        order = sorted(range(len(texts)), key=lambda index: (len(texts[index]) not in _HANDY, -scores[index], index))
+        queue += [(-(mentions[day] + 1) * _DECAY**turn, turn, day, index) for turn, index in enumerate(order)]
+    return [(day, index) for *_, day, index in sorted(queue)]

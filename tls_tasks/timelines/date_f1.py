@@ -85,28 +85,28 @@ def date_f1(
 
 def _item(row: TimelineRow, position: int | None, group: Sequence[Timeline], config: _DateF1Config) -> Item:
     predicted = row.prediction.dates
-    wanted = sorted({day for reference in group for day in reference.dates})
-    matches = _match_dates(predicted, wanted, config.tolerance)
-    counts = Counts(len(matches), len(predicted), len(matches), len(wanted))
-    details = partial(_details, predicted, wanted, matches)
+    reference = sorted({day for reference in group for day in reference.dates})
+    matches = _match_dates(predicted, reference, config.tolerance)
+    counts = Counts(len(matches), len(predicted), len(matches), len(reference))
+    details = partial(_details, predicted, reference, matches)
     return Item(row.index, position, {"date": counts}, row.topic, row.empty_flags(group), details, config.beta)
 
 
 def _details(
     predicted: Sequence[datetime.date],
-    wanted: Sequence[datetime.date],
+    reference: Sequence[datetime.date],
     matches: Sequence[tuple[datetime.date, datetime.date]],
 ) -> dict[str, Any]:
-    right, found = {left for left, _ in matches}, {day for _, day in matches}
+    right, hit = {left for left, _ in matches}, {day for _, day in matches}
     return {
         "matches": [{"predicted": left.isoformat(), "reference": day.isoformat()} for left, day in matches],
-        "missed": [day.isoformat() for day in wanted if day not in found],
+        "missed": [day.isoformat() for day in reference if day not in hit],
         "spurious": [day.isoformat() for day in predicted if day not in right],
     }
 
 
 def _match_dates(
-    predicted: Sequence[datetime.date], wanted: Sequence[datetime.date], tolerance: int
+    predicted: Sequence[datetime.date], reference: Sequence[datetime.date], tolerance: int
 ) -> list[tuple[datetime.date, datetime.date]]:
     """Match ascending dates one to one, at most ``tolerance`` days apart, as many as possible.
 
@@ -118,10 +118,10 @@ def _match_dates(
         [(25, 26), (30, 30)]
     """
     matches, left, right = [], 0, 0
-    while left < len(predicted) and right < len(wanted):
-        apart = predicted[left].toordinal() - wanted[right].toordinal()
+    while left < len(predicted) and right < len(reference):
+        apart = predicted[left].toordinal() - reference[right].toordinal()
         if abs(apart) <= tolerance:
-            matches.append((predicted[left], wanted[right]))
+            matches.append((predicted[left], reference[right]))
         left += apart <= tolerance
         right += apart >= -tolerance
     return matches

@@ -15,14 +15,13 @@ from tls_tasks.core.errors import DataError, warn_of_repeated
 from tls_tasks.core.parsed import Parsed
 from tls_tasks.data.files import ENDINGS
 from tls_tasks.data.keyed import PREDICTION_FIELDS, Keyed, Row, joined, read_keyed, said_of
-from tls_tasks.text.dates import read_date
 from tls_tasks.timelines.news_tls import read_timelines
-from tls_tasks.timelines.rows import read_prediction, read_references
+from tls_tasks.timelines.rows import day_of, read_prediction, read_references
 from tls_tasks.timelines.types import Timeline
 
 _ID_FIELDS = ("id", "doc_id", "topic", "name")
-_GOLD_FIELDS = ("timelines", "timeline", "references", "reference")
-_TOLD_FIELDS = ("predictions", "timelines", "timeline", *PREDICTION_FIELDS)
+_REFERENCE_FIELDS = ("timelines", "timeline", "references", "reference")
+_PREDICTED_FIELDS = ("predictions", "timelines", "timeline", *PREDICTION_FIELDS)
 _SEVERAL = ("predictions", "timelines")  # of these fields of predictions, each item is a timeline
 
 _TIMELINES = "timelines.jsonl"
@@ -61,9 +60,9 @@ def read_topics(gold: Path, predictions: Path) -> list[TopicRow]:
             than of references.
     """
     rows: list[TopicRow] = []
-    for name, wanted, told in joined(_read(gold), _read(predictions, of_a_model=True)):
-        references = _references(wanted)
-        answers = [None] if told is None else _predictions(told)
+    for name, reference, predicted in joined(_read(gold), _read(predictions, of_a_model=True)):
+        references = _references(reference)
+        answers = [None] if predicted is None else _predictions(predicted)
         if len(answers) == 1:
             rows.append(TopicRow(name, answers[0], references, name))
         elif len(answers) == len(references):
@@ -71,7 +70,7 @@ def read_topics(gold: Path, predictions: Path) -> list[TopicRow]:
             rows += [TopicRow(name, answer, (one,), f"{name}/{n}") for n, (answer, one) in enumerate(pairs)]
         else:
             raise DataError(
-                f"{told.where if told else ''}: {len(answers)} predicted timelines of {name!r}, which has "
+                f"{predicted.where if predicted else ''}: {len(answers)} predicted timelines of {name!r}, which has "
                 f"{len(references)} in {gold}; expected one, or one for each. Are GOLD and PREDICTIONS swapped?"
             )
     return rows
@@ -89,8 +88,8 @@ def _read(place: Path, of_a_model: bool = False) -> Keyed:
             raise DataError(f"{place}: holds data sets, expected one of them: {', '.join(sets)}")
         if files and not any(path.is_file() for path in place.iterdir()):
             raise DataError(f"{place}: no folder in it has a {_TIMELINES}")
-        found = read_keyed(place, _ID_FIELDS, of_a_model=of_a_model, may_be_rows=True)
-        return replace(found, rows={name: _of_file(row, of_a_model) for name, row in found.rows.items()})
+        texts = read_keyed(place, _ID_FIELDS, of_a_model=of_a_model, may_be_rows=True)
+        return replace(texts, rows={name: _of_file(row, of_a_model) for name, row in texts.rows.items()})
     return _document(place, of_a_model)
 
 
@@ -102,25 +101,20 @@ def _of_file(row: Row, of_a_model: bool) -> Row:
 
 def _document(file: Path, of_a_model: bool) -> Keyed:
     """A file of rows by topic, or of one topic's timelines."""
-    found = read_keyed(file, _ID_FIELDS, of_a_model=of_a_model)
+    rows = read_keyed(file, _ID_FIELDS, of_a_model=of_a_model)
     if not file.name.endswith(ENDINGS):
-        return found
+        return rows
     name = file.resolve().parent.name if file.name == _TIMELINES else file.name.partition(".json")[0]
-    values = [row.value for row in found.rows.values()]
-    if found.by_order and all(isinstance(value, list) for value in values):
+    values = [row.value for row in rows.rows.values()]
+    if rows.by_order and all(isinstance(value, list) for value in values):
         row = _news_tls(file, of_a_model) if ".jsonl" in file.name else Row(str(file), values)
-    elif found.by_order and all(isinstance(value, Mapping) and "date" in value for value in values):
+    elif rows.by_order and all(isinstance(value, Mapping) and "date" in value for value in values):
         row = Row(str(file), values)  # the entries of one timeline
-    elif not found.by_order and all(map(_is_day, found.rows)):
-        row = Row(str(file), dict(zip(found.rows, values, strict=True)), is_named=True)  # one timeline, date -> text
+    elif not rows.by_order and all(map(day_of, rows.rows)):
+        row = Row(str(file), dict(zip(rows.rows, values, strict=True)), is_named=True)  # one timeline, date -> text
     else:
-        return found
+        return rows
     return Keyed(file, {name: row}, by_order=True)
-
-
-def _is_day(name: str) -> bool:
-    found = read_date(name)
-    return found is not None and found.precision == "day" and not found.other
 
 
 def _news_tls(file: Path, of_a_model: bool) -> Row:
@@ -130,15 +124,15 @@ def _news_tls(file: Path, of_a_model: bool) -> Row:
 def _references(row: Row) -> tuple[Timeline, ...]:
     repeated: list[str] = []
     with said_of(row):
-        found = read_references(row.field(_GOLD_FIELDS), 0, repeated=repeated)
+        references = read_references(row.field(_REFERENCE_FIELDS), 0, repeated=repeated)
     warn_of_repeated([f"{row.where}: {date}" for date in repeated])
-    if not any(found):
+    if not any(references):
         raise DataError(f"{row.where}: a timeline without dates")
-    return found
+    return references
 
 
 def _predictions(row: Row) -> list[Parsed[Timeline]]:
-    value = row.field(_TOLD_FIELDS)
+    value = row.field(_PREDICTED_FIELDS)
     named = isinstance(row.value, Mapping) and any(row.value.get(key) is value for key in _SEVERAL)
     several = isinstance(row.value, tuple) or (named and isinstance(value, list) and all(map(_is_timeline, value)))
     answers = value if several and value else [value]

@@ -110,14 +110,14 @@ def compare(prediction: DayWords, references: Sequence[DayWords]) -> Overlap:
 
     def shared(left: Sequence[Words], right: Sequence[Sequence[Words]]) -> Ints:
         hits: Ints = np.zeros((len(left), len(days)), dtype=np.int64)
-        for own, texts in zip(rows, right, strict=True):
-            hits[:, own] += _clipped_hits(left, texts)
+        for columns, texts in zip(rows, right, strict=True):
+            hits[:, columns] += _clipped_hits(left, texts)
         return hits
 
     content = [reference.content for reference in references]
     n_words = np.zeros(len(days))
-    for own, texts in zip(rows, content, strict=True):
-        n_words[own] += [len(words) for words in texts]
+    for columns, texts in zip(rows, content, strict=True):
+        n_words[columns] += [len(words) for words in texts]
     predicted_words = len(references) * np.array([len(words) for words in prediction.content], dtype=np.float64)
     unigrams = prediction.counted, [reference.counted for reference in references]
     bigrams = prediction.bigrams, [reference.bigrams for reference in references]
@@ -167,6 +167,6 @@ def _f1(hits: Ints, predicted: Floats, reference: Floats) -> Floats:
 
 def _running_counts(prediction: DayWords, references: Sequence[DayWords], n: int) -> Counts:
     predicted = prediction.running(n)
-    wanted = [reference.running(n) for reference in references]
-    hits = sum((predicted & counts).total() for counts in wanted)
-    return Counts(hits, len(wanted) * predicted.total(), hits, sum(counts.total() for counts in wanted))
+    running = [reference.running(n) for reference in references]
+    hits = sum((predicted & counts).total() for counts in running)
+    return Counts(hits, len(running) * predicted.total(), hits, sum(counts.total() for counts in running))

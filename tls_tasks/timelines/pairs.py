@@ -81,14 +81,14 @@ def read_rows(
     """
     check_choice("reference_mode", reference_mode, ("separate", "joint"))
     columns = {"predictions": predictions, "references": references, "topics": topics}
-    answers, wanted, labels = read_columns(is_row, **columns)
+    answers, golds, labels = read_columns(is_row, **columns)
     repeated: list[str] = []
     rows = [
         TimelineRow(
             index,
             None if labels is None else str(labels[index]),
             read_prediction(answer, index, policy),
-            read_references(wanted[index], index, policy, repeated),
+            read_references(golds[index], index, policy, repeated),
         )
         for index, answer in enumerate(answers)
     ]
@@ -142,7 +142,7 @@ def _details(
     details: dict[str, Any] = {}
     if variants:
         details["variants"] = {
-            name: values(table, [prf_unit(own, beta) for own in counts], score.topics)
+            name: values(table, [prf_unit(pair, beta) for pair in counts], score.topics)
             for name, counts in variants.items()
         }
     if score.topics is not None:
@@ -153,10 +153,10 @@ def _details(
 def _explanation(rows: Sequence[TimelineRow], item: Item) -> Iterator[str]:
     """The dates that were aligned, with both texts; the dates that are right, missed and spurious."""
     row, details = rows[item.row], item.details()
-    wanted = row.references if item.reference is None else (row.references[item.reference],)
+    references = row.references if item.reference is None else (row.references[item.reference],)
     texts = {
         side: {day.isoformat(): " ".join(texts) for day, texts in Timeline.of(chain(*timelines)).entries}
-        for side, timelines in (("predicted", [row.prediction]), ("reference", wanted))
+        for side, timelines in (("predicted", [row.prediction]), ("reference", references))
     }
     sides = details.get("alignment") or {}
     pairs: dict[tuple[Any, ...], list[str]] = {}

@@ -192,26 +192,26 @@ def _assembled(items: Iterable[RawEntry | Problem], policy: TimelinePolicy) -> P
 def _settled(items: list[RawEntry | Problem], policy: TimelinePolicy) -> Iterator[RawEntry | Problem]:
     """The items with one reading of each date; where day and month can't be told apart, with none."""
     expressions = [item.expression for item in items if isinstance(item, RawEntry) and item.expression]
-    said: dict[str, set[DayMonth]] = defaultdict(set)
+    written_orders: dict[str, set[DayMonth]] = defaultdict(set)
     for expression in expressions:
         if expression.numeric and expression.numeric.order:
-            said[expression.numeric.separator].add(expression.numeric.order)
+            written_orders[expression.numeric.separator].add(expression.numeric.order)
     for item in items:
         if isinstance(item, RawEntry) and item.expression and item.expression.other:
-            yield item._replace(expression=_one_reading(item.expression, said, policy))
+            yield item._replace(expression=_one_reading(item.expression, written_orders, policy))
         else:
             yield item
 
 
 def _one_reading(
-    expression: DateExpression, said: Mapping[str, Set[DayMonth]], policy: TimelinePolicy
+    expression: DateExpression, written_orders: Mapping[str, Set[DayMonth]], policy: TimelinePolicy
 ) -> DateExpression | None:
     """The date in the order that the policy or the list says; None if neither does."""
     separator = expression.numeric.separator if expression.numeric else ""
     if policy.day_month != "list":
         orders: Set[DayMonth] = {policy.day_month}
     else:
-        orders = said.get(separator) or ({"day_first"} if separator == "." else set())
+        orders = written_orders.get(separator) or ({"day_first"} if separator == "." else set())
     return settle(expression, Numeric(separator, *orders)) if len(orders) == 1 else None
 
 

@@ -170,8 +170,8 @@ def _map(pairs: _Pairs, depth: int, known: Known) -> Iterator[_Item]:
 
 def _within(key: str, known: Known) -> Known:
     """What is known below a key that names a year or a month."""
-    said = partial_context(key)
-    return Known(said.year or known.year, said.month) if said else known
+    context = partial_context(key)
+    return Known(context.year or known.year, context.month) if context else known
 
 
 def _context(named: dict[str, Any], known: Known) -> Known:

@@ -43,7 +43,7 @@ def check_row(row: Any, field: str, index: int) -> None:
 
 def is_row(mapping: Mapping[Any, Any]) -> bool:
     """Whether a mapping is a timeline, with a date among its keys, or an entry, rather than timelines by name."""
-    return _is_entry(mapping) or any(_read_day(key) is not None for key in mapping)
+    return _is_entry(mapping) or any(day_of(key) is not None for key in mapping)
 
 
 def as_plain(value: Any) -> Any:
@@ -141,7 +141,7 @@ def _is_entry(entry: Any) -> bool:
     if isinstance(entry, Mapping):
         return any(key in entry for key in (*DATE_KEYS, *TEXT_KEYS))
     is_pair = _is_list(entry) and len(entry) == 2 and (isinstance(entry[1], str) or _is_list(entry[1]))
-    return is_pair and _read_day(entry[0]) is not None
+    return is_pair and day_of(entry[0]) is not None
 
 
 def _structured(row: Any, place: _Place) -> Parsed[Timeline]:
@@ -190,7 +190,7 @@ def _first(entry: Mapping[str, Any], keys: Sequence[str]) -> Any:
 
 
 def _day(value: Any, place: _Place) -> datetime.date:
-    day = _read_day(value)
+    day = day_of(value)
     if day is None:
         raise InputError(
             *place, f"date {describe(value)}", "a date such as '2011-01-25', a datetime.date or a datetime.datetime"
@@ -198,7 +198,7 @@ def _day(value: Any, place: _Place) -> datetime.date:
     return day
 
 
-def _read_day(value: Any) -> datetime.date | None:
+def day_of(value: Any) -> datetime.date | None:
     """The day of a str, date or datetime; time of day and time zone are dropped, not converted.
 
     None for anything else, and for a month, a year, a range and ``01/02/2011``: the caller must say which.

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+
+from tqdm import tqdm
 
 from tls_tasks.cli.base import Subparsers, add_command, count, say
 from tls_tasks.cli.listing import data_sets
 from tls_tasks.core.errors import DataError, OptionError
 from tls_tasks.data.catalogue import DataSet
-from tls_tasks.data.download import Report
 from tls_tasks.data.fetched import PublicCopy, remember
 from tls_tasks.timelines.data import DATA_SETS, PUBLIC
 
@@ -86,30 +84,8 @@ def _fetch(copy: PublicCopy) -> None:
     say(f"{copy.name}: {count(n_files, 'file')}, {copy.n_bytes / 1e6:.1f} MB", flush=True)
     for source in copy.sources:
         say(f"  {source.holds} from {source.origin}, licence: {source.licence}", flush=True)
-    with _bar(copy) as report:
-        folder = copy.fetch(report)
+    with tqdm(total=copy.n_bytes, desc=copy.name, unit="B", unit_scale=True, leave=False, disable=None) as bar:
+        folder = copy.fetch(bar.update)
     task = copy.name if copy.has_articles else f"{copy.name}_closed_book"
     say(f"{copy.name}: is in {folder}")
     say(f"try it: lm_eval --tasks {task} …", flush=True)
-
-
-@contextmanager
-def _bar(copy: PublicCopy) -> Iterator[Report]:
-    """A bar of bytes if stderr is a terminal; else a line a quarter, so that a log shows that it goes on."""
-    if sys.stderr.isatty():
-        from tqdm import tqdm
-
-        with tqdm(total=copy.n_bytes, desc=copy.name, unit="B", unit_scale=True, leave=False) as bar:
-            yield bar.update
-        return
-    arrived = shown = 0
-
-    def report(n_bytes: int) -> None:
-        nonlocal arrived, shown
-        arrived += n_bytes
-        quarter = 4 * arrived // copy.n_bytes
-        if quarter > shown:
-            shown = quarter
-            say(f"  {25 * quarter} % of {copy.n_bytes / 1e6:.1f} MB", file=sys.stderr, flush=True)
-
-    yield report

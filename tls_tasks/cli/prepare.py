@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from statistics import fmean
 
 from tls_tasks.cli.base import Subparsers, add_command, count, say
 from tls_tasks.core.errors import DataError, OptionError
@@ -125,10 +123,6 @@ def _timelines(name: str, source: Path) -> Prepared:
     wanted = find_data_set(ALL_SETS, name)
     found = read_timelines(wanted, source)
     topics = found.documents
-    table = ["", "| topic | timelines | dates | articles |", "|---|---|---|---|"]
-    for topic in topics:
-        title, n_dates = topic.name.replace("|", "\\|"), sum(map(len, topic.timelines))
-        table.append(f"| {title} | {len(topic.timelines)} | {n_dates} | {len(topic.articles)} |")
     n_timelines, n_articles = (sum(len(getattr(topic, part)) for topic in topics) for part in ("timelines", "articles"))
     return Prepared(
         found,
@@ -139,8 +133,6 @@ def _timelines(name: str, source: Path) -> Prepared:
             "One row a topic, every date a string. Columns: `data_set`, `topic`, `keywords`, `articles` (`id`, `date`,",
             "`title`, `sentences`), `timelines` (the references, each a list of `date` and `text`).",
             f"Source: {wanted.homepage}. Paper: {wanted.citation}",
-            *table,
-            "",
         ],
         rows=partial(write_parquet, name, topics),
         options={},
@@ -150,16 +142,12 @@ def _timelines(name: str, source: Path) -> Prepared:
 
 def _summaries(source: Path) -> Prepared:
     found = read_summaries("summ_custom", source)
-    lengths = [len(summary.split()) for document in found.documents for summary in document.references]
     return Prepared(
         found,
         task="summ_custom",
         labels=("Summaries", "summarization", "summarization"),
         counts=f"{len(found.documents)} documents",
-        card=[
-            "One row a document: `id`, `text`, `query`, which may be empty, and `references`, a list of summaries.",
-            f"{len(found.documents)} documents, {len(lengths)} summaries of {fmean(lengths):.0f} words on average.",
-        ],
+        card=["One row a document: `id`, `text`, `query`, which may be empty, and `references`, a list of summaries."],
         rows=[{**asdict(document), "references": list(document.references)} for document in found.documents],
     )
 
@@ -168,20 +156,13 @@ def _evidence(source: Path, schema_file: Path | None) -> Prepared:
     """Documents with their objects as JSON text: a struct column would give each of them the keys of all."""
     schema = JOURNAL_SCHEMA if schema_file is None else schema_at(schema_file)
     found = read_evidence("evidence_custom", source, schema)
-    n_objects = Counter(value[schema.domain_field] for document in found.documents for value in document.objects)
-    n_empty = sum(not document.objects for document in found.documents)
+    n_objects = sum(len(document.objects) for document in found.documents)
     return Prepared(
         found,
         task="evidence_custom",
         labels=("Extraction", "token-classification", "evidence-extraction"),
-        counts=f"{len(found.documents)} documents, {n_objects.total()} objects of the schema {schema.name}",
-        card=[
-            "One row a document: `id`, `text` and `items`: its gold objects, JSON.",
-            f"Their schema, `{schema.name}`, is in `schema.json`.",
-            *("", "| domain | objects |", "|---|---|"),
-            *(f"| {domain} | {n_objects[domain]} |" for domain in schema.domains),
-            *("", f"{len(found.documents)} documents, {n_empty} of them without objects."),
-        ],
+        counts=f"{len(found.documents)} documents, {n_objects} objects of the schema {schema.name}",
+        card=["One row a document: `id`, `text` and `items`: its gold objects, JSON. `schema.json` is their schema."],
         rows=[
             {"id": document.id, "text": document.text, "items": json.dumps(document.objects, ensure_ascii=False)}
             for document in found.documents
@@ -193,16 +174,14 @@ def _evidence(source: Path, schema_file: Path | None) -> Prepared:
 
 def _trees(source: Path) -> Prepared:
     found = read_trees("tree_custom", source)
+    rows = [asdict(document) for document in found.documents]
     return Prepared(
         found,
         task="tree_custom",
         labels=("Documents with structured answers", "text-generation", "structured-extraction"),
-        counts=f"{len(found.documents)} documents",
+        counts=f"{len(rows)} documents",
         card=["One row a document: `id`, `text`, `schema` and `reference`, both JSON text, and `title`."],
-        rows=[
-            {"id": one.id, "text": one.text, "schema": one.schema, "reference": one.reference, "title": one.kind}
-            for one in found.documents
-        ],
+        rows=[{"title": row.pop("kind"), **row} for row in rows],
     )
 
 
@@ -221,16 +200,15 @@ def _reports(source: Path) -> Prepared:
             raise DataError(f"{where}: nuggets with flaws ({flaws})")
         if nuggets.value.request_id not in asked:
             raise DataError(f"{where}: nuggets of {nuggets.value.request_id!r}, which requests.jsonl does not have")
-    counts = ", ".join(f"{len(own)} {name}" for name, own in rows.items())
     return Prepared(
         found,
         task="report_custom",
         labels=("Report requests with nuggets", "text-generation", "report-generation"),
-        counts=counts,
-        card=[f"{counts}, a row each."],
+        counts=", ".join(f"{len(pairs)} {name}" for name, pairs in rows.items()),
+        card=["The rows of the three files are as they were."],
         texts={
-            f"{name}.jsonl": "".join(json.dumps(row, ensure_ascii=False) + "\n" for _, row in own)
-            for name, own in rows.items()
+            f"{name}.jsonl": "".join(json.dumps(row, ensure_ascii=False) + "\n" for _, row in pairs)
+            for name, pairs in rows.items()
         },
     )
 

@@ -93,7 +93,7 @@ class Prepared:
 
     def _card(self, licence: str | None) -> Iterator[str]:
         yield from ("", f"# {self.labels[0]}, prepared for tls-tasks", "", "Made by `tls-tasks prepare`.", *self.card)
-        yield from (f"Licence: {licence or self.licence}.", "", "## Use", "", "```")
+        yield from (f"{self.counts}.", f"Licence: {licence or self.licence}.", "", "## Use", "", "```")
         yield self.command("FOLDER" if self.texts else "FOLDER or ORG/NAME")  # further files are read in folders only
         if self.rows is None:
             yield "```"

@@ -78,7 +78,7 @@ def _timelines(args: argparse.Namespace) -> int:
       tls-tasks timelines gold/egypt answer.txt --detailed
     """
     options = {name: getattr(args, name) for name in ("reference_mode", "variant", "tokenizer", "tolerance")}
-    with printed.warnings_as_notes("timelines"):
+    with printed.warnings_as_notes(args):
         rows = read_topics(args.gold, args.predictions)
         both = score_timelines([row.prediction for row in rows], [row.references for row in rows], **options)
     note("timelines", *missing_note(((row.topic, row.told) for row in rows), "topics", "it scores 0"))
@@ -94,10 +94,8 @@ def _timelines(args: argparse.Namespace) -> int:
     table = [*printed.papers_layout(score.results, topics)]
     if intervals:
         table += [printed.value_table(score.results, intervals), ""]
-    names = [row.name for row in rows]
-    printed.print_score(
-        args, score, names, table, printed.with_intervals(result, intervals), keys=_PER_PAIR, what="topic"
-    )
+        result = printed.with_intervals(result, intervals)
+    printed.print_score(args, score, [row.name for row in rows], "topic", keys=_PER_PAIR, table=table, result=result)
     return 0
 
 
@@ -123,13 +121,11 @@ def _summaries(args: argparse.Namespace) -> int:
     types = ["rougeL", *["rougeLsum"] * args.lsum]
     options = {"rouge_types": types, "use_stemmer": args.stem, "split_summaries": args.split}
     columns = [row.prediction or "" for row in rows], [row.references for row in rows]
-    with printed.warnings_as_notes("summaries"):
+    with printed.warnings_as_notes(args):
         score = rouge_l(*columns, tokenizer=args.tokenizer, **options)
     note("summaries", *missing_note(((row.id, row.prediction) for row in rows), "summaries", "it scores 0"))
-    names, intervals = [row.id for row in rows], printed.intervals_of(args, score)
-    result = printed.as_json(score, names, intervals, args.detailed)
-    table = [printed.value_table(score.results, intervals, "rouge_l_f1")]
-    printed.print_score(args, score, names, table, result, keys=[*score.definitions], what="summary")
+    names, keys = [row.id for row in rows], [*score.definitions]
+    printed.print_score(args, score, names, "summary", keys=keys, headline="rouge_l_f1")
     return 0
 
 
@@ -154,7 +150,7 @@ def _evidence(args: argparse.Namespace) -> int:
     predictions = ["[]" if answer is None else answer for answer in answers.values()]
     columns = predictions, [journal.objects for journal in journals], [journal.text for journal in journals]
     options: dict[str, Any] = {"schema": schema, "threshold": args.threshold, "matching": args.matching}
-    with printed.warnings_as_notes("evidence"):
+    with printed.warnings_as_notes(args):
         score = evidence_extraction(*columns, **options)
     note("evidence", *missing_note(answers.items(), "journals", "all their gold objects are missed"))
     names, intervals = [journal.id for journal in journals], printed.intervals_of(args, score)
@@ -163,9 +159,8 @@ def _evidence(args: argparse.Namespace) -> int:
     table = [*_evidence_table(score, names)]
     if intervals:
         table += ["", printed.value_table({key: score.results[key] for key in intervals}, intervals, "f1")]
-    printed.print_score(
-        args, score, names, table, printed.as_json(score, names, intervals, args.detailed, "journals", "journal_id")
-    )
+    result = printed.as_json(args, score, names, "journals", "journal_id")
+    printed.print_score(args, score, names, "journal", table=table, result=result)
     return 0
 
 
@@ -175,10 +170,8 @@ def _evidence_table(score: Score, names: Sequence[str]) -> Iterator[str]:
     asked = {**{f"{name}_accuracy": f"{name}/asked" for name in attributes}, "evidence_coverage": "checked"}
     keys = ["tp", "fp", "fn", "precision", "recall", "f1", *asked]
     lines = [["journal", *keys[:6], *attributes, "coverage"]]
-    for name, units in [
-        ("total", score.units),
-        *((name, [unit]) for name, unit in zip(names, score.units, strict=True)),
-    ]:
+    rows = [("total", score.units), *((name, [unit]) for name, unit in zip(names, score.units, strict=True))]
+    for name, units in rows:
         lines.append([name, *(_cell(score.definitions[key], units, asked.get(key)) for key in keys)])
     head, total, *journals = text_table(lines).split("\n")
     yield from (head, styled(total), *journals)

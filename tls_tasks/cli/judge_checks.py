@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -79,10 +79,10 @@ def _failure(case: Case) -> dict[str, Any]:
     }
 
 
-def _failures(failed: Sequence[dict[str, Any]]) -> list[str]:
-    lines = []
+def _failures(failed: Sequence[dict[str, Any]]) -> Iterator[str]:
     for row in failed:
-        lines += ["", f"{row['kind']} ({row['trap']}): {row['expected']} expected, got {row['got']}: {row['raw']}"]
-        shown = {"passage": row["passage"], **row["fields"]} if "passage" in row else row["fields"]
-        lines += [f"  {name}: {' / '.join(text.splitlines())}" for name, text in shown.items()]
-    return [visible(line) for line in lines]
+        yield ""
+        yield visible(f"{row['kind']} ({row['trap']}): {row['expected']} expected, got {row['got']}: {row['raw']}")
+        for name, text in {"passage": row.get("passage", ""), **row["fields"]}.items():
+            if text:
+                yield visible(f"  {name}: {' / '.join(text.splitlines())}")

@@ -29,12 +29,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 @contextmanager
-def warnings_as_notes(command: str) -> Iterator[None]:
+def warnings_as_notes(args: argparse.Namespace) -> Iterator[None]:
     """Print warnings as notes, each once, without Python's file and line."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    note(command, *dict.fromkeys(str(warning.message) for warning in caught))
+    note(args.command, *dict.fromkeys(str(warning.message) for warning in caught))
 
 
 def intervals_of(args: argparse.Namespace, score: Score | Run) -> Intervals:
@@ -53,30 +53,32 @@ def print_score(
     args: argparse.Namespace,
     score: Score,
     names: Sequence[str],
-    table: Iterable[str],
-    result: Mapping[str, Any],
+    document: str,
     *,
     keys: Sequence[str] = (),
-    what: str = "document",
+    headline: str = "",
+    table: Iterable[str] | None = None,
+    result: Mapping[str, Any] | None = None,
 ) -> None:
-    """Print the score of files as ``--json`` and ``--detailed`` ask for it.
+    """Print the score of files as ``--json``, ``--confidence`` and ``--detailed`` ask for it.
 
     Args:
         args: With the options of :func:`add_options`.
         score: Its items know their row.
         names: Of each row.
-        table: The lines of the results.
-        result: What ``--json`` prints.
+        document: What a document is called.
         keys: The results that ``--detailed`` shows of each document; none: no such table.
-        what: What a document is called.
+        headline: The result that comes first.
+        table: The lines of the results, where they are not :func:`value_table`.
+        result: What ``--json`` prints, where it is not :func:`as_json`.
     """
     if args.json:
-        write_json(Path("-"), result)
+        write_json(Path("-"), as_json(args, score, names) if result is None else result)
         return
-    say("\n".join(table))
+    say("\n".join([value_table(score.results, intervals_of(args, score), headline)] if table is None else table))
     if args.detailed:
         if keys:
-            say(f"\n{document_table(names, score, keys, what)}")
+            say(f"\n{document_table(names, score, keys, document)}")
         rows = dict.fromkeys(item.row for item in score.items)
         say("\n".join(f"\n{visible(names[row])}\n{score.explain(row)}" for row in rows) + "\n")
     say(score.signature)
@@ -110,16 +112,11 @@ def document_table(names: Sequence[str], score: Score, keys: Sequence[str], what
 
 
 def as_json(
-    score: Score,
-    names: Sequence[str],
-    intervals: Intervals,
-    detailed: bool,
-    what: str = "documents",
-    id_key: str = "id",
+    args: argparse.Namespace, score: Score, names: Sequence[str], documents: str = "documents", id_key: str = "id"
 ) -> dict[str, Any]:
-    """The score as plain values, with the results of each document by id."""
-    result = with_intervals(score.as_dict(detailed=detailed), intervals)
-    result[what] = {name: values(score.definitions, [unit]) for name, unit in zip(names, score.units, strict=True)}
+    """The score as plain values, with the results of each document by its name."""
+    result = with_intervals(score.as_dict(detailed=args.detailed), intervals_of(args, score))
+    result[documents] = {name: values(score.definitions, [unit]) for name, unit in zip(names, score.units, strict=True)}
     for plain, item in zip(result.get("items", ()), score.items, strict=False):
         plain[id_key] = names[item.row]
     return result

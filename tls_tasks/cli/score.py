@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +33,8 @@ _COLUMNS = (
     *("run", "model", "task", "version", "edition", "status", "fingerprint", "context_budget", "n_documents"),
     *("doc_id", "topic", "metric", "value"),
 )
-"""Columns of the CSV and Parquet tables; ``doc_id`` and ``topic`` are empty in the rows of the corpus."""
-
 _NUMBERS = {"version", "n_documents", "value"}
+"""The columns of the CSV and Parquet tables, and those that are no text."""
 
 
 def add_parser(subparsers: base.Subparsers) -> None:
@@ -238,37 +237,32 @@ def _made_of(run: Run) -> dict[str, Any]:
 
 
 def _write_tables(runs: Sequence[Run], csv: Path | None, parquet: Path | None) -> None:
-    columns = list(zip(*(row for run in runs for row in _rows(run)), strict=True)) or [()] * len(_COLUMNS)
-    cells = pa.table(
-        {
-            name: pa.array(column, pa.float64()) if name in _NUMBERS else pa.array(map(_encodable, column))
-            for name, column in zip(_COLUMNS, columns, strict=True)
-        }
-    )
+    rows = [row for run in runs for row in _rows(run)]
     if csv is not None:
-        safe = [
-            pa.array(map(base.no_formula, cell.to_pylist())) if cell.type == pa.string() else cell for cell in cells
-        ]
         with replaced(csv) as file:
-            pyarrow.csv.write_csv(pa.table(safe, cells.column_names), file)
+            pyarrow.csv.write_csv(_table(rows, base.no_formula), file)
     if parquet is not None:
         with replaced(parquet) as file:
-            pyarrow.parquet.write_table(cells, file)
+            pyarrow.parquet.write_table(_table(rows, str), file)
 
 
-def _encodable(text: object) -> str:
-    """Half a surrogate pair, which a name in a log may contain, as its escape: Arrow refuses it."""
-    return str(text).encode("utf-8", "backslashreplace").decode()
+def _table(rows: Sequence[Mapping[str, Any]], as_cell: Callable[[str], str]) -> pa.Table:
+    columns = {}
+    for name in _COLUMNS:
+        cells = [row[name] for row in rows]
+        # Arrow refuses half a surrogate pair, which a name in a log may contain; its escape stands for it
+        texts = (as_cell(str(cell).encode("utf-8", "backslashreplace").decode()) for cell in cells)
+        columns[name] = pa.array(cells, pa.float64()) if name in _NUMBERS else pa.array(texts, pa.string())
+    return pa.table(columns)
 
 
-def _rows(run: Run) -> Iterator[tuple[Any, ...]]:
-    """The corpus first, then each document by itself."""
-    head = (run.log.path, run.model, run.name, *_made_of(run).values(), len(run.ids))
-    for key, value in run.metrics.items():
-        yield (*head, "", "", key, value)
-    for index, (doc_id, topic) in enumerate(zip(run.ids, run.topics, strict=True)):
-        for key, value in run.of_document(index).items():
-            yield (*head, doc_id, topic, key, value)
+def _rows(run: Run) -> Iterator[dict[str, Any]]:
+    """The corpus first, with an empty ``doc_id`` and ``topic``, then each document by itself."""
+    head = {"run": run.log.path, "model": run.model, "task": run.name, **_made_of(run), "n_documents": len(run.ids)}
+    documents = zip(run.ids, run.topics, map(run.of_document, range(len(run.ids))), strict=True)
+    for doc_id, topic, metrics in [("", "", run.metrics), *documents]:
+        for key, value in metrics.items():
+            yield {**head, "doc_id": doc_id, "topic": topic, "metric": key, "value": value}
 
 
 # Any metric over logs and rows

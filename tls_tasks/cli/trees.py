@@ -96,20 +96,18 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _print(args: argparse.Namespace, score: Score, names: Sequence[str], many: bool) -> None:
-    intervals, has_leaves = intervals_of(args, score), args.compat != "extractbench"
+    has_leaves = args.compat != "extractbench"
     if args.json:
-        result = as_json(score, names, intervals, args.detailed)
+        result = as_json(args, score, names)
         write_json(Path("-"), {**result, "differences": _differences(score, names)} if has_leaves else result)
     elif args.csv:
         _write_csv(_differences(score, names))
     elif not many and has_leaves:
         say("\n".join([*_comparison(score, score.items[0], args.color), *_totals(score.as_dict())]))
     else:
-        keys = [*extractbench.KEYS]
-        if has_leaves:
-            keys = [*judged(score.items[0].plan)] if score.items else [*score.definitions]
+        keys = [*(judged(score.items[0].plan) if has_leaves else extractbench.KEYS)]
         headline = next(key for key in ("f1_value", "treeval_score", keys[-1]) if key in keys)
-        say(value_table(score.results, intervals, headline))
+        say(value_table(score.results, intervals_of(args, score), headline))
         if args.detailed:
             say(f"\n{document_table(names, score, keys, 'tree')}")
             for sample in score.items if has_leaves else ():
@@ -166,10 +164,10 @@ def _leaf_metrics(arguments: list[str], node: Any) -> dict[Any, list[str]] | Non
 
 def _comparison(score: Score, sample: Sample, color: bool) -> Iterator[str]:
     """What :meth:`~tls_tasks.core.score.Score.explain` says of one prediction; its table is coloured by SGR codes."""
-    lines = [line.removeprefix("  ") for line in score.explanation(sample)]
+    head, *lines = (line.removeprefix("  ") for line in score.explanation(sample))
     end = lines.index("")
-    yield lines[0]
-    yield from (styled(line, _STYLES[line[0]]) if color else line for line in lines[1:end])
+    yield head
+    yield from (styled(line, _STYLES[line[0]]) if color else line for line in lines[:end])
     yield from lines[end:]
 
 

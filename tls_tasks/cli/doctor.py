@@ -7,7 +7,6 @@ import importlib.metadata
 import importlib.util
 import platform
 from collections.abc import Iterator
-from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import tls_tasks
@@ -16,18 +15,13 @@ from tls_tasks.core.errors import TlsTasksError
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.hosts import discovery
 
-_HOSTS = {
-    "lm_eval.tasks": ("lm_eval", "lm_eval --tasks NAME"),
-    "lm_eval.models": ("lm_eval", "lm_eval --model NAME"),
-    "evaluate.modules": ("evaluate", "evaluate.load(NAME)"),
+_GROUPS = {
+    "lm_eval.tasks": ("lm_eval", "lm_eval --tasks NAME", "tasks/manager.py", "discover_plugin_task_paths"),
+    "lm_eval.models": ("lm_eval", "lm_eval --model NAME", "api/registry.py", "load_plugins"),
+    "evaluate.modules": ("evaluate", "evaluate.load(NAME)", "", ""),
 }
-"""Entry point group -> the package that it is for, and what the user types."""
-
-_READERS = {
-    "lm_eval.tasks": ("tasks/manager.py", "discover_plugin_task_paths"),
-    "lm_eval.models": ("api/registry.py", "load_plugins"),
-}
-"""Entry point group -> the file of lm_eval, and the function in it, that reads the group in releases that do."""
+"""Entry point group -> the package that it is for, what the user types, and the file of the package with the function
+in it that reads the group in releases that do."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -52,23 +46,25 @@ def _run_doctor(args: argparse.Namespace) -> int:
     """
     versions = {name: _version(name) for name in ("lm_eval", "evaluate", "datasets")}
     hosts = ", ".join(f"{name} {version or 'not installed'}" for name, version in versions.items())
-    installed = discovery.distribution()
-    entries = [entry for entry in (installed.entry_points if installed else ()) if entry.group in _HOSTS]
-    broken = [entry for entry in entries if not _is_importable(entry.module)]
-    is_active = discovery.is_active()
+    installed, is_active = discovery.distribution(), discovery.is_active()
     pth_files = ", ".join(map(str, _pth_files())) or "no .pth file"
     say(f"tls-tasks {tls_tasks.__version__}, {hosts}, Python {platform.python_version()}")
     say(f"task configurations  {discovery.tasks_path()}")
     say(f"evaluate modules     {discovery.resource_folder('metrics')}")
     say(f"start-up hook        {'active' if is_active else 'not active'} ({pth_files})")
-    for group, (host, typed) in _HOSTS.items():
-        names = sorted(entry.name for entry in entries if entry.group == group and entry not in broken)
-        how = "NOT found by name"
-        if names and versions[host] is not None:
-            how = f"found: {host} reads entry points" if _reads(group) else "found by the hook" if is_active else how
+    for group, (host, typed, *reader) in _GROUPS.items():
+        names = sorted(entry.name for entry in installed.entry_points if entry.group == group) if installed else []
+        is_installed = bool(names) and versions[host] is not None
+        how = "found by the hook" if is_installed and is_active else "NOT found by name"
+        if is_installed and _has(host, *reader):
+            how = f"found: {host} reads entry points"
         say(f"{typed:<20} {how} ({', '.join(names) or 'no entry point'})")
     missing = [host for host in ("evaluate", "lm_eval") if versions[host] is None]
-    problems = [*_install_problems(missing, entries, broken), *_hook_problems(is_active)]
+    problems = [f"{host} is not installed: pip install {host.replace('_', '-')}" for host in missing]
+    if installed is None:
+        how = "pip install tls-tasks (in a checkout: pip install -e .)"
+        problems.append(f"tls-tasks is importable but not installed: {how}")
+    problems += _hook_problems(is_active)
     for problem in problems:
         say(f"problem: {problem}")
     return int(bool(problems))
@@ -126,15 +122,6 @@ def _run_disable(args: argparse.Namespace) -> int:
     return int(bool(left))
 
 
-def _install_problems(missing: list[str], entries: list[EntryPoint], broken: list[EntryPoint]) -> Iterator[str]:
-    for host in missing:
-        yield f"{host} is not installed: pip install {host.replace('_', '-')}"
-    if not entries:
-        yield "tls-tasks is importable but not installed: pip install tls-tasks (in a checkout: pip install -e .)"
-    for entry in broken:
-        yield f"the entry point {entry.name} of {entry.group} names {entry.value}, which does not exist: reinstall"
-
-
 def _hook_problems(is_active: bool) -> Iterator[str]:
     """What keeps the hook from working, each with its remedy. evaluate needs it even where lm_eval does not."""
     pth_files, spec = _pth_files(), importlib.util.find_spec(discovery.HOOK)
@@ -157,11 +144,10 @@ def _pth_files() -> list[Path]:
     return [path for folder in discovery.site_folders() if (path := folder / discovery.PTH).is_file()]
 
 
-def _reads(group: str) -> bool:
-    """Whether the host reads the group by itself, told by its source: importing it would take seconds."""
-    file, function = _READERS.get(group, ("", ""))
-    spec = importlib.util.find_spec(_HOSTS[group][0])
-    paths = [Path(folder) / file for folder in (spec and spec.submodule_search_locations) or ()]
+def _has(package: str, file: str, function: str) -> bool:
+    """Whether a package has the function, told by its source: importing it would take seconds."""
+    spec = importlib.util.find_spec(package)
+    paths = [Path(folder) / file for folder in (spec and spec.submodule_search_locations) or () if file]
     return any(path.is_file() and function in path.read_text(encoding="utf-8") for path in paths)
 
 
@@ -170,10 +156,3 @@ def _version(name: str) -> str | None:
         return importlib.metadata.version(name)
     except importlib.metadata.PackageNotFoundError:
         return None
-
-
-def _is_importable(module: str) -> bool:
-    try:
-        return importlib.util.find_spec(module) is not None
-    except ImportError:  # a package above it is not there
-        return False

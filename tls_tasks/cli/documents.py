@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from tls_tasks.cli.base import Subparsers, add_command, number, say, write_json
+from tls_tasks.cli.base import Subparsers, add_command, note, number, say, write_json
 from tls_tasks.core.errors import DataError, InputError
-from tls_tasks.core.terminal import text_table, visible
+from tls_tasks.core.terminal import text_table
 from tls_tasks.data.files import text_lines
 from tls_tasks.reports.agreement import ALL, agreement, read_judgments
 from tls_tasks.reports.documents import read_bundle, read_documents, write_bundle
@@ -54,14 +53,12 @@ def _run_bundle(args: argparse.Namespace) -> int:
       tls-tasks bundle-docs r.jsonl --documents neuclir/1/zh=zh.sqlite --documents neuclir/1/ru=ru.sqlite -o b.jsonl
     """
     reports, bad = read_reports(text_lines(args.reports), str(args.reports))
-    for row in bad:
-        say(visible(str(row)), file=sys.stderr)
+    note(args.command, *bad)
     if not reports:
         raise DataError(f"{args.reports}: no report in it")
     n_documents, missing = write_bundle(args.output, reports, open_documents(args.documents))
     say(f"{args.output}: {n_documents} documents of {len(reports)} reports")
-    for doc_id in missing:
-        say(f"cited, but in no collection: {visible(doc_id)}", file=sys.stderr)
+    note(args.command, *(f"cited, but in no collection: {doc_id}" for doc_id in missing))
     return int(bool(missing))
 
 

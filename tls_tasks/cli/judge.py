@@ -6,7 +6,7 @@ import argparse
 import logging
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -134,19 +134,19 @@ def _run(args: argparse.Namespace) -> int:
     if args.verbose:
         _show_progress()
     if args.self_test:
-        return run_self_test(_judge(_judge_spec(args, args.output)), args.least, as_json=args.json)
+        return run_self_test(_judge(args, args.output), args.least, as_json=args.json)
     if args.reports is None:
         raise InputError("REPORTS", None, "nothing", "a file or folder of reports (none only with --self-test)")
     out = _out_folder(args)
     reports = read_run(args.reports, args.nuggets)
-    _say_what_is_missing(reports)
+    note(args.command, *_lacking(reports))
     options = {"aggregate": args.aggregate, "compat": args.compat, "length_limit": args.limit}
-    recorded = _judge(_judge_spec(args, out)) if args.recorded is not None else None
+    recorded = _judge(args, out) if args.recorded is not None else None
     options["documents"] = _documents(args, reports, recorded)
     if args.dry_run:
-        judge = _judge(unpaid(_judge_spec(args, out)))
+        judge = _judge(args, out, is_paid=False)
         return say_price(lambda supposed: score_run(reports, supposed, **options), judge, args)
-    judge = recorded or _judge(_judge_spec(args, out))
+    judge = recorded or _judge(args, out)
     recorder = Recorder(judge)
     try:
         with warnings.catch_warnings():
@@ -171,8 +171,9 @@ def _run(args: argparse.Namespace) -> int:
     return _exit_code(args, scores["counts"], bool(reports.bad))
 
 
-def _judge(spec: Any) -> Judge:
-    judge = make_judge(spec)
+def _judge(args: argparse.Namespace, out: Path | None, *, is_paid: bool = True) -> Judge:
+    spec = _judge_spec(args, out)
+    judge = make_judge(spec if is_paid else unpaid(spec))
     assert judge is not None  # the command line never says none
     return judge
 
@@ -184,20 +185,20 @@ def _documents(args: argparse.Namespace, run: ReportRun, judge: Judge | None) ->
         raise InputError("--recorded", None, args.recorded, f"--compat {_PROGRAM} beside it: its verdicts fit no other")
     if args.documents is not None:
         return open_documents(args.documents)
-    cites = any(sentence.citations for report in run.reports for sentence in report.sentences)
     if of_program:
         return lambda *_: ""  # its verdicts name no document
+    cites = any(sentence.citations for report in run.reports for sentence in report.sentences)
     return find_lookup(run.reports) if cites and run.documents is None else None
 
 
-def _say_what_is_missing(run: ReportRun) -> None:
-    for bad in run.bad:
-        say(visible(f"{bad}{' (line left out)' if bad.lost else ''}"), file=sys.stderr)
-    for request_id in dict.fromkeys(own.request_id for own in run.requests if not own.nuggets):
-        say(f"request {visible(request_id)}: no nuggets; its reports have neither recall nor coverage", file=sys.stderr)
+def _lacking(run: ReportRun) -> Iterator[str]:
+    """What REPORTS and NUGGETS lack, a sentence each."""
+    yield from (f"{bad}{' (line left out)' if bad.lost else ''}" for bad in run.bad)
+    for request_id in dict.fromkeys(request.request_id for request in run.requests if not request.nuggets):
+        yield f"request {request_id}: no nuggets; its reports have neither recall nor coverage"
     for run_id, names in run.unanswered.items():
         lacking = f"no report for {count(len(names), 'request')} of NUGGETS ({some(names)}), which are not scored"
-        say(visible(f"run {run_id}: {lacking}"), file=sys.stderr)
+        yield f"run {run_id}: {lacking}"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

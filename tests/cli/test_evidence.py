@@ -1,12 +1,13 @@
 """``tls-tasks evidence``: the table, the JSON, the details, and what it refuses."""
 
 import json
-from pathlib import Path
+from functools import partial
 
 import pytest
 
+from tests.cli import conftest
+from tests.cli.conftest import write
 from tests.conftest import read_jsonl
-from tls_tasks.cli import main
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.evidence.evidence_extraction import evidence_extraction
 from tls_tasks.evidence.types import EvidenceSchema
@@ -17,10 +18,8 @@ TEXT = "Had tea twice. Felt calm, no fever."
 TEA = {"domain": "food", "evidence_span": "Had tea", "polarity": "present", "time_bucket": "today"}
 FEVER = {"domain": "symptom", "evidence_span": "no fever", "polarity": "absent", "time_bucket": "today"}
 
-
-def write(path, rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return path
+TOLD = [{**TEA, "polarity": "uncertain"}, {**FEVER, "domain": "mind"}, {**FEVER, "evidence_span": "a fever"}]
+run, refused = partial(conftest.run, "evidence"), partial(conftest.refused, "evidence")
 
 
 @pytest.fixture
@@ -28,18 +27,16 @@ def files(tmp_path):
     """Three small files; a function that writes other predictions."""
     journals = [{"journal_id": "J1", "text": TEXT}, {"journal_id": "J2", "text": "Nothing."}]
     gold = [{"journal_id": "J1", "items": [TEA, FEVER]}, {"journal_id": "J2", "items": []}]
-    told = [{**TEA, "polarity": "uncertain"}, {**FEVER, "domain": "mind"}, {**FEVER, "evidence_span": "a fever"}]
 
-    def arguments(predictions=({"journal_id": "J1", "items": told}, {"journal_id": "J2", "items": "[]"})):
+    def arguments(predictions=({"journal_id": "J1", "items": TOLD}, {"journal_id": "J2", "items": "[]"})):
         named = {"journals": journals, "gold": gold, "predictions": predictions}
-        return [str(write(tmp_path / f"{name}.jsonl", rows)) for name, rows in named.items()]
+        return [str(write(tmp_path / f"{name}.jsonl", *rows)) for name, rows in named.items()]
 
     return arguments
 
 
 def test_the_table_has_a_line_a_journal_and_the_total(files, capsys):
-    assert main(["evidence", *files()]) == 0
-    out, err = capsys.readouterr()
+    code, out, err = run(capsys, *files())
     head, total, first, second, counts, signature = out.splitlines()
     names = "journal tp fp fn precision recall f1 polarity bucket level time coverage"
     assert head.split() == names.split()
@@ -48,12 +45,11 @@ def test_the_table_has_a_line_a_journal_and_the_total(files, capsys):
     assert second.split() == ["J2", "0", "0", "0", "0.0000", "0.0000", "0.0000", "-", "-", "-", "-", "-"]
     assert len({len(line) for line in (head, first, second, total)}) == 1
     assert counts == "parse failures 0, objects that break the schema 3"  # a level is missing in each
-    assert signature.startswith("evidence_extraction|schema:journal|") and err == ""
+    assert signature.startswith("evidence_extraction|schema:journal|") and (code, err) == (0, "")
 
 
 def test_details_tell_of_every_object(files, capsys):
-    assert main(["evidence", *files(), "--detailed"]) == 0
-    out = capsys.readouterr().out
+    _, out, _ = run(capsys, *files(), "--detailed")
     assert "\nJ1\nevidence_extraction, row 0: " in out
     assert "  match     food: overlap 1\n    reference  Had tea\n    predicted  Had tea\n" in out
     assert "    x polarity: present / uncertain\n" in out
@@ -64,11 +60,8 @@ def test_details_tell_of_every_object(files, capsys):
 
 @pytest.mark.parametrize("detailed", [False, True])
 def test_json_is_the_scores_own_with_the_journals(files, capsys, detailed):
-    assert main(["evidence", *files(), "--json", *["--detailed"] * detailed]) == 0
-    result = json.loads(capsys.readouterr().out)
-    predictions = [json.dumps([{**TEA, "polarity": "uncertain"}, {**FEVER, "domain": "mind"}]), "[]"]
-    predictions[0] = predictions[0][:-1] + ", " + json.dumps({**FEVER, "evidence_span": "a fever"}) + "]"
-    direct = evidence_extraction(predictions, [[TEA, FEVER], []], [TEXT, "Nothing."])
+    result = json.loads(run(capsys, *files(), "--json", *["--detailed"] * detailed)[1])
+    direct = evidence_extraction([json.dumps(TOLD), "[]"], [[TEA, FEVER], []], [TEXT, "Nothing."])
     journals = result.pop("journals")
     assert journals["J1"]["tp"] == 1 and journals["J2"]["f1"] == 0
     for item in result.get("items", ()):
@@ -77,42 +70,37 @@ def test_json_is_the_scores_own_with_the_journals(files, capsys, detailed):
 
 
 def test_missing_predictions_are_misses_and_said(files, capsys):
-    assert main(["evidence", *files([NOTHING])]) == 0
-    out, err = capsys.readouterr()
+    _, out, err = run(capsys, *files([NOTHING]))
     assert out.splitlines()[1].split()[:4] == ["total", "0", "0", "2"]
     assert "1 of 2 journals without a prediction ('J1'); all their gold objects are missed" in err
 
 
 def test_gold_that_misquotes_is_scored_and_said(files, capsys, tmp_path):
     arguments = files()
-    gold = [{"journal_id": "J1", "items": [TEA, {**FEVER, "evidence_span": "a fever", "polarity": "perhaps"}]}]
-    write(tmp_path / "other.jsonl", [*gold, {"journal_id": "J2", "items": []}])
-    assert main(["evidence", arguments[0], str(tmp_path / "other.jsonl"), arguments[2]]) == 0
-    out, err = capsys.readouterr()
+    gold = {"journal_id": "J1", "items": [TEA, {**FEVER, "evidence_span": "a fever", "polarity": "perhaps"}]}
+    arguments[1] = write(tmp_path / "other.jsonl", gold, NOTHING)
+    _, out, err = run(capsys, *arguments)
     assert out.splitlines()[1].split()[:4] == ["total", "2", "1", "0"]
     assert "1 gold objects don't quote their journal verbatim, first of J1" in err
 
 
 def test_bad_answers_are_the_models_fault(files, capsys):
     told = [{"journal_id": "J1", "items": "I can't help with that."}, {"journal_id": "J2", "items": [3, "tea", None]}]
-    assert main(["evidence", *files(told)]) == 0
-    assert "parse failures 2, " in capsys.readouterr().out
+    assert "parse failures 2, " in run(capsys, *files(told))[1]
     odd = [{**TEA, "domain": "\ud83d\u202e", "evidence_span": "\ud83d"}, {**TEA, "evidence_span": None}]
     for option in ("--detailed", "--json"):
-        assert main(["evidence", *files([{"journal_id": "J1", "items": odd}]), option, "--detailed"]) == 0
-        assert capsys.readouterr().out.isprintable() is False  # line ends at least, and no UnicodeEncodeError
+        code, out, _ = run(capsys, *files([{"journal_id": "J1", "items": odd}]), option, "--detailed")
+        assert code == 0 and not out.isprintable()  # line ends at least, and no UnicodeEncodeError
 
 
 def test_options_reach_the_score(files, capsys, tmp_path):
     told = [{"journal_id": "J1", "items": [{**TEA, "evidence_span": "tea twice"}]}]  # overlap 1/3
-    assert main(["evidence", *files(told), "--threshold", "1/3", "--matching", "optimal"]) == 0
-    out = capsys.readouterr().out
+    _, out, _ = run(capsys, *files(told), "--threshold", "1/3", "--matching", "optimal")
     assert out.splitlines()[1].split()[:4] == ["total", "1", "0", "1"]
     assert "matching:optimal" in out and "threshold:0.333" in out
     schema = EvidenceSchema("plain", ("food", "symptom"))
     (tmp_path / "s.json").write_text(json.dumps(schema.as_dict()))
-    assert main(["evidence", *files(told), "--schema", str(tmp_path / "s.json")]) == 0
-    out = capsys.readouterr().out
+    _, out, _ = run(capsys, *files(told), "--schema", tmp_path / "s.json")
     assert "schema:plain#" in out and "polarity" not in out
 
 
@@ -124,26 +112,16 @@ def test_options_reach_the_score(files, capsys, tmp_path):
         ([NOTHING], ["--threshold", "2"], "threshold: got"),
         ([NOTHING], ["--matching", "best"], "matching: got 'best', expected one of 'greedy', 'optimal'"),
         ([], [], "predictions.jsonl: no row in it"),
+        ([NOTHING, "", "{oops"], [], "predictions.jsonl, line 3: not JSON"),
         ([NOTHING], ["--schema", "no/such/file"], "no/such/file"),
     ],
 )
 def test_what_does_not_fit_is_refused_in_one_line(files, capsys, predictions, options, message):
-    assert main(["evidence", *files(predictions), *options]) == 2
-    out, err = capsys.readouterr()
-    assert out == "" and err.startswith("tls-tasks evidence: ") and message in err and err.count("\n") == 1
-
-
-def test_bad_lines_are_named(files, capsys):
-    arguments = files()
-    with Path(arguments[2]).open("a") as file:
-        file.write("\n{oops\n")
-    assert main(["evidence", *arguments]) == 2
-    assert "predictions.jsonl, line 4: not JSON" in capsys.readouterr().err
+    refused(capsys, *files(predictions), *options, said=message)
 
 
 def test_gold_against_itself_on_the_embedded_journals(capsys):
-    assert main(["evidence", str(JOURNALS), str(GOLD), str(GOLD), "--json"]) == 0
-    result = json.loads(capsys.readouterr().out)
+    result = json.loads(run(capsys, JOURNALS, GOLD, GOLD, "--json")[1])
     n_objects = sum(len(row["items"]) for row in read_jsonl(GOLD))
     assert (result["tp"], result["fp"], result["fn"]) == (n_objects, 0, 0)
     keys = ("f1", "polarity_accuracy", "bucket_accuracy", "evidence_coverage", "evidence_coverage_normalised")

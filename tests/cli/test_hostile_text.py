@@ -6,12 +6,13 @@ import unicodedata
 
 import pytest
 
-from tests.after.test_old_logs import LOGS
+from tests.conftest import ROOT
 from tls_tasks.cli import main
 from tls_tasks.cli.base import say, write_json
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
+LOGS = ROOT / "tests" / "recorded" / "logs-0.1.0"
 EVIL = "=a\x1b[2J\x1b]8;;http://x\x07\r\x9b31m\u202e\u2066\u2028\u200b\u0085b"
 FORBIDDEN = ("Cc", "Cf", "Zl", "Zp")
 

@@ -1,11 +1,13 @@
 """tls-tasks summaries: by line, by id and by name; what is missing, and what a mistake is told."""
 
 import json
+from functools import partial
 
 import pytest
 
+from tests.cli import conftest
+from tests.cli.conftest import write
 from tests.conftest import read_jsonl
-from tls_tasks.cli import main
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.summaries.rouge_l import rouge_l
 
@@ -13,31 +15,19 @@ DIALOGSUM = EMBEDDED / "summ_dialogsum" / "documents.jsonl"
 GOLD, TOLD = ["the cat sat", "a b c d"], ["the cat sat on the mat", "a b"]  # F: 2/3 and 2/3
 
 
-def run(capsys, *arguments):
-    code = main(["summaries", *map(str, arguments)])
-    return code, *capsys.readouterr()
-
-
-def write(path, *rows):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(
-        "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows), encoding="utf-8"
-    )
-    return path
+run, refused = partial(conftest.run, "summaries"), partial(conftest.refused, "summaries")
 
 
 def forms(folder, texts, field):
     """The same texts by line, by id, by order in rows, as an object, by name."""
-    names = [f"m{number}" for number in range(len(texts))]
-    for name, text in zip(names, texts, strict=True):
+    by_name = {f"m{number}": text for number, text in enumerate(texts)}
+    for name, text in by_name.items():
         write(folder / "files" / f"{name}.txt", text)
     return {
         "lines": write(folder / "lines.txt", *texts),
         "rows": write(folder / "rows.jsonl", *({field: text} for text in texts)),
-        "ids": write(
-            folder / "ids.jsonl", *({"id": name, field: text} for name, text in zip(names, texts, strict=True))
-        ),
-        "object": write(folder / "object.json", dict(zip(names, texts, strict=True))),
+        "ids": write(folder / "ids.jsonl", *({"id": name, field: text} for name, text in by_name.items())),
+        "object": write(folder / "object.json", by_name),
         "files": folder / "files",
     }
 
@@ -57,8 +47,8 @@ def test_every_form_says_the_same(tmp_path, capsys):
     table = tmp_path / "table.csv"
     table.write_bytes("\ufeffid,prediction\r\nm0,the cat sat on the mat\r\nm1,a b\r\n".encode())
     assert run(capsys, gold["ids"], table)[1] == run(capsys, gold["files"], told["files"])[1]
-    code, _, err = run(capsys, gold["lines"], told["ids"])
-    assert code == 2 and "lines.txt: has no ids, but " in err and "expected ids in both, such as" in err
+    refused(capsys, gold["lines"], told["ids"], said="lines.txt: has no ids, but ")
+    refused(capsys, gold["lines"], told["ids"], said="expected ids in both, such as")
 
 
 def test_the_numbers_are_the_metrics_own(tmp_path, capsys):
@@ -83,27 +73,7 @@ def test_the_numbers_are_the_metrics_own(tmp_path, capsys):
 def test_details_have_a_line_a_summary(tmp_path, capsys):
     _, out, _ = run(capsys, write(tmp_path / "g.txt", *GOLD), write(tmp_path / "p.txt", *TOLD), "--detailed", "--lsum")
     lines = [line.split() for line in out.splitlines()]
-    assert [
-        "1",
-        "0.5000",
-        "1.0000",
-        "0.6667",
-        "0.5000",
-        "1.0000",
-        "0.6667",
-    ] in lines and "types:rougeL,rougeLsum" in out
-
-
-@pytest.mark.parametrize(
-    ("told", "said"),
-    [
-        (["one line"], "p: 1 rows, but "),
-        ([], "p: is empty"),
-    ],
-)
-def test_files_by_line_must_fit(tmp_path, capsys, told, said):
-    code, out, err = run(capsys, write(tmp_path / "g", *GOLD), write(tmp_path / "p", *told))
-    assert (code, out) == (2, "") and said in err and err.count("\n") == 1
+    assert ["1", *["0.5000", "1.0000", "0.6667"] * 2] in lines and "types:rougeL,rougeLsum" in out
 
 
 @pytest.mark.parametrize(
@@ -117,12 +87,16 @@ def test_files_by_line_must_fit(tmp_path, capsys, told, said):
 )
 def test_a_mistake_is_told_in_one_line(tmp_path, capsys, row, said):
     gold = forms(tmp_path / "g", GOLD, "summary")["ids"]
-    code, out, err = run(capsys, gold, write(tmp_path / "p.jsonl", row))
-    assert (code, out) == (2, "") and said in err and err.count("\n") == 1
-    code, out, err = run(capsys, gold, tmp_path / "nowhere")
-    assert code == 2 and "nowhere: no such file or folder" in err
-    code, out, err = run(capsys, DIALOGSUM.parent, gold)
-    assert code == 2 and "is a folder with files of rows, expected one of them: documents.jsonl" in err
+    refused(capsys, gold, write(tmp_path / "p.jsonl", row), said=said)
+
+
+def test_files_that_do_not_fit_are_told(tmp_path, capsys):
+    gold = write(tmp_path / "g", *GOLD)
+    refused(capsys, gold, write(tmp_path / "p", "one line"), said="p: 1 rows, but ")
+    refused(capsys, gold, write(tmp_path / "p"), said="p: is empty")
+    refused(capsys, gold, tmp_path / "nowhere", said="nowhere: no such file or folder")
+    folder = "is a folder with files of rows, expected one of them: documents.jsonl"
+    refused(capsys, DIALOGSUM.parent, gold, said=folder)
 
 
 def test_colour_where_it_is_wanted(tmp_path, capsys, monkeypatch):

@@ -1,11 +1,12 @@
 """tls-tasks timelines: the field's layouts, what is joined with what, and what a mistake is told."""
 
 import json
-import shutil
+from functools import partial
 
 import pytest
 
-from tls_tasks.cli import main
+from tests.cli import conftest
+from tests.cli.conftest import write
 from tls_tasks.data.order import EMBEDDED
 from tls_tasks.timelines.alignment_rouge import alignment_rouge
 from tls_tasks.timelines.date_f1 import date_f1
@@ -16,17 +17,7 @@ GOLD = {"egypt": {"2011-01-25": "Protests begin in Cairo.", "2011-02-11": "Mubar
 ANSWER = "2011-01-25: Protests begin in Cairo.\n2011-02-12: The army rules."
 
 
-def run(capsys, *arguments):
-    code = main(["timelines", *map(str, arguments)])
-    return code, *capsys.readouterr()
-
-
-def write(path, *rows):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(
-        "".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows), encoding="utf-8"
-    )
-    return path
+run, refused = partial(conftest.run, "timelines"), partial(conftest.refused, "timelines")
 
 
 def metrics(capsys, *arguments):
@@ -109,8 +100,7 @@ def test_options_reach_the_metrics(capsys):
     )
     assert "alignment_rouge|variant:concat|" in out and "|tok:unicode|" in out and "date_f1|days:2|" in out
     assert "date_f1         1.0000  [1.0000, 1.0000]" in out
-    code, _, err = run(capsys, CRISIS, CRISIS, "--reference-mode", "both")
-    assert code == 2 and "expected one of 'separate', 'joint'" in err
+    refused(capsys, CRISIS, CRISIS, "--reference-mode", "both", said="expected one of 'separate', 'joint'")
 
 
 def test_what_is_missing_or_unreadable_scores_nothing_and_is_said(half, tmp_path, capsys):
@@ -123,6 +113,8 @@ def test_what_is_missing_or_unreadable_scores_nothing_and_is_said(half, tmp_path
         {"topic": "b", "prediction": "I can't help with that."},
         {"topic": "c", "timeline": []},
     )
+    empty = write(tmp_path / "empty.jsonl", {"topic": "egypt", "timeline": []})
+    assert run(capsys, half["text"], empty)[0] == 0
     code, out, err = run(capsys, gold, told, "--json")
     assert code == 0 and json.loads(out)["metrics"]["date_mean_f"] == 0.25
     assert "1 of 4 topics without a prediction ('d'); it scores 0" in err
@@ -139,47 +131,30 @@ def test_what_is_missing_or_unreadable_scores_nothing_and_is_said(half, tmp_path
         ("rows", {"topic": "egypt", "summary": ""}, "p.jsonl, line 1: no field predictions or timelines"),
         ("rows", "{oops", "p.jsonl, line 1: not JSON"),
         ("rows", {"prediction": "x", "topic": ""}, "'' is not in"),
-        ("text", {"topic": "egypt", "timeline": []}, None),
         ("rows", "", "p.jsonl: no row in it"),
     ],
 )
 def test_a_mistake_is_told_in_one_line(half, tmp_path, capsys, gold, predictions, said):
     place = tmp_path / predictions if predictions == "nowhere" else write(tmp_path / "p.jsonl", predictions)
-    code, out, err = run(capsys, half[gold], place)
-    if said is None:
-        assert code == 0
-    else:
-        assert (
-            (code, out) == (2, "") and said in err and err.startswith("tls-tasks timelines: ") and err.count("\n") == 1
-        )
+    refused(capsys, half[gold], place, said=said)
 
 
 def test_swapped_sides_are_suspected(tmp_path, capsys):
     write(tmp_path / "p" / "egypt.txt", ANSWER)
     write(tmp_path / "g" / "egypt" / "timelines.jsonl", *[[["2011-01-25T00:00:00", ["A."]]]] * 3)
     assert run(capsys, tmp_path / "g", tmp_path / "p")[0] == 0
-    code, _, err = run(capsys, tmp_path / "p", tmp_path / "g")
-    assert code == 2 and "3 predicted timelines of 'egypt'" in err and "Are GOLD and PREDICTIONS swapped?" in err
+    refused(capsys, tmp_path / "p", tmp_path / "g", said="3 predicted timelines of 'egypt'")
+    refused(capsys, tmp_path / "p", tmp_path / "g", said="Are GOLD and PREDICTIONS swapped?")
 
 
-def test_folders_without_timelines_are_told(tmp_path, capsys):
-    (tmp_path / "egypt").mkdir()
-    code, _, err = run(capsys, CRISIS, tmp_path)
-    assert code == 2 and "no folder in it has a timelines.jsonl" in err
-    shutil.rmtree(tmp_path / "egypt")
-    code, _, err = run(capsys, CRISIS, tmp_path)
-    assert code == 2 and "no file in it, expected one a document, named by its id" in err
-
-
-def test_a_folder_of_data_sets_is_told(tmp_path, capsys):
-    write(tmp_path / "crisis" / "egypt" / "timelines.jsonl", [["2011-01-25", ["A."]]])
-    code, _, err = run(capsys, tmp_path, CRISIS)
-    assert code == 2 and "holds data sets, expected one of them: crisis" in err
-
-
-def test_one_document_is_not_one_of_many(half, capsys):
-    code, _, err = run(capsys, CRISIS, half["text"])
-    assert code == 2 and "egypt.txt: has no ids, but " in err and "'egypt', 'libya', 'syria' … (4)" in err
+def test_folders_that_are_no_timelines_are_told(half, tmp_path, capsys):
+    refused(capsys, CRISIS, half["text"], said="egypt.txt: has no ids, but ")
+    refused(capsys, CRISIS, half["text"], said="'egypt', 'libya', 'syria' … (4)")
+    (tmp_path / "of none" / "egypt").mkdir(parents=True)
+    refused(capsys, CRISIS, tmp_path / "of none", said="no folder in it has a timelines.jsonl")
+    refused(capsys, CRISIS, tmp_path / "of none" / "egypt", said="no file in it, expected one a document, named by its")
+    write(tmp_path / "sets" / "crisis" / "egypt" / "timelines.jsonl", [["2011-01-25", ["A."]]])
+    refused(capsys, tmp_path / "sets", CRISIS, said="holds data sets, expected one of them: crisis")
 
 
 def test_the_real_folders(shared, capsys):

@@ -7,15 +7,10 @@ import shutil
 
 import pytest
 
-from tls_tasks.cli import main
+import tls_tasks
+from tests.cli.conftest import refused, run, write
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
-
-
-def run(capsys, *arguments):
-    code = main(list(map(str, arguments)))
-    captured = capsys.readouterr()
-    return code, captured.out, captured.err
 
 
 def results_of(folder, task):
@@ -27,7 +22,7 @@ def results_of(folder, task):
 
 
 def test_timelines_in_the_layout_of_the_papers_scripts(made_runs, capsys):
-    code, out, err = run(capsys, "score", made_runs / "base")
+    code, out, err = run("score", capsys, made_runs / "base")
     assert (code, err) == (0, "")
     reported = results_of(made_runs / "base", "tls_crisis")
     block = out[out.index("tls_crisis (version 3, embedded edition), 8 documents") :]
@@ -44,21 +39,19 @@ def test_timelines_in_the_layout_of_the_papers_scripts(made_runs, capsys):
 
 
 def test_summaries_as_a_table(made_runs, capsys):
-    _, out, _ = run(capsys, "score", next(made_runs.glob("base/**/samples_summ_dialogsum_*")))
+    _, out, _ = run("score", capsys, next(made_runs.glob("base/**/samples_summ_dialogsum_*")))
     value = results_of(made_runs / "base", "summ_dialogsum")["rouge_l_f1,none"]
-    assert ["rouge_l_f1", f"{value:.4f}"] in [
-        line.split() for line in out.splitlines()
-    ] and "rouge_l|types:rougeL|" in out
+    assert ["rouge_l_f1", f"{value:.4f}"] in map(str.split, out.splitlines()) and "rouge_l|types:rougeL|" in out
 
 
 def test_a_results_file_alone_brings_the_samples_of_its_run(made_runs, tmp_path, capsys):
     path = next(path for path in made_runs.glob("base/**/results_*") if "summ_qmsum" in path.read_text())
-    code, out, err = run(capsys, "score", path)
+    code, out, err = run("score", capsys, path)
     assert (code, err) == (0, "") and re.findall(r"^\w+(?= \()", out, re.MULTILINE) == ["summ_dialogsum", "summ_qmsum"]
     shutil.copytree(path.parent, tmp_path / "results_all.json")
-    assert run(capsys, "score", tmp_path / "results_all.json")[0] == 0, "a folder may have such a name"
+    assert run("score", capsys, tmp_path / "results_all.json")[0] == 0, "a folder may have such a name"
     (tmp_path / path.name).write_bytes(path.read_bytes())
-    code, _, err = run(capsys, "score", tmp_path / path.name)
+    code, _, err = run("score", capsys, tmp_path / path.name)
     assert code == 2 and "no samples to score: none" in err
 
 
@@ -67,7 +60,7 @@ def test_json_csv_and_parquet_say_the_same(made_runs, tmp_path, capsys):
 
     files = {name: tmp_path / f"scores.{name}" for name in ("json", "csv", "parquet")}
     options = [argument for name, path in files.items() for argument in (f"--{name}", path)]
-    assert run(capsys, "score", made_runs / "base", *options, "--confidence", "0.9")[0] == 0
+    assert run("score", capsys, made_runs / "base", *options, "--confidence", "0.9")[0] == 0
     data = json.loads(files["json"].read_text())
     with files["csv"].open() as file:
         rows = list(csv.DictReader(file))
@@ -93,9 +86,12 @@ def test_a_spoiled_log_is_scored_and_said(made_runs, tmp_path, capsys):
     shutil.copytree(made_runs / "base", tmp_path / "run")
     path = next(tmp_path.glob("run/**/samples_summ_qmsum_*"))
     path.write_text(path.read_text() + "{broken\n")
-    code, out, err = run(capsys, "score", path)
+    code, out, err = run("score", capsys, path)
     assert code == 1 and "rouge_l_f1" in out
     assert f"tls-tasks score: {path}:4: not JSON" in err
+
+
+ROWS = ["rows.jsonl", "--metric", "rouge_l"]
 
 
 @pytest.mark.parametrize(
@@ -104,62 +100,48 @@ def test_a_spoiled_log_is_scored_and_said(made_runs, tmp_path, capsys):
         (["nowhere"], "nowhere: no such file or folder"),
         (["."], "no log there"),
         (["rows.jsonl", "--metric", "rouge_x"], "--metric: got 'rouge_x', expected one of 'alignment_rouge'"),
-        (
-            ["rows.jsonl", "--metric", "rouge_l", "--option", "tokeniser=unicode"],
-            "option of rouge_l: got 'tokeniser', expected one of 'tokenizer', 'use_stemmer', 'rouge_types', ",
-        ),
-        (["rows.jsonl", "--metric", "rouge_l", "--option", "use_stemmer=no"], "use_stemmer: got 'no', expected"),
-        (["rows.jsonl", "--metric", "rouge_l", "--option", "tokens"], "got 'tokens', expected NAME=VALUE"),
-        (["rows.jsonl", "--metric", "rouge_l", "--csv", "x.csv"], "--csv: got --metric, expected it with samples"),
+        ([*ROWS, "--option", "tokeniser=x"], "option of rouge_l: got 'tokeniser', expected one of 'tokenizer', 'use_"),
+        ([*ROWS, "--option", "use_stemmer=no"], "use_stemmer: got 'no', expected"),
+        ([*ROWS, "--option", "tokens"], "got 'tokens', expected NAME=VALUE"),
+        ([*ROWS, "--csv", "x.csv"], "--csv: got --metric, expected it with samples"),
         (["empty.jsonl", "--metric", "rouge_l"], "got no row, expected rows with prediction and reference"),
         (["bad.jsonl", "--metric", "rouge_l"], "bad.jsonl, line 2: not JSON"),
         ([".", "--metric", "rouge_l"], "tls-tasks score: .: is a folder, expected a file"),
-        (["rows.jsonl", "--metric", "rouge_l", "--task", "x"], "not allowed with argument"),
     ],
 )
 def test_mistakes_are_one_line(tmp_path, monkeypatch, capsys, arguments, words):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "rows.jsonl").write_text('{"prediction": "a", "reference": "a"}\n')
-    (tmp_path / "empty.jsonl").write_text("")
-    (tmp_path / "bad.jsonl").write_text('{"prediction": "a", "reference": "a"}\n{')
-    try:
-        code, _, err = run(capsys, "score", *arguments)
-    except SystemExit as stop:  # from argparse, with the usage before the line
-        assert stop.code == 2 and words in capsys.readouterr().err
-        return
-    assert code == 2 and words in err and err.count("\n") == 1
+    row = write(tmp_path / "rows.jsonl", {"prediction": "a", "reference": "a"}).read_text()
+    write(tmp_path / "empty.jsonl")
+    write(tmp_path / "bad.jsonl", row.strip(), "{")
+    refused("score", capsys, *arguments, said=words)
+
+
+def test_two_ways_to_score_exclude_each_other(capsys):
+    code, _, err = run("score", capsys, "rows.jsonl", "--metric", "rouge_l", "--task", "x")
+    assert code == 2 and "not allowed with argument" in err  # from argparse, after the usage
 
 
 @pytest.mark.parametrize(("written", "value"), [("False", False), ("false", False), ("True", True), ("true", True)])
 def test_a_switch_as_python_or_json_writes_it(tmp_path, capsys, written, value):
-    import tls_tasks
-
-    path = tmp_path / "rows.jsonl"
-    path.write_text('{"prediction": "protests ended", "reference": "the protest ends"}\n')
+    path = write(tmp_path / "rows.jsonl", {"prediction": "protests ended", "reference": "the protest ends"})
     options = ["--option", f"use_stemmer={written}", "--json", "-"]
-    code, out, _ = run(capsys, "score", path, "--metric", "rouge_l", *options)
+    code, out, _ = run("score", capsys, path, "--metric", "rouge_l", *options)
     expected = tls_tasks.rouge_l(["protests ended"], ["the protest ends"], use_stemmer=value).as_dict()
     assert code == 0 and json.loads(out) == expected
 
 
 def test_rows_by_other_tools(tmp_path, capsys):
-    import tls_tasks
-
     rows = [
         {"prediction": "2011-01-25: Protests begin.", "reference": {"2011-01-25": ["Protests."]}, "topic": "egypt"},
         {"prediction": "2011-02-11: He resigns.", "references": [{"2011-02-12": ["He goes."]}], "topic": "libya"},
     ]
-    path = tmp_path / "rows.jsonl"
-    path.write_text("\n\n".join(map(json.dumps, rows)) + "\n")
-    code, out, err = run(capsys, "score", path, "--metric", "date_f1", "--option", "tolerance=1", "--json", "-")
-    expected = tls_tasks.date_f1(
-        [row["prediction"] for row in rows],
-        [rows[0]["reference"], rows[1]["references"]],
-        topics=["egypt", "libya"],
-        tolerance=1,
-    ).as_dict()
+    path = write(tmp_path / "rows.jsonl", rows[0], "", rows[1])
+    code, out, err = run("score", capsys, path, "--metric", "date_f1", "--option", "tolerance=1", "--json", "-")
+    columns = [row["prediction"] for row in rows], [rows[0]["reference"], rows[1]["references"]]
+    expected = tls_tasks.date_f1(*columns, topics=["egypt", "libya"], tolerance=1).as_dict()
     assert (code, err) == (0, "") and json.loads(out) == expected
-    code, out, _ = run(capsys, "score", path, path, "--metric", "date_f1")
+    code, out, _ = run("score", capsys, path, path, "--metric", "date_f1")
     assert code == 0 and "date_f1: 4 rows\n" in out and "date_recall" in out and "|v:" in out
 
 
@@ -172,27 +154,17 @@ def test_rows_by_other_tools(tmp_path, capsys):
     ],
 )
 def test_a_row_that_cannot_be_scored_is_named(tmp_path, capsys, row, words):
-    path = tmp_path / "rows.jsonl"
-    path.write_text('{"prediction": "2011-01-25: x", "reference": {"2011-01-25": ["x"]}}\n' + json.dumps(row))
-    code, _, err = run(capsys, "score", path, "--metric", "date_f1")
-    assert code == 2 and err.startswith(f"tls-tasks score: {path}, line 2: ") and words in err and err.count("\n") == 1
+    path = write(tmp_path / "rows.jsonl", {"prediction": "2011-01-25: x", "reference": {"2011-01-25": ["x"]}}, row)
+    refused("score", capsys, path, "--metric", "date_f1", said=f"{path}, line 2: ")
+    refused("score", capsys, path, "--metric", "date_f1", said=words)
 
 
 def test_compare_two_systems(made_runs, tmp_path, capsys):
-    code, out, err = run(capsys, "compare", made_runs / "base", made_runs / "noisy", "--json", tmp_path / "c.json")
+    code, out, err = run("compare", capsys, made_runs / "base", made_runs / "noisy", "--json", tmp_path / "c.json")
     assert (code, err) == (0, "")
     data = {one["task"]: one for one in json.loads((tmp_path / "c.json").read_text())}
-    assert sorted(data) == [
-        "evidence_journals",
-        "evidence_maccrobat",
-        "report_generation",
-        "summ_dialogsum",
-        "summ_qmsum",
-        "tls_crisis",
-        "tls_timeline17",
-        "tree_extraction",
-        "tree_paraloq",
-    ]
+    names = "evidence_journals evidence_maccrobat report_generation summ_dialogsum summ_qmsum tls_crisis tls_timeline17"
+    assert sorted(data) == [*names.split(), "tree_extraction", "tree_paraloq"]
     crisis = data["tls_crisis"]
     assert (crisis["n_documents"], crisis["n_units"], crisis["unit"], crisis["seed"]) == (8, 4, "topic", 12345)
     for one in crisis["metrics"]:
@@ -210,7 +182,7 @@ def test_compare_two_systems(made_runs, tmp_path, capsys):
 
 def test_compare_three_systems_by_document(made_runs, capsys):
     systems = [made_runs / "base", made_runs / "noisy", made_runs / "base"]
-    code, out, _ = run(capsys, "compare", *systems, "--task", "tls_crisis", "--metric", "date_f1", "--by-document")
+    code, out, _ = run("compare", capsys, *systems, "--task", "tls_crisis", "--metric", "date_f1", "--by-document")
     assert code == 0 and out.count("); 8 documents\n") == 2 and "p (Holm)" in out
     rows = [line.split() for line in out.splitlines() if line.startswith("date_f1")]
     adjusted, itself = float(rows[0][-1]), float(rows[1][-1])
@@ -223,14 +195,14 @@ def test_compare_says_which_of_several_runs_it_took(made_runs, tmp_path, capsys)
         (tmp_path / "mix").mkdir(exist_ok=True)
         (tmp_path / "mix" / path.name).write_bytes(path.read_bytes())
     places = [made_runs / "base", tmp_path / "mix"]
-    code, _, err = run(capsys, "compare", *places, "--task", "summ_qmsum")
+    code, _, err = run("compare", capsys, *places, "--task", "summ_qmsum")
     newest = max(path.name for path in (old, new))
     words = f"{tmp_path / 'mix'} has several runs of summ_qmsum; the newest is compared: {tmp_path / 'mix' / newest}"
     assert (code, err) == (0, f"tls-tasks compare: {words}\n")
 
 
 def test_compare_says_that_a_run_is_given_twice(made_runs, capsys):
-    code, _, err = run(capsys, "compare", made_runs / "base", made_runs / "base", "--task", "summ_qmsum")
+    code, _, err = run("compare", capsys, made_runs / "base", made_runs / "base", "--task", "summ_qmsum")
     assert (code, err) == (0, "tls-tasks compare: the same run is given more than once\n")
 
 
@@ -238,10 +210,11 @@ def test_compare_refuses_other_documents(made_runs, tmp_path, capsys):
     shutil.copytree(made_runs / "base", tmp_path / "less")
     path = next(tmp_path.glob("less/**/samples_summ_qmsum_*"))
     path.write_text("".join(path.read_text().splitlines(keepends=True)[:2]))
-    code, _, err = run(capsys, "compare", made_runs / "base", tmp_path / "less", "--task", "summ_qmsum")
-    assert code == 2 and "no or another document for 1 of 3" in err and "the same data, budget and limit" in err
-    code, _, err = run(capsys, "compare", tmp_path / "less", made_runs / "base", "--task", "summ_qmsum")
-    assert code == 2 and "got 1 of 3 documents that the first run lacks" in err
+    both = [made_runs / "base", tmp_path / "less"]
+    for words in ("no or another document for 1 of 3", "the same data, budget and limit"):
+        refused("compare", capsys, *both, "--task", "summ_qmsum", said=words)
+    words = "got 1 of 3 documents that the first run lacks"
+    refused("compare", capsys, *reversed(both), "--task", "summ_qmsum", said=words)
 
 
 @pytest.mark.parametrize(
@@ -257,5 +230,4 @@ def test_compare_refuses_other_documents(made_runs, tmp_path, capsys):
 )
 def test_mistakes_of_compare_are_one_line(made_runs, monkeypatch, capsys, arguments, words):
     monkeypatch.chdir(made_runs)
-    code, _, err = run(capsys, "compare", *arguments)
-    assert code == 2 and words in err and err.count("\n") == 1
+    refused("compare", capsys, *arguments, said=words)

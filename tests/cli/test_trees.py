@@ -10,22 +10,22 @@ import pty
 import re
 import subprocess
 import sys
-from pathlib import Path
+from functools import partial
 
 import pytest
 
-from tls_tasks.cli import main
+from tests.cli import conftest
+from tests.cli.conftest import write
+from tests.conftest import ROOT
+from tls_tasks.trees.tree_eval import tree_eval
 
-ROOT = Path(__file__).parents[2]
-SCHEMA = {
-    "name": "string",
-    "tempo": "integer",
-    "seller": {"city": "string"},
-    "tags": ["string"],
-    "lines": [{"x": "integer"}],
-}
+CITY = {"city": "string"}
+SCHEMA = {"name": "string", "tempo": "integer", "seller": CITY, "tags": ["string"], "lines": [{"x": "integer"}]}
 REFERENCE = {"name": "bar", "tempo": 81, "seller": {"city": "Ulm"}, "tags": ["a", "bb"], "lines": [{"x": 1}, {"x": 2}]}
 ANSWER = json.dumps({"name": "baroo", "tempo": "81", "tags": ["bb", "cc", "a"], "lines": [{"x": 2}], "fax": "1"})
+
+
+run, refused = partial(conftest.run, "trees"), partial(conftest.refused, "trees")
 
 
 @pytest.fixture
@@ -42,9 +42,8 @@ def files(tmp_path):
 
 
 def test_a_comparison(files, capsys):
-    assert main(["trees", *files()]) == 0
-    out = capsys.readouterr().out
-    assert "\x1b" not in out
+    code, out, _ = run(capsys, *files())
+    assert code == 0 and "\x1b" not in out
     lines = out.splitlines()
     assert lines[0].split() == ["key", "reference", "prediction"]
     table = [re.split(r"\s{2,}", line.strip()) for line in lines[1:14]]
@@ -73,70 +72,53 @@ def test_a_comparison(files, capsys):
 
 
 def test_metrics_and_compat(files, capsys):
-    assert main(["trees", *files(), "--metric", "exact_match", "--metric", "name=token_f1"]) == 0
-    assert "exact_match 0.00 token_f1 0.00" in capsys.readouterr().out
-    assert main(["trees", *files(), "--compat", "treeval"]) == 0
-    assert "treeval" in capsys.readouterr().out.splitlines()[-1]
-    assert main(["trees", *files(), "--compat", "extractbench", "--detailed"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    _, out, _ = run(capsys, *files(), "--metric", "exact_match", "--metric", "name=token_f1")
+    assert "exact_match 0.00 token_f1 0.00" in out
+    assert "treeval" in run(capsys, *files(), "--compat", "treeval")[1].splitlines()[-1]
+    lines = run(capsys, *files(), "--compat", "extractbench", "--detailed")[1].splitlines()
     assert lines[0].split()[0] == "extract_unified_value_f1"
     assert lines[-1].startswith("tree_eval|compat:extractbench|")
 
 
-DIFFERENCES = [  # of an ANSWER with "82" for "81", and "=1+1" for "cc", which a spreadsheet would compute
-    ("$.name", "bar", "baroo", "wrong", 0.75),
-    ("$.tempo", 81, "82", "wrong", 0.0),
-    ("$.seller.city", "Ulm", None, "missed", 0.0),
-    ("$.tags[1]", None, "=1+1", "invented", 0.0),
-    ("$.lines[0].x", 1, None, "missed", 0.0),
-    ("$.fax", None, "1", "invented", 0.0),
+DIFFERENCES = [  # of an ANSWER with "82" for "81", and "=1+1" for "cc", which a spreadsheet would compute; as cells
+    ("$.name", "bar", "baroo", "wrong", 0.75, ["bar", "baroo"]),
+    ("$.tempo", 81, "82", "wrong", 0.0, ["81", '"82"']),
+    ("$.seller.city", "Ulm", None, "missed", 0.0, ["Ulm", ""]),
+    ("$.tags[1]", None, "=1+1", "invented", 0.0, ["", "'=1+1"]),
+    ("$.lines[0].x", 1, None, "missed", 0.0, ["1", ""]),
+    ("$.fax", None, "1", "invented", 0.0, ["", '"1"']),
 ]
 
 
 def test_what_differs_as_rows(files, capsys):
     told = files(ANSWER.replace("cc", "=1+1").replace("81", "82"))
     name = told[0]
-    assert main(["trees", *told, "--csv"]) == 0
-    head, *rows = csv.reader(io.StringIO(capsys.readouterr().out))
+    head, *rows = csv.reader(io.StringIO(run(capsys, *told, "--csv")[1]))
     assert head == ["id", "row", "path", "expected", "got", "kind", "score"]
-    assert rows == [
-        [name, "0", "$.name", "bar", "baroo", "wrong", "0.75"],
-        [name, "0", "$.tempo", "81", '"82"', "wrong", "0.0"],
-        [name, "0", "$.seller.city", "Ulm", "", "missed", "0.0"],
-        [name, "0", "$.tags[1]", "", "'=1+1", "invented", "0.0"],
-        [name, "0", "$.lines[0].x", "1", "", "missed", "0.0"],
-        [name, "0", "$.fax", "", '"1"', "invented", "0.0"],
-    ]
-    assert main(["trees", *told, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)["differences"]
-    assert [tuple(one.values()) for one in found] == [(name, 0, *one) for one in DIFFERENCES]
+    assert rows == [[name, "0", path, *cells, kind, str(score)] for path, _, _, kind, score, cells in DIFFERENCES]
+    found = json.loads(run(capsys, *told, "--json")[1])["differences"]
+    assert [tuple(one.values()) for one in found] == [(name, 0, *row[:-1]) for row in DIFFERENCES]
     assert [tuple(one) for one in found] == [tuple(head)] * len(DIFFERENCES)
 
 
 def test_nothing_differs_and_nothing_to_tell(files, capsys):
     told = files(json.dumps(REFERENCE))
-    assert main(["trees", *told, "--csv"]) == 0
-    assert capsys.readouterr().out == "id,row,path,expected,got,kind,score\n"
-    assert main(["trees", *told, "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["differences"] == []
-    assert main(["trees", *told, "--csv", "--compat", "extractbench"]) == 2
-    out, err = capsys.readouterr()
-    assert out == "" and "differences: got tree_eval|compat:extractbench" in err and err.count("\n") == 1
+    assert run(capsys, *told, "--csv") == (0, "id,row,path,expected,got,kind,score\n", "")
+    assert json.loads(run(capsys, *told, "--json")[1])["differences"] == []
+    refused(capsys, *told, "--csv", "--compat", "extractbench", said="differences: got tree_eval|compat:extractbench")
 
 
 def test_an_answer_that_cannot_be_read(files, capsys):
-    assert main(["trees", *files(answer="I don't know.")]) == 1
-    out, err = capsys.readouterr()
-    assert err.startswith("tls-tasks trees: ") and err.endswith("answer.txt: no tree could be read in it\n")
+    code, out, err = run(capsys, *files(answer="I don't know."))
+    assert (
+        code == 1 and err.startswith("tls-tasks trees: ") and err.endswith("answer.txt: no tree could be read in it\n")
+    )
     assert "reading: no_json: I don't know." in out
     assert "treeval score 0.000" in out
-    assert main(["trees", *files(answer="{'name': 'bar'}"), "--strict"]) == 1
-    assert "reading: not_strict" in capsys.readouterr().out
-
-
-def test_what_was_mended_is_said(files, capsys):
-    assert main(["trees", *files(answer="Here: ```json\n{'name': 'bar',}\n```")]) == 0
-    assert "reading: repaired_json: quotes" in capsys.readouterr().out
+    code, out, _ = run(capsys, *files(answer="{'name': 'bar'}"), "--strict")
+    assert code == 1 and "reading: not_strict" in out
+    code, out, _ = run(capsys, *files(answer="Here: ```json\n{'name': 'bar',}\n```"))
+    assert code == 0 and "reading: repaired_json: quotes" in out, "what was mended is said"
 
 
 @pytest.mark.parametrize(
@@ -155,8 +137,8 @@ def test_what_was_mended_is_said(files, capsys):
     ],
 )
 def test_no_answer_reaches_the_terminal_unescaped(files, capsys, answer):
-    assert main(["trees", *files(answer=answer)]) in (0, 1)
-    out = capsys.readouterr().out
+    code, out, _ = run(capsys, *files(answer=answer))
+    assert code in (0, 1)
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", out)
 
 
@@ -171,31 +153,23 @@ def test_no_answer_reaches_the_terminal_unescaped(files, capsys, answer):
     ],
 )
 def test_errors_are_one_line(files, capsys, reference, schema, message):
-    assert main(["trees", *files(reference=reference, schema=schema)]) == 2
-    err = capsys.readouterr().err
-    assert err.startswith("tls-tasks trees: ")
-    assert err.count("\n") == 1
-    assert message in err
+    refused(capsys, *files(reference=reference, schema=schema), said=message)
 
 
 def test_wrong_arguments(files, capsys, tmp_path):
     arguments = files()
     wrong = [("exact_mach", "exact_mach"), *((argument, "NAME or WHERE=NAME") for argument in ("", "=", "name=", "=x"))]
     for argument, message in wrong:
-        extra = ["--metric", argument]
-        assert main(["trees", *arguments, *extra]) == 2
-        assert message in capsys.readouterr().err
-    assert main(["trees", str(tmp_path / "none"), *arguments[1:]]) == 2
-    assert "no such file" in capsys.readouterr().err
-    assert main(["trees", "-", "-", *arguments[2:]]) == 2
-    assert "'-' twice" in capsys.readouterr().err
+        refused(capsys, *arguments, "--metric", argument, said=message)
+    refused(capsys, tmp_path / "none", *arguments[1:], said="no such file")
+    refused(capsys, "-", "-", *arguments[2:], said="'-' twice")
 
 
 def test_standard_input(files, capsys, monkeypatch):
     arguments = files()
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(REFERENCE).encode())))
-    assert main(["trees", "-", *arguments[1:]]) == 0
-    assert "treeval score 1.000" in capsys.readouterr().out
+    code, out, _ = run(capsys, "-", *arguments[1:])
+    assert code == 0 and "treeval score 1.000" in out
 
 
 def on_a_terminal(arguments, **environment):
@@ -244,15 +218,9 @@ def test_lists_in_a_list_as_root(files, capsys):
     reference = [{"tags": ["a", "b"], "m": [[1, 2], [3]]}, {"tags": ["x"], "m": []}]
     answer = [{"tags": ["x"], "m": []}, {"tags": ["b", "a"], "m": [[3], [2, 1]]}]
     schema = [{"tags": ["string"], "m": [["integer"]]}]
-    assert main(["trees", *files(json.dumps(answer), reference, schema)]) == 0
-    table = capsys.readouterr().out.split("\n\n")[0].splitlines()
+    table = run(capsys, *files(json.dumps(answer), reference, schema))[1].split("\n\n")[0].splitlines()
     assert not any(line.startswith(("-", "+", "x", "~", "!")) for line in table)
     assert sum(line.startswith("=") for line in table) == 6
-
-
-def write(path, *rows):
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    return str(path)
 
 
 @pytest.fixture
@@ -261,22 +229,17 @@ def many(files, tmp_path):
     gold = write(tmp_path / "gold.jsonl", *({"id": name, "reference": REFERENCE} for name in "abc"))
     answers = {"a": json.dumps(REFERENCE), "b": "No tree."}
     rows = write(tmp_path / "rows.jsonl", *({"id": name, "prediction": text} for name, text in answers.items()))
-    (tmp_path / "folder").mkdir()
     for name, text in answers.items():
-        (tmp_path / "folder" / f"{name}.txt").write_text(text)
-    (tmp_path / "object.json").write_text(json.dumps(answers))
-    return (
-        {"rows": rows, "folder": str(tmp_path / "folder"), "object": str(tmp_path / "object.json")},
-        gold,
-        files()[2:],
-    )
+        write(tmp_path / "folder" / f"{name}.txt", text)
+    told = {"rows": rows, "folder": tmp_path / "folder", "object": write(tmp_path / "object.json", answers)}
+    return told, gold, files()[2:]
 
 
 def test_many_trees_in_every_form(many, capsys):
     told, gold, schema = many
     for name, place in told.items():
-        assert main(["trees", place, gold, *schema]) == 1, "one could not be read"
-        out, err = capsys.readouterr()
+        code, out, err = run(capsys, place, gold, *schema)
+        assert code == 1, "one could not be read"
         first, *lines = out.splitlines()
         assert first.split()[0] == "f1_value" and lines[-1].startswith("tree_eval|"), name
         assert ["parsed", "0.3333"] in [line.split() for line in lines]
@@ -285,11 +248,8 @@ def test_many_trees_in_every_form(many, capsys):
 
 
 def test_many_trees_as_json_are_the_scores_own(many, capsys):
-    from tls_tasks.trees.tree_eval import tree_eval
-
     told, gold, schema = many
-    assert main(["trees", told["rows"], gold, *schema, "--json", "--detailed"]) == 1
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(run(capsys, told["rows"], gold, *schema, "--json", "--detailed")[1])
     with pytest.warns(UserWarning, match="could not be read"):
         direct = tree_eval([REFERENCE, "No tree.", ""], [REFERENCE] * 3, SCHEMA)
     assert found["treeval_score"] == direct.results["treeval_score"]
@@ -299,8 +259,7 @@ def test_many_trees_as_json_are_the_scores_own(many, capsys):
 
 def test_many_trees_in_detail_are_the_view_of_two(many, capsys):
     told, gold, schema = many
-    main(["trees", told["rows"], gold, *schema, "--detailed"])
-    out = capsys.readouterr().out
+    _, out, _ = run(capsys, told["rows"], gold, *schema, "--detailed")
     assert re.search(r"^a:$", out, re.MULTILINE) and re.search(r'^= name +"bar" +"bar" +1.00$', out, re.MULTILINE)
     assert "reading: no_json: No tree." in out
 
@@ -310,7 +269,6 @@ def test_many_trees_in_detail_are_the_view_of_two(many, capsys):
     [
         (False, {"id": "x", "prediction": "{}"}, "p.jsonl, line 1: 'x' is not in"),
         (False, {"id": "a", "tree": {}}, "p.jsonl, line 1: no field prediction or answer"),
-        (False, {"id": "a", "prediction": 3.5}, None),
         (True, {"id": "a", "reference": "{}"}, "gold.jsonl, line 2: 'b' is not in"),
         (True, {"id": "a", "prediction": "{}"}, "which has 'a'; are gold and predictions swapped?"),
     ],
@@ -318,9 +276,9 @@ def test_many_trees_in_detail_are_the_view_of_two(many, capsys):
 def test_a_mistake_among_many_is_told_in_one_line(many, tmp_path, capsys, swap, row, said):
     _, gold, schema = many
     places = [write(tmp_path / "p.jsonl", row), gold]
-    if said is None:
-        assert main(["trees", *places, *schema]) == 0
-        return
-    assert main(["trees", *(reversed(places) if swap else places), *schema]) == 2
-    out, err = capsys.readouterr()
-    assert out == "" and said in err and err.count("\n") == 1
+    refused(capsys, *(reversed(places) if swap else places), *schema, said=said)
+
+
+def test_a_number_is_a_tree_that_fits_no_schema(many, tmp_path, capsys):
+    _, gold, schema = many
+    assert run(capsys, write(tmp_path / "p.jsonl", {"id": "a", "prediction": 3.5}), gold, *schema)[0] == 0

@@ -10,14 +10,9 @@ from typing import Any
 
 from tls_tasks.trees.types import AnyOf, Branch, Leaf, ListOf, OneOf, Path, SchemaNode, part_for, path_name, settled
 
-ISSUE_KINDS = (
-    "missing",  # a required key is absent
-    "unknown",  # a key that the schema doesn't have
-    "type",  # a value of another type: text for a number, a list for a dictionary
-    "choice",  # a value that is not among the choices
-    "format",  # text that is no ISO date where the leaf is a date
-)
-"""What may not comply."""
+ISSUE_KINDS = ("missing", "unknown", "type", "choice", "format")
+"""What may not comply: a required key is absent, a key is not in the schema, a value is of another type or not among
+the choices, a date is no ISO date."""
 
 
 @dataclass(frozen=True, slots=True)

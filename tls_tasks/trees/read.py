@@ -20,15 +20,14 @@ MODES = ("lenient", "strict")
 """``lenient``: the tree is found, and mended where it can be; ``strict``: an answer that is no JSON document fails."""
 
 TREE_PROBLEM_KINDS = (
-    *JSON_PROBLEM_KINDS,
-    "no_json",  # nothing that could be a tree
-    "too_deep",  # dictionaries and lists nested more than 64 deep
-    "echoed_schema",  # the schema, or an example with types and dots for values, and nothing else
-    "several_trees",  # the last whole one counts
-    "wrapped",  # the tree was in a wrapper, which was taken off
-    "not_strict",  # strict mode: the answer is no JSON document
-)
-"""What may be wrong with a tree in a text."""
+    *JSON_PROBLEM_KINDS, "no_json", "too_deep", "echoed_schema", "several_trees", "wrapped", "not_strict"
+)  # fmt: skip
+"""What may be wrong with a tree in a text, beside what may be wrong with any JSON.
+
+``no_json``: nothing that could be a tree; ``too_deep``: more than 64 levels; ``echoed_schema``: the schema and nothing
+else; ``several_trees``: the last whole one counts; ``wrapped``: a wrapper was taken off; ``not_strict``: in strict mode
+the answer is no JSON document.
+"""
 
 _MENDED = frozenset({"repaired_json", "truncated", "broken_json", "wrapped"})
 

@@ -229,17 +229,10 @@ def _with_exact_date_means(score: Score, rows: Sequence[TimelineRow], config: _A
     """
     pairs = [(row.prediction, group) for row in rows for _, group in row.groups(config.reference_mode)]
     keys = {f"exact_date_mean_{n}": n for n in (1, 2)}
-    units = [
-        {
-            **unit,
-            "exact_date_pairs": len(group),
-            **{
-                key: math.fsum(_exact_date_mean(prediction, reference, n) for reference in group)
-                for key, n in keys.items()
-            },
-        }
-        for unit, (prediction, group) in zip(score.units, pairs, strict=True)
-    ]
+    units = []
+    for unit, (prediction, group) in zip(score.units, pairs, strict=True):
+        means = {key: [_exact_date_mean(prediction, reference, n) for reference in group] for key, n in keys.items()}
+        units.append({**unit, "exact_date_pairs": len(group), **{key: math.fsum(means[key]) for key in keys}})
     table = {key: ratio(key, "exact_date_pairs", equal_votes=config.by_topic) for key in keys}
     return replace(score, units=units, definitions={**score.definitions, **table})
 
@@ -262,11 +255,8 @@ def _lower_words(sentence: str) -> list[str]:
 
 def _warn_of_large(rows: Sequence[TimelineRow], reference_mode: str) -> None:
     """Say what the largest row takes, before it is scored."""
-    sizes = [
-        (len(row.prediction), sum(map(len, group)), row.index)
-        for row in rows
-        for _, group in row.groups(reference_mode)
-    ]
+    pairs = [(row, group) for row in rows for _, group in row.groups(reference_mode)]
+    sizes = [(len(row.prediction), sum(map(len, group)), row.index) for row, group in pairs]
     n_predicted, n_reference, index = max(sizes, key=lambda size: size[0] * size[1], default=(0, 0, 0))
     if n_predicted * n_reference > _LARGE:
         warn_caller(

@@ -88,11 +88,3 @@ def test_a_look_up_pickle_is_read_as_it_is(tmp_path):
     path.write_bytes(pickle.dumps({"d1": pytest.approx}))
     with pytest.raises(DataError, match=r"asks for _pytest\."):
         open_documents([str(path)])
-
-
-@pytest.mark.parametrize("command", ["bundle-docs", "build-store"])
-def test_the_help_has_an_example(capsys, command):
-    with pytest.raises(SystemExit) as stop:
-        main([command, "--help"])
-    out = capsys.readouterr().out
-    assert stop.value.code == 0 and "Example" in out and f"tls-tasks {command} " in out

@@ -81,14 +81,10 @@ def test_wrong_arguments_exit_2(arguments: list[str], capsys: pytest.CaptureFixt
     assert "usage: tls-tasks" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", [[], ["path"], ["doctor"], ["enable"], ["disable"]])
-def test_every_help_has_an_example(command: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stop:
-        main([*command, "--help"])
+def test_the_help_has_the_exit_codes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
     text = capsys.readouterr().out
-    assert stop.value.code == 0
-    assert f"  tls-tasks {' '.join(command)}".rstrip() in text or '"$(tls-tasks path)"' in text
-    assert command or all(f"\n  {code}" in text for code in (0, 1, 2, 130))
+    assert '"$(tls-tasks path)"' in text and all(f"\n  {code}" in text for code in (0, 1, 2, 130))
 
 
 def raising(error: BaseException):
@@ -108,11 +104,7 @@ def raising(error: BaseException):
     ids=["ours", "the system's", "interrupt"],
 )
 def test_errors_are_one_line(
-    error: BaseException,
-    code: int,
-    line: str,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    error: BaseException, code: int, line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(plugin, "tasks_path", raising(error))
     assert main(["path"]) == code

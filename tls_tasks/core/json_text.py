@@ -12,7 +12,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
-from tls_tasks.core.json_values import MAX_DEPTH, MAX_REPAIRED, TOKEN, Notes, decoded, loosely_decoded, mended, repaired
+from tls_tasks.core.json_values import (
+    MAX_DEPTH,
+    MAX_REPAIRED,
+    MAX_REPAIRED_DEPTH,
+    TOKEN,
+    Notes,
+    decoded,
+    loosely_decoded,
+    mended,
+    repaired,
+)
 from tls_tasks.core.parsed import Problem, problem
 from tls_tasks.core.reasoning import strip_thinking
 
@@ -369,7 +379,7 @@ class _Search:
             notes.update(own if usable else {})
             return usable, "repaired" if problem("repaired_json", "quotes") in own else "scan"
         cost = (len(content) + _REPAIR_COST) ** 2
-        if len(content) > MAX_REPAIRED or depth > MAX_DEPTH or self.repairs < cost:
+        if len(content) > MAX_REPAIRED or depth > MAX_REPAIRED_DEPTH or self.repairs < cost:
             notes[problem("not_repaired", "too much or too deeply nested for json_repair")] = None
             return (), "none"
         self.repairs -= cost

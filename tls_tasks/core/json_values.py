@@ -15,11 +15,11 @@ from tls_tasks.core.parsed import Problem, problem
 MAX_DIGITS = 640
 """Digits of an integer: the lowest limit that Python may be set to, so that ``int`` can't refuse it."""
 
-MAX_DEPTH = 50
+MAX_DEPTH = 64
 """Levels of lists and objects: no model means what is nested deeper."""
 
-MAX_REPAIRED = 4_000
-"""Characters that json_repair is given."""
+MAX_REPAIRED, MAX_REPAIRED_DEPTH = 4_000, 50
+"""Characters and levels that json_repair is given."""
 
 Notes = dict[Problem, None]
 """What was noted while reading, each thing once, in order."""

@@ -113,7 +113,7 @@ def parse_tree(text: str, node: SchemaNode | None = None, mode: str = "lenient")
 
     Reasoning (:mod:`tls_tasks.core.reasoning`) is no part of the answer. Leniently, the first stage that finds
     something wins: the whole answer as JSON; fenced blocks; JSON Lines; dictionaries and lists in prose; the finished
-    part of what is cut off; the same with loose quotes, comments, trailing commas and Python's literals; json_repair.
+    part of what is cut off. Quotes, comments, commas and Python's literals are mended, short pieces by json_repair.
     YAML, Markdown's lists of ``key: value`` and XML win over JSON in prose if they hold more of a tree. Of several trees
     the last whole one counts, among those with a key of the schema if there are such: models draft first.
 

@@ -43,7 +43,7 @@ MOST_SURVIVING = 0.03
 MEMORY = 8 * 2**30  # of one process: a mutant may ask for more and more
 
 FAMILIES = {
-    "core": "intervals json_text json_values markdown_tables prf reasoning score significance yaml_text",
+    "core": "intervals json_pieces json_text json_values markdown_tables prf reasoning score significance yaml_text",
     "text": "date_forms dates lcs marks normalizers porter quotes rouge155 sentences tokenizers",
     "timelines": (
         "alignment alignment_rouge both date_f1 entries leads markup mentions overlap pairs read read_json read_lines "

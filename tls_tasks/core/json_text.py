@@ -6,19 +6,17 @@ repeats is taken for its answer.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
+from tls_tasks.core.json_pieces import Piece, cuts, end_of_json, piece_at
 from tls_tasks.core.json_values import (
     MAX_DEPTH,
     MAX_REPAIRED,
     MAX_REPAIRED_DEPTH,
-    TOKEN,
     Notes,
-    decoded,
     loosely_decoded,
     mended,
     repaired,
@@ -67,9 +65,7 @@ _JSON_BEGINS = tuple('[{"-0123456789tfnNI')
 # A list of numbers in prose is a citation, so it is no beginning; nor is a bracket before a word.
 _BEGINNING = re.compile(r"\{\s*(?:[\"'“A-Za-z_]|//|# )|\[\s*(?:[\[{\"'“]|# )")
 _IS_LIKE_JSON = re.compile(r"\{\s*\"|\[\s*[\[{\"]")
-_CLOSING = {"[": "]", "{": "}"}
 _MAX_WRAPPERS = 4  # levels of strings in strings in which JSON is looked for
-_MAX_CUTS = 8  # levels to which an unfinished object is cut
 _MAX_PASSES = 3  # how often a text is read, for what is whole within or behind what is damaged
 _MAX_BROKEN = 2_000  # damaged pieces of a text after which it is given up: a model in a loop
 _MAX_REPAIRS = 3 * MAX_REPAIRED**2  # json_repair is quadratic: what all its pieces of a text may cost
@@ -212,95 +208,6 @@ def unpacked(value: Any, depth: int = 0) -> Any:
     return value
 
 
-# --- pieces of a text that may be JSON ---
-
-
-@dataclass(slots=True)
-class _Open:
-    """A list or an object that has not ended yet.
-
-    Attributes:
-        bracket: ``[`` or ``{``.
-        cut: Where its last whole item ends.
-        in_value: Whether a value is expected or has begun: in a list always, in an object after a colon.
-        has_inner: Whether a list or an object is one of its whole items.
-    """
-
-    bracket: str
-    cut: int
-    in_value: bool
-    has_inner: bool = False
-
-    def ends_item(self, end: int) -> None:
-        """Note that a string or a container ends here; an object's key is no item."""
-        if self.in_value:
-            self.cut = end
-
-
-class _Piece(NamedTuple):
-    """A piece of a text that begins with a bracket.
-
-    Attributes:
-        start: Where it begins.
-        end: Where its bracket is closed or the text ends; or where it is hopeless, since a bracket of the other kind
-            stands in its place, or it is nested too deeply.
-        path: The containers that are open at its end, the outermost first.
-        depth: Levels of containers in it.
-        is_unfinished: Whether the text ends in it.
-    """
-
-    start: int
-    end: int
-    path: list[_Open]
-    depth: int
-    is_unfinished: bool
-
-
-def _piece_at(text: str, start: int, stop: int) -> _Piece:
-    """Match the bracket at ``start``, in linear time; brackets in strings and comments don't count."""
-    path: list[_Open] = []
-    depth = 0
-    for token in TOKEN.finditer(text, start, stop):
-        mark = token["mark"] or ""
-        if mark and mark in _CLOSING:
-            path.append(_Open(mark, token.end(), mark == "["))
-            depth = max(depth, len(path))
-            if depth > MAX_DEPTH:
-                return _Piece(start, token.end(), path, depth, False)
-        elif mark == ",":
-            path[-1].cut, path[-1].in_value = token.start(), path[-1].bracket == "["
-        elif mark == ":":
-            path[-1].in_value = True
-        elif mark in ("]", "}"):
-            if mark != _CLOSING[path[-1].bracket]:
-                return _Piece(start, token.end(), path, depth, False)
-            path.pop()
-            if not path:
-                return _Piece(start, token.end(), path, depth, False)
-            path[-1].ends_item(token.end())
-            path[-1].has_inner = True
-        elif token["end"] or token["single"] or token["word"]:
-            path[-1].ends_item(token.end())
-    return _Piece(start, stop, path, depth, True)
-
-
-def _cuts(text: str, piece: _Piece, deep: bool) -> Iterator[tuple[str, int]]:
-    """The piece without its unfinished item, and where it was cut.
-
-    The whole piece is cut first; then, as long as it is an object whose value is unfinished, that value (``deep``: the
-    other way round). A list of scalars is not cut: it is part of an item, not a list of items.
-    """
-    path = piece.path[:1]
-    for outer, inner in zip(piece.path[: _MAX_CUTS - 1], piece.path[1:], strict=False):
-        if outer.bracket == "[" or not (deep or inner.bracket == "{" or inner.has_inner):
-            break
-        path.append(inner)
-    for n_levels in range(len(path), 0, -1) if deep else range(1, len(path) + 1):
-        closing = "".join(_CLOSING[outer.bracket] for outer in reversed(path[:n_levels]))
-        cut = path[n_levels - 1].cut
-        yield text[piece.start : cut] + closing, cut
-
-
 class _Search:
     """One search of a text: what the caller can use, and what json_repair may still be given."""
 
@@ -317,7 +224,7 @@ class _Search:
         stages: set[Stage] = set()
         position, left, n_broken = 0, _MAX_PASSES * len(text), 0
         while n_broken < _MAX_BROKEN and (begin := _BEGINNING.search(text, position)):
-            piece = _piece_at(text, begin.start(), len(text))
+            piece = piece_at(text, begin.start(), len(text))
             usable, stage, end = self._of_piece(text, piece, notes)
             stages.add(stage)
             if usable:
@@ -337,7 +244,7 @@ class _Search:
             last = "jsonl"
         return FoundJson(tuple(values), last, tuple(notes), tuple(places))
 
-    def _of_piece(self, text: str, piece: _Piece, notes: Notes) -> tuple[tuple[Any, ...], Stage, int]:
+    def _of_piece(self, text: str, piece: Piece, notes: Notes) -> tuple[tuple[Any, ...], Stage, int]:
         """What is usable of a piece, how it was read, and where reading goes on."""
         content = text[piece.start : piece.end]
         damaged = piece
@@ -348,12 +255,12 @@ class _Search:
                 usable, stage = self._use(content, piece.depth, self.weigh, notes)
                 if usable or stage == "scan":
                     return usable, stage, piece.end
-            damaged = _piece_at(text, piece.start, piece.start + _end_of_json(content))
+            damaged = piece_at(text, piece.start, piece.start + end_of_json(content))
         is_like_json = _IS_LIKE_JSON.match(text, piece.start) is not None
         if is_like_json:
             kind = "truncated" if piece.is_unfinished else "broken_json"
             notes[problem(kind, text[max(piece.start, damaged.end - 40) : damaged.end + 40])] = None
-        for part, cut in _cuts(text, damaged, self.deep):
+        for part, cut in cuts(text, damaged, self.deep):
             usable, stage = self._use(part, piece.depth, self.weigh_cut, notes)
             if usable and piece.is_unfinished:
                 return usable, "truncated" if stage == "scan" else stage, piece.end
@@ -391,14 +298,3 @@ class _Search:
             return (), "none"
         notes.update(own if usable else {})
         return usable, "repaired"
-
-
-def _end_of_json(content: str) -> int:
-    """Where a text stops being JSON."""
-    try:
-        decoded(content, {}, strict=False)
-    except json.JSONDecodeError as error:
-        return error.pos
-    except (ValueError, RecursionError):
-        pass
-    return 0

@@ -137,7 +137,9 @@ def report_eval(
         'report_eval|unit:answer|first:cited|answers:as_given|agg:macro|judge:custom(<lambda>#...)|v:3'
     """
     judged_by = _as_judge(judge)
-    name = _signed_name(judged_by)  # before it has been asked
+    name = judged_by.name  # before it has been asked
+    if type(judged_by).__module__.partition(".")[0] != "tls_tasks":  # its source decides what it says
+        name = f"{name},{custom_sign(judged_by)}"
     interval = interval_options(confidence_interval, n_resamples, seed)
     check_choice("compat", compat, _COMPAT)
     check_choice("recall_unit", recall_unit, RECALL_UNITS)
@@ -152,7 +154,7 @@ def report_eval(
     if find is None:
         _check_documents(rows, judged_by)
     if compat is None:
-        items = _by_the_tree(rows, find, judged_by, recall_unit, first_instance_scope, nugget_answers)
+        items = _by_the_tree(rows, find, judged_by, first_instance_scope, recall_unit, nugget_answers)
     else:
         items = score_as_program(rows, find, judged_by)
     warn_of_unread([item.row for item in items if item.unit["parse_failures"]], len(items), "reports")
@@ -212,12 +214,6 @@ def _as_judge(judge: Any) -> Judge:
     raise InputError("judge", None, describe(judge), _JUDGE_FORMS)
 
 
-def _signed_name(judge: Judge) -> str:
-    """What a judge calls itself; of one that is not of this package its source is added."""
-    ours = type(judge).__module__.partition(".")[0] == "tls_tasks"
-    return judge.name if ours else f"{judge.name},{custom_sign(judge)}"
-
-
 class _NoJudge:
     """Refuses to be asked: for reports that can be scored without a judge."""
 
@@ -244,12 +240,13 @@ def _check_documents(rows: Sequence[ReportRow], judge: Judge) -> None:
 
 
 def _by_the_tree(
-    rows: Sequence[ReportRow], find: LookUp | None, judge: Judge, recall_unit: str, scope: str, answers: str
+    rows: Sequence[ReportRow], find: LookUp | None, judge: Judge, scope: str, *counted: str
 ) -> list[ReportItem]:
     plans = [ReportPlan(row.report or Report("", ""), row.request, find, scope) for row in rows]
+    judged = walk_together([plan.walks() for plan in plans], judge)
     return [
-        report_item(row, plan, outcomes, recall_unit, answers) if row.report else failed_item(row, recall_unit, answers)
-        for row, plan, outcomes in zip(rows, plans, walk_together([plan.walks() for plan in plans], judge), strict=True)
+        report_item(row, plan, outcomes, *counted) if row.report else failed_item(row, *counted)
+        for row, plan, outcomes in zip(rows, plans, judged, strict=True)
     ]
 
 

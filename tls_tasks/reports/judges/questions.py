@@ -13,7 +13,6 @@ from tls_tasks.reports.types import Query, Verdict
 WINDOW = 24_000
 """Default size of a window, in characters: about 6,000 tokens of English."""
 
-_BLANK = re.compile(r"\s")
 _RUN = re.compile(r"\w+")
 
 RAW_LENGTH = 200
@@ -155,7 +154,7 @@ def _windows(text: str, size: int, overlap: int) -> tuple[str, ...]:
 def _back_to_blank(text: str, position: int, reach: int) -> int:
     """The nearest blank at or before a position, no further than ``reach``; else the position itself."""
     for candidate in range(position, position - reach - 1, -1):
-        if _BLANK.match(text, candidate):
+        if text[candidate].isspace():
             return candidate
     return position
 

@@ -31,7 +31,7 @@ TOKEN = re.compile(
     rf"""(?P<string>"(?:[^"\\]+|\\.|"(?!{_STRING_ENDS}))*(?P<end>"?))"""
     rf"""|(?P<single>(?<=[\[{{(,:\s])'(?=(?P<inner>(?:[^'\\\n]{{1,200}}|\\.|'(?!{_STRING_ENDS})){{0,60}}))(?P=inner)')"""
     r"""|(?P<comment>//[^\n]*|/\*(?:[^*]+|\*(?!/))*(?:\*/)?|(?<=[\s,{\[])\#[^\n]*)"""
-    r"""|(?P<word>\b(?:true|false|null|True|False|None)\b|-?[0-9]+(?:\.[0-9]+)?(?=\s))"""
+    r"""|(?P<word>\b(?:true|false|null|True|False|None)\b|-?(?<![0-9])[0-9]+(?:\.[0-9]+)?(?=\s))"""
     r"""|(?P<key>\b[A-Za-z_]\w{0,40}(?=\s{0,9}:))|(?P<mark>[\[\]{},:\u00a0])""",
     re.DOTALL,
 )

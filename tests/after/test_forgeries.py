@@ -203,7 +203,7 @@ REFUSED = {
         {"results": provenance(edition="hub", origin="acme/journals@1")},
         "the results say the hub edition, the documents embedded",
     ),
-    "another version": ({"results": lambda stated: stated["versions"].update({TASK: 3.0})}, "version: "),
+    "another version": ({"results": lambda stated: stated["versions"].update({TASK: 9.0})}, "version: "),
     "examples in the prompts": (
         {"rows": each(lambda row: ask(row, EXAMPLE + request_of(row)))},
         "shots: evidence_journals: the requests hold 1 examples, the results say 0-shot",

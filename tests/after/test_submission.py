@@ -185,7 +185,7 @@ def set_path(*keys, value):
     [
         (set_path("config", "limit", value=2.0), "limit: summ_qmsum ran with --limit 2; run all documents"),
         (set_path("n-samples", "tls_crisis", "original", value=9), "limit: tls_crisis ran on 8 of 9 documents"),
-        (set_path("versions", "tls_crisis", value=0.5), "version: tls_crisis ran in version 0.5, this release has 2;"),
+        (set_path("versions", "tls_crisis", value=0.5), "version: tls_crisis ran in version 0.5, this release has 3;"),
         (set_path("group_subtasks", value={"tls": []}), "group: tls lacks tls_timeline17, tls_entities, tls_open; run"),
         (set_path("chat_template", value=None), "chat template: tls_crisis ran without one; run with --apply_chat"),
         (lambda results: results.pop("chat_template_sha"), "chat template: tls_crisis: the results record none"),

@@ -108,6 +108,9 @@ _PROMPT = re.compile(
     r"|Human:[^\n]{1,2000}\n{1,3}Assistant:)",
     re.MULTILINE,
 )
+_POINTS_BACK = re.compile(
+    r"\W{0,9}(?:please )?(?:as|given|same|see)\b[^.:\n]{0,60}\babove\b[^.:\n]{0,60}\W{0,9}", re.IGNORECASE
+)
 _MAX_READINGS = 3
 
 
@@ -277,10 +280,10 @@ def _label(text: str) -> tuple[int, int] | None:
 
 
 def _after_label(text: str, label: tuple[int, int] | None) -> str:
-    """What follows a label; what stands before it if nothing follows."""
+    """What follows a label; what stands before it if nothing follows, or "See above."."""
     if label is None:
         return text
     start, end = label
-    if not text[end:].strip() and text[:start].strip():
-        return text[:start]
-    return text[end:] if text[end:].strip() else text
+    if not (rest := text[end:]).strip() or _POINTS_BACK.fullmatch(rest):
+        return text[:start] if text[:start].strip() else text
+    return rest

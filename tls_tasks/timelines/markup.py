@@ -36,11 +36,11 @@ def as_lines(text: str) -> list[str]:
 
     Example:
         >>> as_lines("<ul><li><b>2011-01-25</b>: R &amp; D</li></ul>")
-        ['', '- **2011-01-25**: R & D', '']
+        ['', '', '- **2011-01-25**: R & D', '']
         >>> as_lines('<event date="2011-01-25">A</event>')
         ['', '2011-01-25: A', '']
         >>> as_lines("<tr><td>2011-01-25</td> <td>A</td></tr>")
-        ['', '| 2011-01-25 | A |', '']
+        ['', '| 2011-01-25 | A |']
     """
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     if "\n" not in text.strip():
